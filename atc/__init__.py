@@ -1,0 +1,1 @@
+"""Let a language model act on APIs by writing one dependable program."""

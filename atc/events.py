@@ -1,0 +1,71 @@
+"""What a run tells whoever watches it (the live view, the store), in the order it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from atc.types import Attempt, Finding, Program
+from protocols.ask import Completion, Message
+from sandbox.trace import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsChosen:
+    """Retrieval is over: the aliases that the prompt will hold, best first, out of `total`."""
+
+    tools: tuple[str, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """A prompt is about to go to the model. `purpose`: write, sample or repair."""
+
+    purpose: str
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplied:
+    """The reply to the last `ModelAsked`."""
+
+    purpose: str
+    completion: Completion
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramWritten:
+    """A program that is going to be executed (or, with findings, given back to the model)."""
+
+    attempt: int
+    program: Program
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A call's intent, before it is sent."""
+
+    attempt: int
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A call with its outcome."""
+
+    attempt: int
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """An attempt is over; its fault is None when it gave an answer."""
+
+    attempt: int
+    result: Attempt
+
+
+Event = ToolsChosen | ModelAsked | ModelReplied | ProgramWritten | CallStarted | CallEnded | AttemptEnded
+Observer = Callable[[Event], None]

@@ -1,0 +1,120 @@
+"""The nouns of the pipeline: Program, Finding, Fault, Attempt, Solution. All frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sandbox.trace import Trace
+
+FaultKind = Literal[
+    "syntax",
+    "policy",
+    "unknown_tool",
+    "bad_arguments",
+    "tool_failed",
+    "misread_result",
+    "empty_result",
+    "drift",
+    "unknown_outcome",
+    "limit",
+    "no_answer",
+    "error",
+]
+"""`error` is the program's own mistake that no call had a part in (a NameError, a division by zero)."""
+
+Status = Literal["solved", "failed", "paused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Python source that calls tools by their aliases."""
+
+    source: str
+
+    def line(self, number: int | None) -> str:
+        """The text of a 1-based line, stripped; empty when there is no such line."""
+        lines = self.source.splitlines()
+        return lines[number - 1].strip() if number is not None and 0 < number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that the static check knows to be wrong, before any call.
+
+    `line` is 1-based, `column` and `end_column` 0-based in that line; `tool` is the alias of the call that is to
+    blame where there is one; `suggestion` is a replacement or the names that exist.
+    """
+
+    code: str
+    message: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    tool: str | None = None
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What went wrong, blamed on one call from facts.
+
+    `call` is the blamed call's index in the trace (None: before any call, or no call's fault), `tool` its alias,
+    `path` the place in its response or its argument's name, `evidence` the facts, a sentence each, that a repair
+    prompt quotes.
+    """
+
+    kind: FaultKind
+    message: str
+    call: int | None = None
+    tool: str | None = None
+    path: str | None = None
+    line: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One program and what became of it. `trace` is None when the check found something, `fault` when it answered."""
+
+    program: Program
+    findings: tuple[Finding, ...]
+    trace: Trace | None
+    fault: Fault | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a run took, tools aside. `model_seconds` is the time spent waiting for the model."""
+
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """How a task ended: every attempt, and the answer of the last one if it has one."""
+
+    task: str
+    attempts: tuple[Attempt, ...]
+    status: Status
+    answer: str | None = None
+    tools: tuple[str, ...] = ()
+    """Aliases of the tools that the programs were written against."""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    run: str | None = None
+    """Where the run is stored, if it is."""
+
+    @property
+    def calls(self) -> int:
+        """Tool calls really made, over all attempts; those answered by the journal do not count."""
+        traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
+        return sum(not call.reused for trace in traces for call in trace.calls)
+
+    @property
+    def repairs(self) -> int:
+        """Attempts after the first."""
+        return max(0, len(self.attempts) - 1)

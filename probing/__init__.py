@@ -1,0 +1,1 @@
+"""Learns a tool by calling it."""

@@ -1,0 +1,80 @@
+"""Aliases: the valid Python identifiers under which programs know tools and their arguments."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+_RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
+
+
+def identifier(name: str) -> str:
+    """The identifier nearest to `name`: `read-file` → `read_file`, `from` → `from_`, `2fa` → `_2fa`.
+
+    A name with nothing to keep becomes `unnamed`.
+
+    Letters are folded to their compatibility form as Python itself folds them, so two aliases that look alike to the
+    interpreter are alike here too. No name becomes a dunder or a soft or hard keyword.
+    """
+    folded = unicodedata.normalize("NFKC", name)
+    kept = re.sub(r"\W+", "_", folded)
+    if not (kept.isascii() or kept.isidentifier() or ("_" + kept).isidentifier()):
+        kept = re.sub(r"[^0-9A-Za-z_]+", "_", kept)
+    if kept.startswith("__"):  # Python mangles or reserves these
+        kept = "_" + kept.lstrip("_")
+    kept = kept.rstrip("_") or "unnamed"
+    if kept[0].isdigit() or not kept.isidentifier():
+        kept = "_" + kept
+    return kept + "_" if keyword.iskeyword(kept) or keyword.issoftkeyword(kept) else kept
+
+
+def argument_aliases(names: Sequence[str]) -> dict[str, str]:
+    """Alias → argument name, in the order of `names`, unique within one tool."""
+    chosen = _assign([(name, "") for name in names], reserved=frozenset())
+    return dict(zip(chosen, names, strict=True))
+
+
+def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
+    """One alias for each `(tool name, source name)`, unique in the toolbox, the same for the same tools in any order.
+
+    A name whose identifier nobody else wants, and that shadows no builtin, is that identifier. The others take their
+    source's name as prefix; those that still clash are numbered in the order of their original names.
+    """
+    return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
+
+
+def _assign(names: Sequence[tuple[str, str]], *, reserved: frozenset[str]) -> list[str]:
+    order = sorted(range(len(names)), key=lambda i: (names[i], i))
+    result: dict[int, str] = {}
+    taken = set(reserved)
+    steps: tuple[Callable[[int], str], ...] = (
+        lambda i: identifier(names[i][0]),
+        lambda i: identifier(f"{names[i][1]}_{names[i][0]}") if names[i][1] else identifier(names[i][0]),
+    )
+    for step in steps:
+        wanted: dict[str, list[int]] = {}
+        for i in order:
+            if i not in result:
+                wanted.setdefault(step(i), []).append(i)
+        for alias, claimants in wanted.items():
+            # An exact name beats the names that merely fold into it; otherwise only a lone claimant wins.
+            exact = [i for i in claimants if names[i][0] == alias]
+            winners = claimants if len(claimants) == 1 else exact if len(exact) == 1 else []
+            if winners and alias not in taken:
+                result[winners[0]] = alias
+                taken.add(alias)
+    for i in order:
+        if i not in result:
+            result[i] = _numbered(steps[1](i), taken)
+            taken.add(result[i])
+    return [result[i] for i in range(len(names))]
+
+
+def _numbered(base: str, taken: set[str]) -> str:
+    number = 2
+    while (candidate := f"{base}_{number}") in taken:
+        number += 1
+    return candidate

@@ -1,0 +1,58 @@
+"""The shape of a language model: `Ask`. Who implements it (`atc.models`) is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a model wrote, and what it took.
+
+    `input_tokens` counts the whole prompt, cached or not; `truncated` says that the token limit cut the text.
+    """
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    truncated: bool = False
+
+
+class Ask(Protocol):
+    """A model that continues a conversation."""
+
+    @property
+    def name(self) -> str:
+        """What the run's record calls the model, e.g. `local` or `gpt-5-mini`."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """How many tokens of tool stubs a prompt to this model should hold at most."""
+
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 1024,
+    ) -> Completion:
+        """Continue `messages`; the text is JSON valid under `schema`, or a sentence of `grammar` (GBNF), where given.
+
+        Raises:
+            ModelUnavailable: no reply could be had; nothing is learned about the task.
+        """

@@ -1,0 +1,80 @@
+"""What can go wrong on our side (`AtcError`), and the one failure that a program may see (`ToolError`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Literal
+
+Outcome = Literal["done", "refused", "not_run", "unknown"]
+"""What is known of a call. *done*: it took effect and answered. *refused*: the tool said no, nothing happened, it may
+be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and nobody knows whether it took effect."""
+
+
+class AtcError(Exception):
+    """Base of everything that our own side fails at. What a *program* did wrong is data, never an exception."""
+
+
+class InvalidProtocol(AtcError):
+    """A document does not describe a tool.
+
+    `where` names the document or tool, `path` the place inside it (`binding.http.url`), `problem` what is wrong there
+    and `hint` the next step.
+    """
+
+    def __init__(self, where: str, problem: str, *, path: str = "", hint: str = "") -> None:
+        super().__init__(where, problem)
+        self.where, self.problem, self.path, self.hint = where, problem, path, hint
+
+    def __str__(self) -> str:
+        place = f"{self.where}: {self.path}" if self.path else self.where
+        return f"{place}: {self.problem}" + (f" {self.hint}" if self.hint else "")
+
+
+class SourceUnavailable(AtcError):
+    """A tool source cannot be read: no such file, service down, not a document that we know. Says the next step."""
+
+
+class UnknownTool(AtcError):
+    """No tool of this name; `suggestions` are the nearest names that exist."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.suggestions = tuple(get_close_matches(name, known, n=3, cutoff=0.5))
+
+    def __str__(self) -> str:
+        hint = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else "'atc tools list' shows all."
+        return f"no tool named {self.name!r}; {hint}"
+
+
+class ModelUnavailable(AtcError):
+    """The model gave no usable reply through no fault of the task: down, refused the key, out of memory.
+
+    It is no verdict on the task, so a run may be repeated. The message is one sentence with the next step.
+    """
+
+
+class ToolError(Exception):
+    """A call that failed, as a program sees it: `status` (HTTP, `None` where there was no answer) and a short `body`.
+
+    The host alone sees `outcome` (what is known of the call's effect), `curl` (a command that repeats it, secrets
+    masked) and `retry_after` (seconds that the tool asked to wait).
+    """
+
+    def __init__(
+        self,
+        status: int | None,
+        body: str,
+        *,
+        outcome: Outcome = "refused",
+        curl: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(status, body)
+        self.status, self.body = status, body
+        self.outcome: Outcome = outcome
+        self.curl, self.retry_after = curl, retry_after
+
+    def __str__(self) -> str:
+        return self.body if self.status is None else f"HTTP {self.status}: {self.body}"

@@ -1,0 +1,127 @@
+"""`Tool`: a protocol that can be called. `Toolbox`: an immutable set of them, by alias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from protocols.alias import argument_aliases, tool_aliases
+from protocols.errors import InvalidProtocol, UnknownTool
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.schema import wrapper_key
+
+Call = Callable[[JsonObject], Json]
+"""Takes arguments by their original names, gives the full response; raises `ToolError`."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A protocol, how to call it, and the names under which programs know it.
+
+    `source` is the name of where it came from; `arguments` maps each argument's alias to its original name.
+    """
+
+    protocol: ToolProtocol
+    call: Call = field(compare=False)
+    alias: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.alias:
+            object.__setattr__(self, "alias", tool_aliases([(self.protocol.name, self.source)])[0])
+
+    @cached_property
+    def arguments(self) -> Mapping[str, str]:
+        """Alias → original name of each argument, in declared order."""
+        return argument_aliases(list(self.protocol.parameters))
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Aliases of the arguments that a call must give."""
+        return frozenset(alias for alias, name in self.arguments.items() if name in self.protocol.required)
+
+    @cached_property
+    def wrapper(self) -> str | None:
+        """The one key that programs do not see because it is the whole response."""
+        return wrapper_key(self.protocol.output_schema)
+
+    def original(self, arguments: JsonObject) -> dict[str, Json]:
+        """Arguments by alias → by original name; an argument that is not in the protocol keeps its name."""
+        return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
+
+    def unwrap(self, response: Json) -> Json:
+        """What a program gets of a full response: its single field where the protocol has one."""
+        if self.wrapper is not None and isinstance(response, Mapping) and self.wrapper in response:
+            return response[self.wrapper]
+        return response
+
+
+class Toolbox(Mapping[str, Tool]):
+    """Tools by alias, in the order of their sources. Immutable: `only` and `+` give new ones."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools = _with_unique_aliases(list(tools))
+
+    def __getitem__(self, alias: str) -> Tool:
+        return self._tools[alias]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __add__(self, other: Toolbox) -> Toolbox:
+        return Toolbox([*self._tools.values(), *other._tools.values()])
+
+    def __repr__(self) -> str:
+        return f"Toolbox({', '.join(self._tools)})"
+
+    def find(self, name: str) -> Tool:
+        """The tool of this alias or original name.
+
+        Raises:
+            UnknownTool: there is none; it carries the nearest names.
+        """
+        if name in self._tools:
+            return self._tools[name]
+        named = [tool for tool in self._tools.values() if tool.protocol.name == name]
+        if len(named) == 1:
+            return named[0]
+        raise UnknownTool(name, [tool.alias for tool in named] or list(self._tools))
+
+    def only(self, names: Iterable[str]) -> Toolbox:
+        """The tools of these names, in that order, aliases unchanged.
+
+        Raises:
+            UnknownTool: one of them is not here.
+        """
+        chosen = Toolbox()
+        chosen._tools = {tool.alias: tool for tool in map(self.find, names)}
+        return chosen
+
+    def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
+        """Each tool replaced by `change(tool)`, aliases unchanged."""
+        changed = Toolbox()
+        changed._tools = {alias: change(tool) for alias, tool in self._tools.items()}
+        return changed
+
+
+def _with_unique_aliases(tools: list[Tool]) -> dict[str, Tool]:
+    keys = [(tool.protocol.name, tool.source) for tool in tools]
+    seen: set[tuple[str, str]] = set()
+    for name, source in keys:
+        if (name, source) in seen:
+            raise InvalidProtocol(
+                source or "toolbox",
+                f"two tools are named {name!r}.",
+                hint="Rename one of them; a name may repeat only across sources.",
+            )
+        seen.add((name, source))
+    aliases = tool_aliases(keys)
+    return {
+        alias: Tool(protocol=tool.protocol, call=tool.call, alias=alias, source=tool.source)
+        for alias, tool in zip(aliases, tools, strict=True)
+    }

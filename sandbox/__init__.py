@@ -1,0 +1,1 @@
+"""Runs programs that nobody trusts, and hosts their tool calls."""

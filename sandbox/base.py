@@ -1,0 +1,32 @@
+"""The contract of every sandbox."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from protocols.toolbox import Toolbox
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Trace
+
+
+class Sandbox(Protocol):
+    """Runs programs that nobody trusts, and hosts their tool calls."""
+
+    @property
+    def name(self) -> str:
+        """`zygote`, `docker`, …; stands in the trace."""
+
+    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
+        """Run `source` with each tool bound to its alias as a blocking function of keyword arguments.
+
+        Whatever the *program* does (syntax error, exception, limit) is in the Trace. The host checks each call's
+        arguments, asks the journal, makes the call, and validates the response (a departure is recorded as drift).
+        A tool's `Paused` ends the run with a failure of kind `paused`.
+
+        Raises:
+            SandboxUnavailable: the sandbox could not start, or died: no verdict on the program.
+        """
+
+    def close(self) -> None:
+        """Release processes and descriptors. The sandbox cannot be used afterwards."""

@@ -1,0 +1,83 @@
+"""The run's record of calls: intent before, outcome after, and which call of a later attempt an earlier one answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from protocols.jsontypes import JsonObject
+from sandbox.trace import Pins, ToolCall
+
+Sink = Callable[[int, ToolCall, bool], None]
+"""Takes the execution's number (0-based), the call, and whether it is complete (False: an intent, not sent yet)."""
+
+
+@dataclass
+class Journal:
+    """All calls of one run, over all its attempts.
+
+    The k-th call with a given tool and canonical arguments is answered by the k-th such call that completed in an
+    earlier execution; a read only while the same writes precede it, since a write may have changed what it would see.
+    Calls that failed are never reused.
+
+    `sink` is told of each intent *before* the call is sent and of each completed call after it.
+    """
+
+    sink: Sink | None = None
+    pins: Pins = field(default_factory=Pins)
+    _done: dict[str, list[_Entry]] = field(default_factory=dict)
+    _issued: dict[str, int] = field(default_factory=dict)
+    _writes: list[str] = field(default_factory=list)
+    _execution: int = -1
+
+    def open(self) -> Pins:
+        """Begin an execution. Gives what it must pin, the same for every execution of the run."""
+        self._execution += 1
+        self._issued = {}
+        self._writes = []
+        return self.pins
+
+    def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
+        """Record the intent to make `call`, or give the completed call that answers it.
+
+        `defaults` are values of arguments that the call leaves out, so that leaving one out and giving its default
+        are the same call.
+        """
+        key = canonical(call.tool, {**defaults, **call.arguments})
+        occurrence = self._issued[key] = self._issued.get(key, -1) + 1
+        history = tuple(self._writes)
+        if writes:
+            self._writes.append(key)
+        entries = self._done.get(key, [])
+        if occurrence < len(entries) and (writes or entries[occurrence].history == history):
+            found = entries[occurrence].call
+            return replace(found, index=call.index, line=call.line, started=call.started, seconds=0.0, reused=True)
+        if self.sink is not None:
+            self.sink(self._execution, replace(call, outcome="unknown"), False)
+        return None
+
+    def after(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> None:
+        """Record how a call came out. Calls answered by the journal are told to the sink too."""
+        if self.sink is not None:
+            self.sink(self._execution, call, True)
+        if call.outcome == "done" and not call.reused:
+            key = canonical(call.tool, {**defaults, **call.arguments})
+            history = tuple(self._writes[:-1] if writes else self._writes)
+            entries = self._done.setdefault(key, [])
+            occurrence = self._issued[key]
+            if occurrence < len(entries):
+                entries[occurrence] = _Entry(call, history)
+            else:
+                entries.append(_Entry(call, history))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    call: ToolCall
+    history: tuple[str, ...]
+
+
+def canonical(tool: str, arguments: JsonObject) -> str:
+    """One text for one call: keys sorted, and `1`, `1.0`, `true` and `"1"` all different."""
+    return json.dumps([tool, arguments], sort_keys=True, ensure_ascii=False, separators=(",", ":"))

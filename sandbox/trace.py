@@ -1,0 +1,117 @@
+"""What a run of a program left behind. Written by the host alone; a program cannot forge any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from protocols.errors import Outcome
+from protocols.jsontypes import Json, JsonObject
+
+FailureKind = Literal["syntax", "policy", "exception", "limit", "paused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call that a program made."""
+
+    index: int
+    """0-based, in order of issue within the run."""
+    tool: str
+    """The tool's alias, as the program wrote it."""
+    arguments: JsonObject
+    """By alias, as the program gave them."""
+    line: int
+    """1-based line of the program that issued it."""
+    result: Json = None
+    """The full response, before unwrapping; None when `error` is set."""
+    error: str | None = None
+    """What the tool or its schema said against the call."""
+    status: int | None = None
+    """HTTP status of a failed call, where there was one."""
+    outcome: Outcome = "done"
+    drift: tuple[str, ...] = ()
+    """Clauses of the response schema that the live response broke."""
+    curl: str | None = None
+    """A command that repeats a failed HTTP call, secrets masked."""
+    reused: bool = False
+    """Answered by the journal instead of being made again."""
+    started: float = 0.0
+    """Seconds since the run began."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One level of a traceback: a line of the program, and the function it stands in (`<module>` at top level)."""
+
+    line: int
+    function: str = "<module>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a program did not finish."""
+
+    kind: FailureKind
+    type: str
+    """The exception's class (`KeyError`), or the limit's name (`wall_seconds`)."""
+    message: str
+    frames: tuple[Frame, ...] = ()
+    """Frames within the program, outermost first; the last one is where it failed."""
+    call: int | None = None
+    """Index of the call that the failure is about, where the host knows it (a `ToolError`, a refused write)."""
+
+    @property
+    def line(self) -> int | None:
+        """The failing line of the program."""
+        return self.frames[-1].line if self.frames else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """What every run fixes so that it can be repeated: seed of `random`, `uuid` and hashing, clock, time zone."""
+
+    seed: int = 0
+    clock: float = 0.0
+    """Unix time that the program's clock starts at."""
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """One execution: its calls, what it printed, the value of its last expression, and how it failed if it did."""
+
+    calls: tuple[ToolCall, ...] = ()
+    stdout: str = ""
+    value: Json = None
+    """The last expression's value: JSON where it is JSON, else its `repr`; None when there is none."""
+    failure: Failure | None = None
+    seconds: float = 0.0
+    backend: str = ""
+    pins: Pins = field(default_factory=Pins)
+
+
+def trace_to_json(trace: Trace) -> dict[str, Any]:
+    """The trace as plain JSON."""
+    return asdict(trace)
+
+
+def trace_from_json(document: Mapping[str, Any]) -> Trace:
+    """The inverse of `trace_to_json`, also after a trip through JSON text."""
+    failure = document["failure"]
+    return Trace(
+        calls=tuple(call_from_json(call) for call in document["calls"]),
+        stdout=document["stdout"],
+        value=document["value"],
+        failure=failure and Failure(**{**failure, "frames": tuple(Frame(**frame) for frame in failure["frames"])}),
+        seconds=document["seconds"],
+        backend=document["backend"],
+        pins=Pins(**document["pins"]),
+    )
+
+
+def call_from_json(document: Mapping[str, Any]) -> ToolCall:
+    """The inverse of `dataclasses.asdict` for a call."""
+    return ToolCall(**{**document, "drift": tuple(document["drift"])})

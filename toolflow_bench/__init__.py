@@ -1,0 +1,1 @@
+"""Services, tasks, runner and report that measure the pipeline."""
