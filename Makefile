@@ -1,14 +1,16 @@
-# `make check` is what CI runs before the tests of the model.
-.PHONY: check format test
-check:
+# `make check` is what CI runs.
+.PHONY: check lint format test
+
+check: lint test
+
+lint:
 	ruff format --check .
 	ruff check .
 	mypy
+
+test:
 	pytest
 
 format:
 	ruff format .
 	ruff check --fix .
-
-test:
-	pytest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -75,12 +76,26 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One program and what became of it. `trace` is None when the check found something, `fault` when it answered."""
+    """One program and what became of it. `trace` is None when the check found something, `fault` when it answered.
+
+    `round` is 0 for the first programs, n for those of the n-th repair; several samples may share a round.
+    """
 
     program: Program
     findings: tuple[Finding, ...]
     trace: Trace | None
     fault: Fault | None
+    round: int = 0
+
+    @property
+    def answer(self) -> str | None:
+        """What the program printed, or else the value of its last expression; None when it gave no answer."""
+        if self.fault is not None or self.trace is None:
+            return None
+        if printed := self.trace.stdout.strip():
+            return printed
+        value = self.trace.value
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +120,10 @@ class Solution:
     """Aliases of the tools that the programs were written against."""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    limit: str | None = None
+    """The budget that ended the run (`max_seconds = 60`), if one did."""
     run: str | None = None
-    """Where the run is stored, if it is."""
+    """The stored run's id, if it is stored."""
 
     @property
     def calls(self) -> int:
@@ -116,5 +133,5 @@ class Solution:
 
     @property
     def repairs(self) -> int:
-        """Attempts after the first."""
-        return max(0, len(self.attempts) - 1)
+        """How many times the model was told of a fault and wrote anew."""
+        return max((attempt.round for attempt in self.attempts), default=0)

@@ -1,0 +1,1 @@
+"""Finds the few tools that matter for a task."""

@@ -1,0 +1,248 @@
+"""A protocol as text: Python stubs for prompts (and `.pyi`), words for retrieval."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.schema import resolve, types
+from protocols.toolbox import Tool
+
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_FORMATS = {
+    "date": "YYYY-MM-DD",
+    "date-time": "ISO 8601 date and time",
+    "time": "HH:MM:SS",
+    "uri": "URL",
+    "email": "e-mail",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """How much a stub tells. Shapes below `depth` nested objects are elided to `dict` and `list`: one rule for all."""
+
+    depth: int = 3
+    comments: bool = True
+    """Whether arguments and response fields carry their descriptions."""
+    comment_characters: int = 90
+
+
+FULL = Detail(depth=8, comment_characters=400)
+DETAILS = (
+    Detail(),
+    Detail(depth=2, comment_characters=50),
+    Detail(depth=2, comments=False),
+    Detail(depth=1, comments=False),
+)
+"""From generous to terse: a prompt takes the first at which its stubs fit."""
+
+
+def stubs(tools: Iterable[Tool], *, detail: Detail = DETAILS[0]) -> str:
+    """The tools as Python: each response shape once, as a TypedDict, then a function with its docstring.
+
+    Return types are what a program gets, that is, unwrapped.
+    """
+    shapes = _Shapes(detail)
+    functions = [_function(tool, shapes) for tool in tools]
+    return "\n\n".join([*shapes.declarations(), *functions])
+
+
+def stubs_within(tools: Iterable[Tool], *, budget: int) -> tuple[str, int]:
+    """Stubs of as many of the first tools as fit `budget` tokens, and how many those are (at least one).
+
+    Details go before tools do.
+    """
+    chosen = list(tools)
+    while True:
+        for detail in DETAILS:
+            text = stubs(chosen, detail=detail)
+            if token_estimate(text) <= budget or (len(chosen) <= 1 and detail is DETAILS[-1]):
+                return text, len(chosen)
+        chosen.pop()
+
+
+def token_estimate(text: str) -> int:
+    """About how many tokens a model counts in `text`: code runs at some 3.6 characters a token."""
+    return int(len(text) / 3.6) + 1
+
+
+def retrieval_text(protocol: ToolProtocol) -> str:
+    """What a search sees of a tool: category, collection, name, description, parameters, response fields."""
+    root = protocol.output_schema or {}
+    parameters = [f"{name} {schema.get('description', '')}" for name, schema in protocol.parameters.items()]
+    fields = [f"{name} {schema.get('description', '')}" for name, schema in _fields(root, root, depth=3)]
+    parts = [protocol.category, protocol.collection, protocol.name, protocol.title, protocol.description]
+    return "\n".join([*filter(None, parts), *parameters, *fields])
+
+
+def _fields(schema: Any, root: JsonObject, *, depth: int) -> Iterable[tuple[str, JsonObject]]:
+    if depth == 0:
+        return
+    top = resolve(schema, root)
+    for name, child in top.get("properties", {}).items():
+        resolved = resolve(child, root)
+        yield name, resolved
+        yield from _fields(resolved, root, depth=depth - 1)
+    if "items" in top:
+        yield from _fields(top["items"], root, depth=depth)
+
+
+def _function(tool: Tool, shapes: _Shapes) -> str:
+    protocol, detail = tool.protocol, shapes.detail
+    arguments, notes = [], []
+    ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
+    for alias, name in ordered:
+        schema = resolve(protocol.parameters[name], protocol.input_schema)
+        annotation = shapes.annotation(schema, protocol.input_schema, hint=f"{tool.alias}_{alias}")
+        if alias not in tool.required:
+            annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
+        arguments.append(f"{alias}: {annotation}")
+        if detail.comments and (note := _note(schema, detail)):
+            notes.append(f"    {alias}: {note}")
+    returns = _return_annotation(tool, shapes)
+    signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
+    summary = _clip(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
+    if not notes:
+        return f'{signature}\n    """{summary}"""'
+    return "\n".join([signature, f'    """{summary}', "", *notes, '    """'])
+
+
+def _return_annotation(tool: Tool, shapes: _Shapes) -> str:
+    root = tool.protocol.output_schema
+    if root is None:
+        return "Any"
+    top: Any = resolve(root, root)
+    hint = tool.alias.removeprefix("get_").removeprefix("list_").removeprefix("search_")
+    if tool.wrapper is not None:
+        hint = tool.wrapper
+        top = resolve(top["properties"][tool.wrapper], root)
+    return shapes.annotation(top, root, hint=hint)
+
+
+@dataclass
+class _Shapes:
+    """The TypedDicts that a set of stubs needs; equal shapes share one name."""
+
+    detail: Detail
+    _by_name: dict[str, str] = field(default_factory=dict)
+
+    def declarations(self) -> list[str]:
+        """In the order of first use, inner shapes first."""
+        return [
+            f'{name} = TypedDict("{name}", {{\n{body}\n}})'
+            if body.startswith('    "')
+            else f"class {name}(TypedDict):\n{body}"
+            for name, body in self._by_name.items()
+        ]
+
+    def annotation(self, schema: Json, root: JsonObject, *, hint: str, level: int = 0) -> str:
+        """The Python type of a schema; objects with known keys become TypedDicts named after `hint`."""
+        top = resolve(schema, root)
+        for combiner in ("anyOf", "oneOf"):
+            if combiner in top:
+                parts = [self.annotation(s, root, hint=hint, level=level) for s in top[combiner]]
+                return " | ".join(sorted(dict.fromkeys(parts), key=lambda part: part == "None"))
+        if "allOf" in top:
+            top = _merged(top, root)
+        if "enum" in top and len(top["enum"]) <= 12:
+            return f"Literal[{', '.join(repr(v) for v in top['enum'])}]"
+        if "const" in top:
+            return f"Literal[{top['const']!r}]"
+        names = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
+        return " | ".join(sorted(dict.fromkeys(names), key=lambda part: part == "None")) or "Any"
+
+    def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
+        if type_name == "array":
+            if "items" not in schema:
+                return "list"
+            return f"list[{self.annotation(schema['items'], root, hint=_singular(hint), level=level)}]"
+        if type_name != "object":
+            return _SCALARS.get(type_name, "Any")
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        if not properties:
+            values = schema.get("additionalProperties")
+            if isinstance(values, Mapping) and values:
+                return f"dict[str, {self.annotation(values, root, hint=_singular(hint), level=level)}]"
+            return "dict"
+        if level >= self.detail.depth:
+            return "dict"
+        lines = [self._field(key, child, schema, root, level=level + 1) for key, child in properties.items()]
+        return self._declare(_class_name(str(schema.get("title") or hint)), "\n".join(lines))
+
+    def _field(self, key: str, child: Json, schema: JsonObject, root: JsonObject, *, level: int) -> str:
+        annotation = self.annotation(child, root, hint=key, level=level)
+        note = _note(resolve(child, root), self.detail) if self.detail.comments else ""
+        absent = "" if key in schema.get("required", ()) else "may be absent"
+        comment = "; ".join(filter(None, (note, absent)))
+        # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
+        plain = all(map(_is_field_name, schema["properties"]))
+        return (f"    {key}: {annotation}" if plain else f"    {json.dumps(key)}: {annotation},") + (
+            f"  # {comment}" if comment else ""
+        )
+
+    def _declare(self, name: str, body: str) -> str:
+        for known, text in self._by_name.items():
+            if text == body:
+                return known
+        candidate, number = name, 2
+        while candidate in self._by_name:
+            candidate, number = f"{name}{number}", number + 1
+        self._by_name[candidate] = body
+        return candidate
+
+
+def _merged(schema: JsonObject, root: JsonObject) -> dict[str, Any]:
+    """`allOf` folded into one object: properties and required joined, other keys by the last that has them."""
+    merged: dict[str, Any] = {k: v for k, v in schema.items() if k != "allOf"}
+    for part in schema["allOf"]:
+        resolved = resolve(part, root)
+        part_merged = _merged(resolved, root) if "allOf" in resolved else resolved
+        properties = {**merged.get("properties", {}), **part_merged.get("properties", {})}
+        required = [*merged.get("required", ()), *part_merged.get("required", ())]
+        merged = {**part_merged, **merged}
+        if properties:
+            merged |= {"type": "object", "properties": properties, "required": required}
+    return merged
+
+
+def _note(schema: JsonObject, detail: Detail) -> str:
+    text = _clip(str(schema.get("description", "")), detail.comment_characters)
+    wanted = _FORMATS.get(str(schema.get("format", "")), "")
+    return f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
+
+
+def _clip(text: str, characters: int) -> str:
+    """The first sentences of `text` that fit, on one line, safe inside a docstring."""
+    flat = " ".join(text.split()).replace('"""', "'''").replace("\\", "\\\\")
+    if len(flat) <= characters:
+        return flat
+    sentences = re.split(r"(?<=[.;:!?])\s", flat)
+    kept = ""
+    for sentence in sentences:
+        if len(kept) + len(sentence) + 1 > characters:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept or flat[: characters - 1].rstrip() + "…"
+
+
+def _class_name(text: str) -> str:
+    words = re.findall(r"[A-Za-z0-9]+", text)
+    name = "".join(word[:1].upper() + word[1:] for word in words) or "Shape"
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"Shape{name}"
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _is_field_name(key: str) -> bool:
+    return key.isidentifier() and not keyword.iskeyword(key)

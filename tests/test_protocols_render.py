@@ -1,0 +1,133 @@
+"""Stubs: what a prompt shows of a tool."""
+
+import ast
+
+from protocols.protocol import ToolProtocol
+from protocols.render import DETAILS, FULL, retrieval_text, stubs, stubs_within, token_estimate
+from protocols.toolbox import Tool, Toolbox
+
+
+def nobody(arguments):
+    raise AssertionError("rendering calls no tool")
+
+
+def protocol(name="list_departures", output=None, **parameters):
+    required = [key for key, schema in parameters.items() if "default" not in schema]
+    return ToolProtocol(
+        name=name,
+        description="Departures of a day. One page at a time.",
+        input_schema={"type": "object", "properties": parameters, "required": required},
+        output_schema=output,
+    )
+
+
+FLIGHT = {
+    "type": "object",
+    "properties": {
+        "flight_id": {"type": "string"},
+        "delay": {"type": ["integer", "null"], "description": "Minutes late"},
+        "gate": {"type": "string"},
+    },
+    "required": ["flight_id", "delay"],
+}
+PAGE = {
+    "type": "object",
+    "properties": {"flights": {"type": "array", "items": FLIGHT}, "pages": {"type": "integer"}},
+    "required": ["flights", "pages"],
+}
+
+
+def box(*protocols):
+    return Toolbox([Tool(protocol=p, call=nobody) for p in protocols])
+
+
+def test_a_stub_shows_arguments_docs_and_the_response_shape():
+    tools = box(
+        protocol(
+            output=PAGE,
+            origin={"type": "string", "description": "Airport code", "enum": ["JFK", "LGA"]},
+            date={"type": "string", "format": "date", "description": "Local day"},
+            page={"type": "integer", "default": 1},
+        )
+    )
+    assert (
+        stubs(tools.values())
+        == '''\
+class Flight(TypedDict):
+    flight_id: str
+    delay: int | None  # Minutes late
+    gate: str  # may be absent
+
+class Departures(TypedDict):
+    flights: list[Flight]
+    pages: int
+
+def list_departures(*, origin: Literal['JFK', 'LGA'], date: str, page: int = 1) -> Departures:
+    """Departures of a day. One page at a time.
+
+    origin: Airport code
+    date: Local day (YYYY-MM-DD)
+    """'''.replace("\n\nclass Dep", "\n\nclass Dep")
+    )
+
+
+def test_a_wrapped_response_is_shown_as_programs_get_it():
+    wrapped = {
+        "type": "object",
+        "properties": {"codes": {"type": "array", "items": {"type": "string"}}},
+        "required": ["codes"],
+    }
+    assert "-> list[str]:" in stubs(box(protocol(output=wrapped)).values())
+
+
+def test_equal_shapes_are_declared_once():
+    text = stubs(box(protocol("a", output=PAGE), protocol("b", output=PAGE)).values())
+    assert text.count("(TypedDict)") == 2
+
+
+def test_stubs_are_python_whatever_the_schema():
+    odd = {
+        "type": "object",
+        "properties": {
+            "from": {"type": "string"},
+            "a-b": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "map": {"type": "object", "additionalProperties": {"type": "number"}},
+            "all": {"allOf": [{"type": "object", "properties": {"x": {"type": "string"}}}]},
+            "any": {},
+            "text": {"type": "string", "description": 'quotes """ and \\ and\nlines'},
+        },
+        "required": ["from"],
+    }
+    tools = box(protocol("weird-name", output=odd, **{"class": {"type": "string", "description": '"""'}}))
+    for detail in (*DETAILS, FULL):
+        ast.parse(stubs(tools.values(), detail=detail))
+
+
+def test_a_recursive_schema_ends():
+    tree = {
+        "$defs": {
+            "node": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}
+        },
+        "$ref": "#/$defs/node",
+    }
+    assert "kids: list[" in stubs(box(protocol(output=tree)).values(), detail=FULL)
+
+
+def test_details_go_before_tools_do():
+    tools = list(
+        box(
+            *(protocol(f"tool_{n}", output=PAGE, date={"type": "string", "description": "x" * 80}) for n in range(8))
+        ).values()
+    )
+    everything = token_estimate(stubs(tools))
+    text, kept = stubs_within(tools, budget=everything - 1)
+    assert kept == 8
+    assert token_estimate(text) < everything
+    assert stubs_within(tools, budget=1)[1] == 1
+
+
+def test_retrieval_text_holds_name_description_parameters_and_response_fields():
+    text = retrieval_text(protocol(output=PAGE, origin={"type": "string", "description": "Airport code"}))
+    assert all(
+        word in text for word in ("list_departures", "Departures of a day", "Airport code", "flight_id", "Minutes late")
+    )
