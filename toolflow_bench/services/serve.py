@@ -1,0 +1,105 @@
+"""A service over real HTTP on loopback, in a thread of this process."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from protocols.errors import SourceUnavailable
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+INSTALL = 'pip install "automatic-tool-chain[toolflow]"'
+"""What installs everything that a service of the bench needs."""
+
+
+class Served:
+    """A running service. `url` has no trailing slash; close it, or use it as a context manager."""
+
+    def __init__(self, app: Starlette, url: str, *, server: Any, thread: threading.Thread) -> None:
+        self.app, self.url = app, url
+        self._server, self._thread = server, thread
+
+    @property
+    def document_url(self) -> str:
+        """Address of the OpenAPI document."""
+        return f"{self.url}/openapi.json"
+
+    def close(self) -> None:
+        """Stop listening, close every connection and wait for the thread to end; a second call does nothing."""
+        self._server.should_exit = True
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def serve(app: Starlette, *, port: int = 0) -> Served:
+    """Serve `app` on 127.0.0.1, on a free port unless one is given; it answers from the moment this returns.
+
+    Raises:
+        SourceUnavailable: the port is taken, or the service did not start.
+    """
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise SourceUnavailable(f"serving needs {error.name!r}, which is not installed; {INSTALL}") from error
+    listener = _listen(port)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    ready = threading.Event()
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            ready.set()
+
+    # log_config=None: our host process owns its logging; ws="none": no probing for websocket packages.
+    config = uvicorn.Config(
+        app, log_config=None, log_level="critical", access_log=False, ws="none", timeout_graceful_shutdown=2
+    )
+    server = Announcing(config)
+
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            server.run(sockets=[listener])
+        except BaseException as error:
+            if server.started:
+                raise
+            failure.append(error)  # uvicorn exits where it cannot start; the caller is told
+        finally:
+            listener.close()
+            ready.set()
+
+    thread = threading.Thread(target=work, name=f"serve {url}", daemon=True)
+    thread.start()
+    ready.wait()
+    if not server.started:
+        thread.join()
+        reason = failure[0] if failure else "no reason given"
+        raise SourceUnavailable(f"the service for {url} did not start ({reason!r}); run it again to see if that lasts.")
+    return Served(app, url, server=server, thread=thread)
+
+
+def _listen(port: int) -> socket.socket:
+    # With the protocol named: asyncio turns Nagle's delay (40 ms an answer) off for such sockets alone.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise SourceUnavailable(
+            f"port {port} on 127.0.0.1 cannot be used ({error.strerror}); choose another, or 0 for a free one."
+        ) from error
+    listener.listen(128)
+    return listener
