@@ -1,0 +1,55 @@
+"""The wall clock of one run. It runs while tools work and stands still while a person decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+LONGEST_WAIT_SECONDS = 3600.0
+"""One wait lasts no longer before the clock is looked at again, also when a run has no limit at all."""
+
+
+class Clock:
+    """Seconds since a run began, and how many of its `wall_seconds` are left."""
+
+    def __init__(self, wall_seconds: float) -> None:
+        self.wall_seconds = wall_seconds
+        self._began = time.monotonic()
+        self._waited = 0.0
+        self._waiting_since: float | None = None
+
+    def elapsed(self) -> float:
+        """Seconds since the run began, waits on people included."""
+        return time.monotonic() - self._began
+
+    def remaining(self) -> float:
+        """Seconds that the program may still take; negative when it is over."""
+        now = time.monotonic() if self._waiting_since is None else self._waiting_since
+        return self.wall_seconds + self._waited - (now - self._began)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Within the block nothing is counted against the program."""
+        self._waiting_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._waited += time.monotonic() - self._waiting_since
+            self._waiting_since = None
+
+
+running: ContextVar[Clock | None] = ContextVar("running", default=None)
+"""The clock of the run that the current tool call belongs to."""
+
+
+@contextmanager
+def waiting_on_person() -> Iterator[None]:
+    """What a tool's gate wraps around a question to a person: the run's wall time does not count in the block."""
+    clock = running.get()
+    if clock is None:
+        yield
+    else:
+        with clock.stopped():
+            yield

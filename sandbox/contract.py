@@ -1,0 +1,170 @@
+"""What one tool takes and gives, checked by exact type: arguments before a call, the response after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import jsonschema_rs
+
+from protocols.alias import argument_aliases
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.schema import dotted, resolve, types, validator
+
+DRIFT_CLAUSES = 5
+"""At most so many departures of one response are kept."""
+
+_WORDS = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "True or False",
+    "array": "a list",
+    "object": "a dict",
+    "null": "None",
+}
+
+
+class BadArguments(Exception):
+    """Arguments that the tool's protocol does not allow. The text names the argument by its alias."""
+
+
+class Contract:
+    """One protocol with its validators built. A schema that no validator can read refuses nothing."""
+
+    def __init__(self, protocol: ToolProtocol) -> None:
+        root = protocol.input_schema
+        self.arguments = argument_aliases(list(protocol.parameters))
+        self.required = [alias for alias, name in self.arguments.items() if name in protocol.required]
+        schemas = {alias: resolve(protocol.parameters[name], root) for alias, name in self.arguments.items()}
+        self.types = {alias: all_types(schema, root) for alias, schema in schemas.items()}
+        self.defaults = {alias: schema["default"] for alias, schema in schemas.items() if "default" in schema}
+        self.open = root.get("additionalProperties") is True or isinstance(root.get("additionalProperties"), Mapping)
+        self._aliases = {name: alias for alias, name in self.arguments.items()}
+        self._input = _validator(root)
+        self._output = None if protocol.output_schema is None else _validator(protocol.output_schema)
+
+    def accept(self, given: JsonObject) -> dict[str, Json]:
+        """The arguments, by alias, that the call is made with.
+
+        `None` for an optional argument that has no null is the same as leaving it out, and 3.0 is the integer 3.
+
+        Raises:
+            BadArguments: an argument is unknown, missing or of the wrong type, or breaks its schema.
+        """
+        for alias in given:
+            if alias not in self.arguments and not self.open:
+                raise BadArguments(self._unknown(alias))
+        accepted: dict[str, Json] = {}
+        for alias, value in given.items():
+            kinds = self.types.get(alias, ())
+            if value is None and kinds and "null" not in kinds and alias not in self.required:
+                continue
+            whole = type(value) is float and value.is_integer() and "integer" in kinds and "number" not in kinds
+            accepted[alias] = int(value) if whole else value
+        for alias in self.required:
+            if alias not in accepted:
+                raise BadArguments(f"argument {alias!r} is missing")
+        self._validate(accepted)
+        return accepted
+
+    def drift(self, response: Json) -> tuple[str, ...]:
+        """The clauses of the response schema that a live response breaks, each once, with the first place it did."""
+        if self._output is None:
+            return ()
+        clauses: dict[tuple[str, ...], str] = {}
+        try:
+            for error in islice(self._output.iter_errors(response), 200):
+                place = dotted(error.instance_path) or "the response"
+                clauses.setdefault(tuple(map(str, error.schema_path)), f"{place}: {shorten(error.message, 160)}")
+        except ValueError as error:
+            return (f"the response: {shorten(str(error), 160)}",)
+        return tuple(islice(clauses.values(), DRIFT_CLAUSES))
+
+    def not_json(self, alias: str, text: str) -> str:
+        """What is wrong with an argument that cannot be sent; `text` is its `repr`."""
+        if alias not in self.arguments:
+            return self._unknown(alias)
+        return f"argument {alias!r} must be {_wanted(self.types[alias])}, got {shorten(text, 80)}"
+
+    def _validate(self, accepted: JsonObject) -> None:
+        if self._input is None:
+            return
+        original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
+        for error in self._input.iter_errors(original):
+            if error.kind.name != "format":  # what a format means differs between services; they judge it themselves
+                raise BadArguments(self._problem(error))
+
+    def _problem(self, error: jsonschema_rs.ValidationError) -> str:
+        path: list[str | int] = list(error.instance_path)
+        if not path:
+            return shorten(error.message, 200)
+        alias = self._aliases.get(str(path[0]), str(path[0]))
+        place = f"argument {dotted([alias, *path[1:]])!r}"
+        got = shorten(repr(error.instance), 80)
+        match error.kind:
+            case jsonschema_rs.ValidationErrorKind.Type(types=wanted):
+                return f"{place} must be {_wanted(tuple(wanted))}, got {got}"
+            case jsonschema_rs.ValidationErrorKind.Enum(options=options):
+                return f"{place} must be one of {shorten(', '.join(map(repr, options)), 300)}, got {got}"
+            case jsonschema_rs.ValidationErrorKind.AnyOf() if len(path) == 1 and self.types[alias]:
+                return f"{place} must be {_wanted(self.types[alias])}, got {got}"
+        return f"{place}: {shorten(error.message, 200)}"
+
+    def _unknown(self, alias: str) -> str:
+        near = get_close_matches(alias, self.arguments, n=1, cutoff=0.6)
+        takes = f"it takes {shorten(', '.join(self.arguments), 300)}" if self.arguments else "it takes none"
+        return f"no argument {alias!r}; " + (f"did you mean {near[0]!r}?" if near else takes)
+
+
+def contract(protocol: ToolProtocol) -> Contract:
+    """The contract of `protocol`, built once for as long as it is in use."""
+    return _contract(_Same(protocol))
+
+
+class _Same:
+    """Compares by identity, so that what holds dicts can be a cache's key."""
+
+    def __init__(self, protocol: ToolProtocol) -> None:
+        self.protocol = protocol
+
+    def __hash__(self) -> int:
+        return id(self.protocol)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.protocol is self.protocol
+
+
+@lru_cache(maxsize=1024)
+def _contract(key: _Same) -> Contract:
+    return Contract(key.protocol)
+
+
+def all_types(schema: JsonObject, root: JsonObject, depth: int = 4) -> tuple[str, ...]:
+    """The JSON types that a schema allows, those of its alternatives included; empty when it is open."""
+    named = types(schema)
+    branches: list[Any] = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    if named or not branches or depth == 0:
+        return named
+    each = [all_types(resolve(branch, root), root, depth - 1) for branch in branches]
+    return tuple(dict.fromkeys(kind for kinds in each for kind in kinds)) if all(each) else ()
+
+
+def shorten(text: str, width: int) -> str:
+    """`text`, or its beginning and an ellipsis."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _wanted(kinds: tuple[str, ...]) -> str:
+    return " or ".join(_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null")) or "JSON"
+
+
+def _validator(schema: JsonObject) -> jsonschema_rs.Draft202012Validator | None:
+    try:
+        return validator(schema)
+    except ValueError:
+        return None

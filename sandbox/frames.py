@@ -1,0 +1,250 @@
+"""What comes from the child, byte by byte: JSON lines, every one of which may be an attack."""
+
+from __future__ import annotations
+
+import json
+import math
+import select
+import socket
+from dataclasses import dataclass
+from typing import NoReturn
+
+from protocols.jsontypes import Json
+from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
+from sandbox.trace import Failure, Frame
+
+FRAME_BYTES = 1 << 20
+"""Largest single frame from a child: one call's arguments, a piece of output, or the program's value."""
+
+LEVELS = 100
+"""How deeply a frame may be nested: what passes here, every later step of the host can take."""
+
+FRAME_COST = 128
+"""What each frame counts beyond its bytes, so that a flood of tiny ones is as short as one of large ones."""
+
+FRAMES_OF_TRACEBACK = 64
+
+
+class RunEnded(Exception):
+    """The host ends the run. `locate` asks for the line where the program stands just then."""
+
+    def __init__(self, failure: Failure, *, locate: bool = False) -> None:
+        super().__init__(failure)
+        self.failure, self.locate = failure, locate
+
+
+class ChannelClosed(Exception):
+    """The child closed its end without a last word."""
+
+
+def violation(problem: str) -> RunEnded:
+    """The end of a run whose child broke the protocol; only a program that tampers with its channel can."""
+    return RunEnded(Failure(kind="policy", type="ProtocolViolation", message=f"the program's process {problem}"))
+
+
+def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -> RunEnded:
+    """The end of a run that took more than the limit called `name`."""
+    return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames), locate=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that the program asks for. `unsendable` holds the `repr` of arguments that are not JSON."""
+
+    number: int
+    tool: str
+    arguments: dict[str, Json]
+    unsendable: dict[str, str]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A piece of standard output."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The program ran to its end; `value` is that of its last expression."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The program failed, as its process tells it. `call` is the number of the call whose error it is."""
+
+    kind: str
+    type: str
+    message: str
+    frames: tuple[Frame, ...]
+    call: int | None
+
+
+Message = Call | Output | Done | Failed
+
+
+class Wire:
+    """The host's end of a channel: takes at most `total_bytes` from it, and waits no longer than the clock allows."""
+
+    def __init__(self, channel: socket.socket, clock: Clock, *, total_bytes: int) -> None:
+        channel.setblocking(False)
+        self.clock = clock
+        self._channel = channel
+        self._left = total_bytes
+        self._buffer = bytearray()
+        self._searched = 0
+
+    def next(self) -> Message:
+        """The child's next message.
+
+        Raises:
+            RunEnded: it breaks the protocol, or the wall clock ran out.
+            ChannelClosed: there is none.
+        """
+        while (end := self._buffer.find(b"\n", self._searched)) < 0:
+            self._searched = len(self._buffer)
+            if self._searched > FRAME_BYTES:
+                break
+            self._receive()
+        if max(end, self._searched) > FRAME_BYTES:
+            raise violation(f"sent a frame of more than {FRAME_BYTES:,} bytes")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        self._searched = 0
+        self._charge(FRAME_COST)
+        return parse(line)
+
+    def send(self, line: bytes) -> None:
+        """Send a whole frame to the child.
+
+        Raises:
+            RunEnded: the wall clock ran out before the child took it.
+            ChannelClosed: the child is gone.
+        """
+        view = memoryview(line)
+        while view:
+            try:
+                view = view[self._channel.send(view) :]
+            except BlockingIOError:
+                self._wait(select.POLLOUT)
+            except OSError as error:
+                raise ChannelClosed from error
+
+    def _receive(self) -> None:
+        self._wait(select.POLLIN)
+        try:
+            data = self._channel.recv(65536)
+        except OSError as error:
+            raise ChannelClosed from error
+        if not data:
+            raise ChannelClosed
+        self._charge(len(data))
+        self._buffer += data
+
+    def _charge(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise violation("sent more than the host takes from one run")
+
+    def _wait(self, event: int) -> None:
+        poll = select.poll()
+        poll.register(self._channel, event)
+        while (remaining := self.clock.remaining()) > 0:
+            if poll.poll(math.ceil(min(remaining, LONGEST_WAIT_SECONDS) * 1000)):
+                return
+        raise wall_exceeded(self.clock)
+
+
+def wall_exceeded(clock: Clock) -> RunEnded:
+    """The end of a run that took longer than it may."""
+    return limit_exceeded("wall_seconds", f"the program ran longer than {clock.wall_seconds:g} s")
+
+
+def parse(line: bytes) -> Message:
+    """One frame as a message. Raises `RunEnded` for anything that the child's own code would not have sent."""
+    try:
+        frame = _DECODER.decode(line.decode("utf-8"))
+        if b"\\ud" in line or b"\\uD" in line:  # the only way for a lone surrogate to pass the two decoders
+            json.dumps(frame, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError):
+        raise violation("sent a frame that is not JSON") from None
+    if line.count(b"[") + line.count(b"{") > LEVELS and _deeper_than(LEVELS, frame):
+        raise violation(f"sent a frame nested more than {LEVELS} levels deep")
+    if type(frame) is not dict:
+        raise violation("sent a frame that is no object")
+    keys = frozenset(frame)
+    if keys == _CALL or keys == _CALL | {"unsendable"}:
+        return _call(frame)
+    if keys == {"stdout"} and type(frame["stdout"]) is str:
+        return Output(frame["stdout"])
+    if keys == {"done"}:
+        return Done(frame["done"])
+    if keys == {"fail"} and type(frame["fail"]) is dict:
+        return _failed(frame["fail"])
+    raise violation(f"sent an unknown frame ({', '.join(sorted(keys))[:60]!r})")
+
+
+_CALL = frozenset({"call", "tool", "args", "line"})
+_FAIL = frozenset({"kind", "type", "message", "frames", "call"})
+_CHILD_KINDS = frozenset({"syntax", "exception", "limit"})
+
+
+def _call(frame: dict[str, Json]) -> Call:
+    number, tool, arguments, line = frame["call"], frame["tool"], frame["args"], frame["line"]
+    unsendable = frame.get("unsendable", {})
+    if type(number) is not int or type(tool) is not str or type(arguments) is not dict or type(line) is not int:
+        raise violation("sent a call of the wrong shape")
+    if type(unsendable) is not dict or not all(type(text) is str for text in unsendable.values()):
+        raise violation("sent a call of the wrong shape")
+    return Call(number, tool, arguments, unsendable, max(line, 0))
+
+
+def _failed(fail: dict[str, Json]) -> Failed:
+    if frozenset(fail) != _FAIL or type(fail["frames"]) is not list:
+        raise violation("sent a failure of the wrong shape")
+    if type(fail["kind"]) is not str or fail["kind"] not in _CHILD_KINDS:
+        raise violation("sent a failure of the wrong shape")
+    if type(fail["type"]) is not str or type(fail["message"]) is not str or len(fail["frames"]) > FRAMES_OF_TRACEBACK:
+        raise violation("sent a failure of the wrong shape")
+    if fail["call"] is not None and type(fail["call"]) is not int:
+        raise violation("sent a failure of the wrong shape")
+    frames = tuple(_frame(item) for item in fail["frames"])
+    return Failed(fail["kind"], fail["type"][:200], fail["message"][:10_000], frames, fail["call"])
+
+
+def _frame(item: Json) -> Frame:
+    match item:
+        case [int(line), str(function)] if type(line) is int and 0 <= line < 10**7:
+            return Frame(line=line, function=function[:200])
+    raise violation("sent a failure of the wrong shape")
+
+
+def _deeper_than(levels: int, value: Json) -> bool:
+    inside = [value]
+    while inside and levels >= 0:
+        levels -= 1
+        inside = [
+            item
+            for holder in inside
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    return bool(inside)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(text)
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+# Built once: passing the hooks to `json.loads` would build a decoder for every frame.
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)

@@ -1,0 +1,144 @@
+"""Inside the child: frames to and from the host, and the program's standard output. Standard library alone."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import os
+import signal
+from contextlib import suppress
+from typing import Any
+
+from sandbox.zygote.values import shorten
+
+OUTPUT_FRAME_BYTES = 32768
+CALL_BYTES = 1 << 20  # the host takes no larger frame
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
+
+class Interrupted(BaseException):
+    """The program has run into a limit: of processor time, or one that the host keeps. Not for programs to catch."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+class Channel:
+    """The one live descriptor. One call at a time: a program has one thread."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._read = b""
+        self._number = 0
+        self._sending = False
+        self._late: Interrupted | None = None
+        self._muted = False
+        self.output = io.TextIOWrapper(
+            io.BufferedWriter(_Output(self), OUTPUT_FRAME_BYTES), encoding="utf-8", newline="\n"
+        )
+        self._flush = self.output.flush
+
+    def call(self, alias: str, arguments: dict[str, Any], line: int) -> dict[str, Any]:
+        """The host's reply to one call."""
+        self._flush()  # what was printed before a call that never returns is not lost
+        frame: dict[str, Any] = {"call": self._number, "tool": alias, "args": arguments, "line": line}
+        try:
+            data = _encode(frame).encode("utf-8")
+        except (TypeError, ValueError, RecursionError):
+            frame["args"], frame["unsendable"] = _split(arguments)
+            data = _encode(frame).encode("utf-8")
+        if len(data) > CALL_BYTES:
+            raise ValueError(
+                f"{alias}() was given {len(data):,} bytes of arguments; at most {CALL_BYTES:,} can be sent"
+            )
+        self._number += 1
+        self._send(data)
+        return self.receive()
+
+    def receive(self) -> dict[str, Any]:
+        """The host's next frame. The process ends when there is none."""
+        parts = []
+        while (end := self._read.find(b"\n")) < 0:
+            parts.append(self._read)
+            self._read = os.read(self._descriptor, 65536)
+            if not self._read:
+                os._exit(0)
+        parts.append(self._read[:end])
+        self._read = self._read[end + 1 :]
+        frame: dict[str, Any] = _decode(b"".join(parts).decode("ascii"))
+        return frame
+
+    def finish(self, outcome: dict[str, Any]) -> None:
+        """Send what is left of the output, and the last word."""
+        with suppress(ValueError):  # the program may have closed its own standard output
+            self._flush()
+        self._send(_encode(outcome).encode("utf-8"))
+
+    def print(self, text: str) -> None:
+        """Send a piece of standard output."""
+        if not self._muted:
+            self._send(_encode({"stdout": text}).encode("utf-8"))
+
+    def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a signal handler's signature
+        """Stop the program where it stands; in the middle of sending a frame, right after it."""
+        self._late = Interrupted("cpu_seconds" if number == signal.SIGXCPU else "wall_seconds")
+        if not self._sending:
+            self._stop()
+
+    def _send(self, data: bytes) -> None:
+        view = memoryview(data + b"\n")
+        self._sending = True
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError:
+            os._exit(0)  # the host has hung up
+        self._sending = False
+        if self._late is not None:
+            self._stop()
+
+    def _stop(self) -> None:
+        late, self._late = self._late, None
+        if late is None:
+            return
+        if late.limit == "wall_seconds":  # the host's doing: what was printed until now counts, nothing after it
+            with suppress(RuntimeError):  # it came in the middle of writing
+                self._flush()
+            self._muted = True
+        raise late
+
+
+class _Output(io.RawIOBase):
+    """Standard output as frames."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        for start in range(0, len(view), OUTPUT_FRAME_BYTES):
+            text = self._decoder.decode(bytes(view[start : start + OUTPUT_FRAME_BYTES]))
+            if text:
+                self._channel.print(text)
+        return len(view)
+
+
+def _split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The arguments that are JSON, and the `repr` of those that are not."""
+    sendable: dict[str, Any] = {}
+    unsendable: dict[str, str] = {}
+    for name, value in arguments.items():
+        try:
+            _encode(value).encode("utf-8")
+            sendable[name] = value
+        except (TypeError, ValueError, RecursionError):
+            unsendable[name] = shorten(repr(value), 200).encode("utf-8", "backslashreplace").decode("utf-8")
+    return sendable, unsendable

@@ -1,0 +1,146 @@
+"""Inside the child: compile a program, run it, and describe how it ended. Standard library alone."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import linecache
+import mmap
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any, Self
+
+from sandbox.zygote.channel import Interrupted
+from sandbox.zygote.values import plain, sendable, shorten, text_of
+
+FILENAME = "<program>"
+
+NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
+
+OUTER_FRAMES, INNER_FRAMES = 10, 30
+"""Of a long traceback, so many levels of either end are told."""
+
+_reserve = mmap.mmap(-1, 4 << 20)
+"""Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room."""
+
+_line_of_task: list[int] = []
+"""The line that stands for calls made from outside the program's own frames, innermost last."""
+
+
+def run(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`."""
+    try:
+        parts = _compile(source)
+    except SyntaxError as error:
+        return _fail("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
+    except (ValueError, OverflowError, RecursionError, MemoryError) as error:
+        text = str(error) or "it is too large or too deeply nested"
+        return _fail("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
+    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
+    value = None
+    try:
+        with _Runner() as runner:
+            for part in parts:
+                value = runner.evaluate(part, namespace)
+        return {"done": plain(value)}
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
+        return failure(error)
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """The last word of a program that `error` ended."""
+    if isinstance(error, SystemExit) and error.code in (None, 0):
+        return {"done": None}
+    _reserve.close()
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    frames = _frames(error)
+    if isinstance(error, Interrupted):
+        # The host knows why it interrupted; only the processor's limit is news to it.
+        return _fail("limit" if error.limit == "cpu_seconds" else "exception", error.limit, "interrupted", frames)
+    if isinstance(error, MemoryError):
+        traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
+        return _fail("limit", "memory_bytes", "", frames)
+    return _fail("exception", type(error).__name__, _message(error), frames, getattr(error, "_call_number", None))
+
+
+def line() -> int:
+    """The line of the program that is now being executed, 0 where there is none."""
+    frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
+    while frame is not None and frame.f_code.co_filename != FILENAME:
+        frame = frame.f_back  # type: ignore[assignment]
+    if _line_of_task and (frame is None or frame.f_code.co_name == "<module>"):
+        return _line_of_task[-1]
+    return 0 if frame is None else frame.f_lineno
+
+
+@contextmanager
+def standing_for(line: int) -> Iterator[None]:
+    """Within the block, calls that no function of the program makes are made on `line`."""
+    _line_of_task.append(line)
+    try:
+        yield
+    finally:
+        _line_of_task.pop()
+
+
+class _Runner:
+    """Evaluates code objects; those that await at top level share one event loop, made when first needed."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.Runner | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None:
+            self._loop.close()
+
+    def evaluate(self, code: CodeType, namespace: dict[str, Any]) -> Any:
+        value = eval(code, namespace)  # noqa: S307 - running the program is what this process is for
+        if not code.co_flags & inspect.CO_COROUTINE:
+            return value
+        self._loop = self._loop or asyncio.Runner()
+        return self._loop.run(value)
+
+
+def _compile(source: str) -> list[CodeType]:
+    """The program's statements, and its last expression by itself."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    tree = compile(source, FILENAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        return [compile(tree, FILENAME, "exec", flags, dont_inherit=True)]
+    last = ast.Expression(tree.body.pop().value)
+    body = compile(tree, FILENAME, "exec", flags, dont_inherit=True)
+    return [body, compile(last, FILENAME, "eval", flags, dont_inherit=True)]
+
+
+def _frames(error: BaseException) -> list[list[Any]]:
+    """Line and function of each of the program's own levels, outermost first."""
+    frames: list[list[Any]] = []
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if code.co_filename == FILENAME:
+            frames.append([step.tb_lineno, sendable(shorten(code.co_name, NAME_CHARACTERS))])
+        step = step.tb_next
+    if len(frames) > OUTER_FRAMES + INNER_FRAMES:
+        frames[OUTER_FRAMES:-INNER_FRAMES] = []
+    return frames
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a program's own __str__ may raise anything
+        return text_of(error)
+
+
+def _fail(kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
+    name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
+    return {"fail": {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}}

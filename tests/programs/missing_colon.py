@@ -1,0 +1,3 @@
+rows = list_items(page=0)
+for row in rows
+    print(row)

@@ -1,0 +1,2 @@
+for number in (999, 1000):
+    print(get_item(id=number)["name"])

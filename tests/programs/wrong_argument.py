@@ -1,0 +1,5 @@
+def find(number):
+    return get_item(id=str(number))
+
+
+find(3)

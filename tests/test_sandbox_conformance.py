@@ -1,0 +1,73 @@
+"""The conformance checks, the ordinary programs and the sample programs, on every sandbox that there is."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sandbox import conformance
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Pins, Trace, trace_to_json
+from sandbox.zygote import ZygoteSandbox, unavailable
+
+ROOT = Path(__file__).resolve().parent.parent
+SNIPPETS = sorted((ROOT.parent / "shared" / "snippets").glob("*.py"))
+PROGRAMS = sorted((ROOT / "tests" / "programs").glob("*.py"))
+NEW_YEAR = Pins(seed=1, clock=1_357_000_000.0)
+
+
+@pytest.fixture(scope="module", params=["zygote"])
+def sandbox(request):
+    if reason := unavailable():
+        pytest.skip(reason)
+    with ZygoteSandbox() as zygote:
+        yield zygote
+
+
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+def test_conforms(sandbox, check):
+    check(sandbox)
+
+
+def test_every_check_is_listed():
+    public = [
+        value
+        for name, value in vars(conformance).items()
+        if callable(value) and getattr(value, "__module__", "") == conformance.__name__ and not name.startswith("_")
+    ]
+    assert set(public) - {conformance.make_tool, conformance.shop, conformance.run} == set(conformance.CHECKS)
+
+
+@pytest.mark.skipif(not SNIPPETS, reason="../shared/snippets is not here")
+@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.stem)
+def test_ordinary_program_prints_what_cpython_prints(sandbox, path):
+    source = path.read_text(encoding="utf-8")
+    tools = {
+        alias: lambda tool=tool, **arguments: tool.unwrap(tool.call(arguments))
+        for alias, tool in conformance.shop().items()
+    }
+    expected = io.StringIO()
+    with contextlib.redirect_stdout(expected):
+        exec(compile(source, str(path), "exec"), {"__name__": "__main__", **tools})
+    trace = conformance.run(sandbox, source)
+    assert trace.failure is None
+    assert trace.stdout == expected.getvalue() != ""
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_sample_program_leaves_its_trace(sandbox, path):
+    journal = Journal(pins=NEW_YEAR)
+    trace = sandbox.run(path.read_text(encoding="utf-8"), conformance.shop(), limits=Limits(), journal=journal)
+    expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert json.loads(json.dumps(trace_to_json(_timeless(trace)))) == expected
+
+
+def _timeless(trace: Trace) -> Trace:
+    calls = tuple(replace(call, started=0.0, seconds=0.0) for call in trace.calls)
+    return replace(trace, calls=calls, seconds=0.0)

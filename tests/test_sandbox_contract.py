@@ -1,0 +1,119 @@
+"""What a protocol lets through, and how it says no."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocols.protocol import ToolProtocol
+from sandbox.contract import DRIFT_CLAUSES, BadArguments, Contract, contract
+
+SCHEMA = {
+    "type": "object",
+    "required": ["from", "count"],
+    "properties": {
+        "from": {"type": "string"},
+        "count": {"$ref": "#/$defs/count"},
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "size": {"type": ["integer", "number"]},
+        "page": {"type": "integer", "default": 1},
+        "order": {"enum": ["up", "down"]},
+        "when": {"type": "string", "format": "date-time"},
+        "stops": {"type": "array", "items": {"type": "object", "properties": {"code": {"type": "string"}}}},
+        "any": {},
+    },
+    "$defs": {"count": {"type": "integer", "minimum": 1}},
+}
+
+
+def make(schema=SCHEMA, **more):
+    return Contract(ToolProtocol(name="t", input_schema=schema, **more))
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        ({}, {}),
+        ({"note": None}, {"note": None}),
+        ({"page": None}, {}),
+        ({"any": None}, {"any": None}),
+        ({"page": 3.0}, {"page": 3}),
+        ({"size": 3.0}, {"size": 3.0}),
+        ({"when": "tomorrow"}, {"when": "tomorrow"}),
+        ({"stops": [{"code": "JFK"}]}, {"stops": [{"code": "JFK"}]}),
+    ],
+)
+def test_accepts(given, accepted):
+    result = make().accept({"from_": "x", "count": 2, **given})
+    assert repr(result) == repr({"from_": "x", "count": 2, **accepted})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"from_": 5}, "argument 'from_' must be a string, got 5"),
+        ({"from_": None}, "argument 'from_' must be a string, got None"),
+        ({"count": "2"}, "argument 'count' must be an integer, got '2'"),
+        ({"count": 2.5}, "argument 'count' must be an integer, got 2.5"),
+        ({"count": True}, "argument 'count' must be an integer, got True"),
+        ({"count": 0}, "argument 'count': 0 is less than the minimum of 1"),
+        ({"note": 5}, "argument 'note' must be a string or None, got 5"),
+        ({"order": "left"}, "argument 'order' must be one of 'up', 'down', got 'left'"),
+        ({"stops": [{"code": 5}]}, "argument 'stops[0].code' must be a string, got 5"),
+        ({"stops": "JFK"}, "argument 'stops' must be a list, got 'JFK'"),
+        ({"from": "x"}, "no argument 'from'; did you mean 'from_'?"),
+        ({"zzz": 1}, "no argument 'zzz'; it takes from_, count, note, size, page, order, when, stops, any"),
+        ({"from_": "x" * 1000, "count": "y" * 1000}, "argument 'count' must be an integer, got '" + "y" * 78 + "…"),
+    ],
+)
+def test_refuses(given, said):
+    with pytest.raises(BadArguments) as caught:
+        make().accept({"from_": "x", "count": 2, **given})
+    assert str(caught.value) == said
+
+
+def test_a_required_argument_is_missing():
+    with pytest.raises(BadArguments, match="argument 'count' is missing"):
+        make().accept({"from_": "x"})
+
+
+def test_unknown_arguments_pass_where_the_schema_is_open():
+    terms = make({"type": "object", "additionalProperties": {"type": "integer"}})
+    assert terms.accept({"x": 1}) == {"x": 1}
+    with pytest.raises(BadArguments, match="argument 'x' must be an integer"):
+        terms.accept({"x": "1"})
+
+
+def test_a_schema_that_cannot_be_read_refuses_only_by_name():
+    terms = make({"type": "object", "properties": {"x": {"$ref": "https://elsewhere.example/x.json"}}})
+    assert terms.accept({"x": object}) == {"x": object}
+
+
+def test_defaults_are_by_alias():
+    terms = make({"type": "object", "properties": {"from": {"default": "here"}, "to": {}}})
+    assert terms.defaults == {"from_": "here"}
+
+
+def test_drift_names_each_clause_once():
+    row = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}
+    terms = make(output_schema={"type": "array", "items": row})
+    assert terms.drift([{"id": 1}]) == ()
+    drift = terms.drift([{"id": 1}, {"id": None}, {"id": "x"}, {}])
+    assert drift == ('[1].id: null is not of type "integer"', '[3]: "id" is a required property')
+
+
+def test_drift_is_short():
+    properties = {f"p{n}": {"type": "integer"} for n in range(20)}
+    terms = make(output_schema={"type": "object", "properties": properties})
+    drift = terms.drift(dict.fromkeys(properties, "x" * 1000))
+    assert len(drift) == DRIFT_CLAUSES
+    assert max(map(len, drift)) < 200
+
+
+def test_no_output_schema_no_drift():
+    assert make().drift(object()) == ()
+
+
+def test_a_contract_is_built_once_for_a_protocol():
+    protocol = ToolProtocol(name="t")
+    assert contract(protocol) is contract(protocol)
+    assert contract(ToolProtocol(name="t")) is not contract(protocol)

@@ -1,0 +1,337 @@
+"""The host's side against children that do what no honest child does."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.errors import AtcError
+from protocols.toolbox import Toolbox
+from sandbox import frames
+from sandbox.clock import Clock, waiting_on_person
+from sandbox.conformance import make_tool, shop
+from sandbox.errors import Diverged, SandboxUnavailable
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.rpc import Exit, serve
+from sandbox.trace import Failure, Trace, trace_from_json, trace_to_json
+
+
+class FakeChild:
+    """A child whose every byte is scripted: it sends `data` at once and then hangs up, or stays silent."""
+
+    def __init__(self, data: bytes = b"", *, hangs: bool = False, exit_: Exit | None = None) -> None:
+        self.channel, self.theirs = socket.socketpair()
+        self.exit = exit_ or Exit(0, None, 0.0)
+        self.interrupted = self.ended = 0
+        self.sender = threading.Thread(target=self._send, args=(data, hangs), daemon=True)
+        self.sender.start()
+
+    def _send(self, data: bytes, hangs: bool) -> None:
+        try:
+            self.theirs.sendall(data)
+            if not hangs:
+                self.theirs.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def interrupt(self) -> None:
+        self.interrupted += 1
+
+    def end(self) -> Exit:
+        self.ended += 1
+        self.channel.close()
+        self.sender.join()
+        self.theirs.close()
+        return self.exit
+
+
+def serve_bytes(data: bytes, *, tools: Toolbox | None = None, child: FakeChild | None = None, **limits) -> Trace:
+    child = child or FakeChild(data)
+    within = Limits(**{"wall_seconds": 5.0, **limits})
+    trace = serve(
+        child, "print(1)\n", shop() if tools is None else tools,
+        limits=within, journal=Journal(), backend="fake",
+    )  # fmt: skip
+    assert child.ended == 1
+    return trace
+
+
+def lines(*documents) -> bytes:
+    return b"".join(d if isinstance(d, bytes) else json.dumps(d).encode() + b"\n" for d in documents)
+
+
+def call(number=0, tool="get_item", args=None, line=1, **more):
+    return {"call": number, "tool": tool, "args": {"id": 1} if args is None else args, "line": line, **more}
+
+
+def fail(**changed):
+    return {"fail": {"kind": "exception", "type": "E", "message": "m", "frames": [], "call": None, **changed}}
+
+
+def test_an_honest_child():
+    trace = serve_bytes(lines({"stdout": "hi\n"}, call(), {"done": [1]}))
+    assert (trace.stdout, trace.value, trace.failure, trace.calls[0].result["id"]) == ("hi\n", [1], None, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\xff\x00\n", "not JSON"),
+        (b'{"done": NaN}\n', "not JSON"),
+        (b'{"done": -Infinity}\n', "not JSON"),
+        (b'{"done": 1e999}\n', "not JSON"),
+        (b'{"done": "\\ud800"}\n', "not JSON"),
+        (b'{"stdout": "\\uD83D"}\n', "not JSON"),
+        (b'{"done": ' + b"9" * 5000 + b"}\n", "not JSON"),
+        (b'{"done": ' + b"[" * 200_000 + b"\n", "not JSON"),
+        (b'{"done": ' + b"[" * 200_000 + b"]" * 200_000 + b"}\n", "not JSON"),
+        (b"\n", "not JSON"),
+        (b"[]\n", "no object"),
+        (b"null\n", "no object"),
+        (b"{}\n", "unknown frame"),
+        (b'{"t":"call","n":"admin_wipe","a":{}}\n', "unknown frame"),
+        (lines({"id": 0, "value": 1}), "unknown frame"),
+        (lines({"done": 1, "stdout": "x"}), "unknown frame"),
+        (lines({"stdout": 5}), "unknown frame"),
+        (lines(call(1)), "numbered its call 1 where 0 was due"),
+        (lines(call(-1)), "numbered its call"),
+        (lines(call(0), call(0)), "numbered its call 0 where 1 was due"),
+        (lines(call(10**30)), "numbered its call"),
+        (lines(call(True)), "wrong shape"),
+        (lines(call("0")), "wrong shape"),
+        (lines(call(args=[])), "wrong shape"),
+        (lines(call(line="1")), "wrong shape"),
+        (lines(call(tool=None)), "wrong shape"),
+        (lines(call(unsendable={"id": 3})), "wrong shape"),
+        (lines(call(tool="admin_wipe")), "undeclared tool 'admin_wipe'"),
+        (lines(call(tool="get_item\x00")), "undeclared tool"),
+        (lines({"fail": []}), "unknown frame"),
+        (lines({"fail": {}}), "wrong shape"),
+        (lines(fail(kind="policy")), "wrong shape"),
+        (lines(fail(kind="paused")), "wrong shape"),
+        (lines(fail(kind=["x"])), "wrong shape"),
+        (lines(fail(type=1)), "wrong shape"),
+        (lines(fail(frames=[[1]])), "wrong shape"),
+        (lines(fail(frames=[[True, "f"]])), "wrong shape"),
+        (lines(fail(frames=[[1, "f"]] * 65)), "wrong shape"),
+        (lines(fail(call="0")), "wrong shape"),
+        (lines(fail(kind="limit", type="wall_seconds")), "claims a limit"),
+        (lines(call(args={"id": json.loads("[" * 200 + "]" * 200)})), "nested more than 100 levels"),
+        (b"A" * (frames.FRAME_BYTES + 70_000), "a frame of more than"),
+        (b"A" * (frames.FRAME_BYTES + 10) + b"\n", "a frame of more than"),
+    ],
+)  # fmt: skip
+def test_a_breach_of_protocol_ends_the_run(data, said):
+    failure = serve_bytes(data).failure
+    assert (failure.kind, failure.type) == ("policy", "ProtocolViolation")
+    assert said in failure.message
+
+
+def test_a_breach_keeps_what_came_before():
+    trace = serve_bytes(lines({"stdout": "out"}, call(), b"junk\n"))
+    assert (trace.stdout, len(trace.calls), trace.failure.type) == ("out", 1, "ProtocolViolation")
+
+
+def test_nothing_counts_after_the_last_word():
+    trace = serve_bytes(lines({"done": 1}, call(), {"stdout": "late"}))
+    assert (trace.value, trace.calls, trace.stdout, trace.failure) == (1, (), "", None)
+
+
+def test_a_flood_of_calls_ends_at_the_limit():
+    trace = serve_bytes(lines(*[call(n) for n in range(50)]), tool_calls=7)
+    assert (trace.failure.type, len(trace.calls)) == ("tool_calls", 7)
+    assert trace.failure.message == "tool_calls: the program made more than 7 calls"
+
+
+def test_a_flood_of_output_ends_at_the_limit():
+    trace = serve_bytes(lines(*[{"stdout": "é" * 100}] * 50), output_bytes=999)
+    assert (trace.failure.type, trace.stdout) == ("output_bytes", "é" * 499)
+
+
+def test_a_flood_of_bytes_that_print_nothing_ends():
+    trace = serve_bytes(lines({"stdout": ""}) * 200_000, output_bytes=10)
+    assert "more than the host takes" in trace.failure.message
+
+
+def test_a_silent_child_runs_into_the_wall():
+    child = FakeChild(hangs=True)
+    trace = serve_bytes(b"", child=child, wall_seconds=0.05)
+    assert (trace.failure.type, child.interrupted, trace.seconds < 2) == ("wall_seconds", 1, True)
+
+
+def test_a_child_that_never_reads_runs_into_the_wall():
+    tools = Toolbox([make_tool("big", {}, lambda: "x" * 4_000_000)])
+    child = FakeChild(lines(call(tool="big", args={})), hangs=True)
+    assert serve_bytes(b"", tools=tools, child=child, wall_seconds=0.2).failure.type == "wall_seconds"
+
+
+def test_a_truncated_frame_is_no_last_word():
+    assert serve_bytes(b'{"done": 1').failure.type == "ProcessExit"
+
+
+@pytest.mark.parametrize(
+    ("exit_", "type_", "message"),
+    [
+        (Exit(3, None, 0.0), "ProcessExit", "the program ended its own process (exit code 3)"),
+        (Exit(None, 9, 0.0), "ProcessExit", "the program ended its own process (signal 9)"),
+        (Exit(None, 11, 0.0), "Crash", "the program crashed the interpreter (SIGSEGV)"),
+        (Exit(None, 24, 0.0), "cpu_seconds", "cpu_seconds: the program used more than 30 s of processor time"),
+        (Exit(None, 9, 31.0), "cpu_seconds", "cpu_seconds: the program used more than 30 s of processor time"),
+    ],
+)
+def test_how_a_silent_death_is_told(exit_, type_, message):
+    failure = serve_bytes(b"", child=FakeChild(exit_=exit_)).failure
+    assert (failure.type, failure.message) == (type_, message)
+
+
+def test_a_failure_may_only_name_a_call_that_failed():
+    trace = serve_bytes(lines(call(), fail(type="ToolError", call=0)))
+    assert trace.failure == Failure(kind="exception", type="ToolError", message="m")
+    trace = serve_bytes(lines(call(args={"id": -1}), fail(type="ToolError", call=0)))
+    assert trace.failure.call == 0
+    assert serve_bytes(lines(fail(type="ToolError", call=10**9))).failure.call is None
+
+
+def test_frames_beyond_the_program_are_dropped():
+    trace = serve_bytes(lines(fail(frames=[[1, "f"], [5000, "g"]])))
+    assert [frame.function for frame in trace.failure.frames] == ["f"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=10,
+)
+near_frames = st.one_of(
+    st.binary(max_size=60).map(lambda b: b + b"\n"),
+    st.builds(
+        lambda key, value: json.dumps({key: value}).encode() + b"\n",
+        st.sampled_from(["stdout", "done", "fail", "call", "id", "start"]),
+        json_values,
+    ),
+    st.builds(
+        lambda document, key, value: json.dumps({**document, key: value}).encode() + b"\n",
+        st.just(call()),
+        st.sampled_from(["call", "tool", "args", "line", "unsendable", "more"]),
+        json_values,
+    ),
+    st.builds(
+        lambda key, value: json.dumps(fail(**{key: value})).encode() + b"\n",
+        st.sampled_from(["kind", "type", "message", "frames", "call", "more"]),
+        json_values,
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(near_frames, max_size=5).map(b"".join))
+def test_whatever_a_child_sends_the_host_gives_a_trace(data):
+    trace = serve_bytes(data)
+    assert trace.failure is not None or b"done" in data
+    document = json.loads(json.dumps(trace_to_json(trace), ensure_ascii=False).encode("utf-8"))
+    assert trace_from_json(document) == trace
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=80))
+def test_a_line_is_a_message_or_a_violation(line):
+    with contextlib.suppress(frames.RunEnded):  # and nothing else
+        assert isinstance(frames.parse(line), frames.Call | frames.Output | frames.Done | frames.Failed)
+
+
+def test_what_stops_the_host_stops_the_child_first():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    child = FakeChild(lines(call(tool="f", args={})), hangs=True)
+    with pytest.raises(KeyboardInterrupt):
+        serve_bytes(b"", tools=Toolbox([make_tool("f", {}, interrupted)]), child=child)
+    assert child.ended == 1
+
+
+def test_our_own_errors_are_not_the_tools():
+    def diverged():
+        raise Diverged(0, "a", "b")
+
+    with pytest.raises(AtcError, match="left its recording"):
+        serve_bytes(lines(call(tool="f", args={})), tools=Toolbox([make_tool("f", {}, diverged)]))
+
+
+def test_an_error_of_the_journals_sink_is_raised():
+    def full(execution, call_, complete):
+        raise OSError(28, "disk full")
+
+    child = FakeChild(lines(call()), hangs=True)
+    with pytest.raises(OSError, match="disk full"):
+        serve(child, "", shop(), limits=Limits(), journal=Journal(sink=full), backend="fake")
+    assert child.ended == 1
+
+
+def test_a_lost_child_is_no_verdict():
+    class Lost(FakeChild):
+        def end(self) -> Exit:
+            super().end()
+            raise SandboxUnavailable("gone")
+
+    with pytest.raises(SandboxUnavailable):
+        serve_bytes(b"", child=Lost())
+
+
+def test_a_wait_on_a_person_does_not_count():
+    def ask():
+        with waiting_on_person():
+            time.sleep(0.4)
+        return "yes"
+
+    data = lines(call(tool="ask", args={}), {"done": 1})
+    trace = serve_bytes(data, tools=Toolbox([make_tool("ask", {}, ask)]), wall_seconds=0.2)
+    assert (trace.failure, trace.calls[0].result) == (None, "yes")
+    assert trace.calls[0].seconds >= 0.4
+
+
+def test_outside_a_run_a_wait_on_a_person_is_just_a_wait():
+    with waiting_on_person():
+        pass
+
+
+def test_a_stopped_clock_does_not_move():
+    clock = Clock(10)
+    with clock.stopped():
+        assert clock.remaining() == clock.remaining()
+    assert 0 < clock.remaining() <= 10
+
+
+def test_a_result_that_is_not_json_is_a_failed_call():
+    trace = serve_bytes(lines(call(tool="f", args={})), tools=Toolbox([make_tool("f", {}, lambda: {1, 2})]))
+    assert trace.calls[0].error == "TypeError: Object of type set is not JSON serializable"
+
+
+def test_a_recorded_result_does_not_change_with_the_tools_own_data():
+    stock = [1]
+    tools = Toolbox([make_tool("f", {}, lambda: stock), make_tool("g", {}, lambda: stock.append(2))])
+    trace = serve_bytes(lines(call(tool="f", args={}), call(1, tool="g", args={}), {"done": 0}), tools=tools)
+    assert trace.calls[0].result == [1]
+
+
+def test_a_run_without_limit_of_time():
+    trace = serve_bytes(lines(call(), {"done": 1}), wall_seconds=float("inf"))
+    assert (trace.failure, trace.value) == (None, 1)
+
+
+def test_a_journal_that_cannot_open_ends_the_child():
+    class Broken(Journal):
+        def open(self):
+            raise Diverged(0, "a", "b")
+
+    child = FakeChild(hangs=True)
+    with pytest.raises(Diverged):
+        serve(child, "", shop(), limits=Limits(), journal=Broken(), backend="fake")
+    assert child.ended == 1
