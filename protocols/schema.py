@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
@@ -42,6 +43,14 @@ def dotted(path: Iterator[str | int] | list[str | int]) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
+
+
+def steps(path: str) -> list[str | int]:
+    """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives 0."""
+    parts: list[str | int] = []
+    for key, index in re.findall(r"([^.\[\]]+)|\[(\d*)\]", path):
+        parts.append(key or int(index or 0))
+    return parts
 
 
 def resolve(schema: Any, root: JsonObject) -> JsonObject:

@@ -1,0 +1,142 @@
+"""Secrets: which hosts may see them, how a request carries them, and how they are kept out of every message."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+from urllib.parse import quote, quote_plus, unquote_plus
+
+from protocols.errors import ToolError
+from protocols.jsontypes import Json
+from protocols.origin import Origin
+from protocols.request import HttpRequest
+
+MASK = "***"
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_UNMISTAKABLE = 8  # characters from which a secret found in a result is surely the secret, and not a common word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """A secret, where it goes in a request, and the only hosts that it is ever sent to. From the user's configuration.
+
+    An entry of `hosts` is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port.
+    """
+
+    value: str = field(repr=False)
+    hosts: tuple[str, ...]
+    place: Literal["header", "query", "cookie"] = "header"
+    name: str = "Authorization"
+    prefix: str = "Bearer "
+
+    def may_go_to(self, origin: Origin) -> bool:
+        """Whether `hosts` lists this origin. A bare host never allows clear text over a network."""
+        listed = {host.lower() for host in self.hosts}
+        secure = origin.scheme == "https" or origin.host in _LOOPBACK
+        return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
+
+
+def chosen(
+    names: Iterable[str], credentials: Mapping[str, Credential], origin: Origin, *, tool: str
+) -> dict[str, Credential]:
+    """The credentials that a call to `origin` carries, by name, out of those its binding names.
+
+    Where a binding names several, those that are configured are used: documents list alternatives.
+
+    Raises:
+        ToolError: none is configured, or one is for other hosts; nothing was sent. Says what to write where.
+    """
+    wanted = list(names)
+    found = {name: credentials[name] for name in wanted if name in credentials}
+    place = f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
+    if wanted and not found:
+        raise _refusal(
+            f"{tool} needs the credential {wanted[0]!r}, which is not configured; "
+            f"add [credentials.{wanted[0]}] with its value and hosts = [{place!r}] to atc.toml."
+        )
+    for name, credential in found.items():
+        if not credential.may_go_to(origin):
+            raise _refusal(
+                f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
+                f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
+                f"if it may go there, add {place!r} to credentials.{name}.hosts in atc.toml."
+            )
+        if not credential.value or not (credential.prefix + credential.value).isprintable():
+            raise _refusal(
+                f"the credential {name!r} is empty or has control characters; correct its value in atc.toml."
+            )
+    return found
+
+
+def dress(request: HttpRequest, credentials: Iterable[Credential]) -> HttpRequest:
+    """The request with these credentials added; each replaces what an argument put in its place."""
+    for credential in credentials:
+        value = credential.prefix + credential.value if credential.place == "header" else credential.value
+        match credential.place:
+            case "header":
+                kept = {k: v for k, v in request.headers.items() if k.lower() != credential.name.lower()}
+                request = replace(request, headers=kept | {credential.name: value})
+            case "cookie":
+                others = [
+                    pair
+                    for pair in request.headers.get("Cookie", "").split("; ")
+                    if pair and pair.partition("=")[0] != credential.name
+                ]
+                cookie = "; ".join([*others, f"{credential.name}={value}"])
+                request = replace(request, headers={**request.headers, "Cookie": cookie})
+            case "query":
+                base, _, query = request.url.partition("?")
+                pairs = [p for p in query.split("&") if p and unquote_plus(p.partition("=")[0]) != credential.name]
+                asked = "&".join([*pairs, f"{quote(credential.name, safe='')}={quote(value, safe='')}"])
+                request = replace(request, url=f"{base}?{asked}")
+    return request
+
+
+class Mask:
+    """Replaces the values of credentials by `***`, in each spelling that a server may send back."""
+
+    def __init__(self, credentials: Iterable[Credential]) -> None:
+        values = {credential.value for credential in credentials if credential.value}
+        spellings = {spelling for value in values for spelling in _spellings(value)}
+        # The longest first, so that a secret within another's spelling leaves no rest of it standing.
+        self._spellings = sorted(spellings, key=lambda text: (-len(text), text))
+        self._unmistakable = [value for value in values if len(value) >= _UNMISTAKABLE]
+
+    def __bool__(self) -> bool:
+        return bool(self._spellings)
+
+    def __call__(self, text: str) -> str:
+        """`text` without secrets."""
+        for spelling in self._spellings:
+            text = text.replace(spelling, MASK)
+        return text
+
+    def finds(self, text: str) -> bool:
+        """Whether `text` holds a secret."""
+        return any(spelling in text for spelling in self._spellings)
+
+    def result(self, value: Json) -> Json:
+        """A successful result without secrets that the server echoed; shorter than 8 characters they are left."""
+        if not self._unmistakable:
+            return value
+        if isinstance(value, str):
+            return self(value) if any(secret in value for secret in self._unmistakable) else value
+        if isinstance(value, list):
+            return [self.result(item) for item in value]
+        if isinstance(value, dict):
+            return {self.result(key): self.result(item) for key, item in value.items()}
+        return value
+
+
+def _spellings(value: str) -> set[str]:
+    escaped = quote(value, safe="")
+    lower = re.sub("%..", lambda found: found[0].lower(), escaped)
+    return {value, escaped, lower, quote(value), quote_plus(value), html.escape(value), json.dumps(value)[1:-1]}
+
+
+def _refusal(problem: str) -> ToolError:
+    return ToolError(None, problem, outcome="not_run")

@@ -1,0 +1,200 @@
+"""A tool called over HTTP: the request, its redirects and retries, and what is known when it fails."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from protocols.credentials import Credential, Mask, chosen, dress
+from protocols.curl import command, without_secrets
+from protocols.errors import Outcome, ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.origin import Origin, split_url
+from protocols.pacing import Pacing
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after
+from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
+
+if TYPE_CHECKING:
+    from protocols.invoke import InvokeSettings
+    from protocols.transport import Transport
+
+MAX_REDIRECTS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
+_PASSING = (429, 502, 503, 504)
+_BACKOFF_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What all tools of one invoker have in common."""
+
+    settings: InvokeSettings
+    pacing: Pacing
+    mask: Mask
+    transport: Callable[[], Transport]
+    key: Callable[[], str | None]
+    """The idempotency key of the call being made, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """The last answer of a call.
+
+    `committed`: a redirect said that the write was done. `note`: why a redirect was not followed.
+    """
+
+    answer: Answer | Lost
+    committed: bool = False
+    note: str = ""
+
+
+class HttpCall:
+    """The `Call` of a tool with an HTTP binding."""
+
+    def __init__(self, protocol: ToolProtocol, binding: HttpBinding, shared: Shared, *, reads: bool) -> None:
+        self._protocol, self._binding, self._shared, self._reads = protocol, binding, shared, reads
+        self._plan = Plan(protocol, binding)
+
+    def __call__(self, arguments: JsonObject) -> Json:
+        """See `Invoker.bind`."""
+        request = self._build(arguments)
+        credentials = chosen(
+            self._binding.credentials,
+            self._shared.settings.credentials,
+            self._plan.origin,
+            tool=self._protocol.name,
+        )
+        result = self._with_retries(request, credentials)
+        if isinstance(result.answer, Answer) and 200 <= result.answer.status < 300:
+            try:
+                return self._shared.mask.result(
+                    read(result.answer, self._protocol.output_schema, mask=self._shared.mask)
+                )
+            except Unreadable as error:
+                problem = str(error)
+            result = replace(result, answer=Lost(problem=problem, sent=True, status=result.answer.status))
+        # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
+        shown = self._build(without_secrets(arguments, self._protocol.input_schema))
+        raise self._error(result, command(shown, credentials, mask=self._shared.mask))
+
+    def _build(self, arguments: JsonObject) -> HttpRequest:
+        request = self._plan.build(arguments)
+        if self._binding.idempotency_header and (key := self._shared.key()):
+            if not (key.isascii() and key.isprintable()):
+                raise ToolError(None, f"the idempotency key {key!r} is not printable ASCII.", outcome="not_run")
+            request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
+        return request
+
+    def _with_retries(self, request: HttpRequest, credentials: Mapping[str, Credential]) -> _Result:
+        clock = _Clock(self._shared.settings.timeout_seconds)
+        attempt = 0
+        while True:
+            result = self._follow(request, credentials, clock)
+            wait = self._wait(result.answer, attempt, keyed=self._binding.idempotency_header in request.headers)
+            if wait is None or attempt >= self._shared.settings.retries or wait >= clock.remaining():
+                return result
+            self._shared.settings.sleep(wait)
+            attempt += 1
+
+    def _wait(self, answer: Answer | Lost, attempt: int, *, keyed: bool) -> float | None:
+        """Seconds until the same request may be sent again; `None` where it should not be."""
+        backoff: float = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
+        if isinstance(answer, Lost):
+            return backoff if answer.passing and self._reads else None
+        # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
+        if not (answer.status in _PASSING and self._reads) and not (answer.status == 429 and keyed):
+            return None
+        asked = retry_after(answer)
+        if asked is None:
+            return backoff
+        return asked if asked <= self._shared.settings.max_retry_after_seconds else None
+
+    def _follow(self, request: HttpRequest, credentials: Mapping[str, Credential], clock: _Clock) -> _Result:
+        """Send, and follow redirects: of GET and HEAD, and of others only a 303 within the same origin.
+
+        Another origin gets none of our headers, and credentials do not return once they were left behind.
+        """
+        origin, carried, committed = self._plan.origin, credentials, False
+        for hop in range(MAX_REDIRECTS + 1):
+            answer = self._send(dress(request, carried.values()), origin, clock)
+            if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
+                return _Result(answer=answer, committed=committed)
+            location = answer.headers["location"].encode("latin-1", "replace").decode("utf-8", "replace")
+            try:
+                target = urljoin(request.url, location).partition("#")[0]
+                goal, _ = split_url(target)
+            except ValueError:
+                return _Result(answer=answer, committed=committed, note="the redirect leads to no http(s) address")
+            if note := self._objection(request, answer, target, crosses=goal != origin, hop=hop):
+                return _Result(answer=answer, committed=committed, note=note)
+            if request.method not in ("GET", "HEAD"):
+                committed = committed or not self._reads
+                kept = {
+                    k: v
+                    for k, v in request.headers.items()
+                    if k not in ("Content-Type", self._binding.idempotency_header)
+                }
+                request = replace(request, method="GET", headers=kept, body=None)
+            if goal != origin:
+                carried = {}
+                request = replace(request, headers=dict(DEFAULT_HEADERS))
+            origin, request = goal, replace(request, url=target)
+        raise AssertionError("the last hop returns")
+
+    def _objection(self, request: HttpRequest, answer: Answer, target: str, *, crosses: bool, hop: int) -> str:
+        """Why a redirect is not followed; empty if it is."""
+        if hop == MAX_REDIRECTS:
+            return f"more than {MAX_REDIRECTS} redirects"
+        if request.method not in ("GET", "HEAD") and (crosses or answer.status != 303):
+            return f"a {request.method} is not sent on to {target}"
+        if crosses and self._shared.mask.finds(target):
+            return "the redirect would carry a credential to another host"
+        return ""
+
+    def _send(self, request: HttpRequest, origin: Origin, clock: _Clock) -> Answer | Lost:
+        with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
+            return self._shared.transport().send(request, origin, deadline=clock.deadline())
+
+    def _error(self, result: _Result, curl: str) -> ToolError:
+        answer = result.answer
+        after: float | None = None
+        if isinstance(answer, Lost):
+            outcome: Outcome = "not_run" if not answer.sent else "unknown"
+            if answer.status is not None and self._reads:
+                outcome = "refused"  # it answered, and nothing was changed by asking
+            text = answer.problem
+        else:
+            outcome = outcome_of(answer.status, reads=self._reads)
+            after = retry_after(answer)
+            text = result.note or essence(answer)
+            absent = [n for n in self._binding.credentials if n not in self._shared.settings.credentials]
+            if answer.status in (401, 403) and absent:
+                text += f" (the credential {absent[0]!r} is not configured)"
+        return ToolError(
+            answer.status,
+            one_line(self._shared.mask(text)),
+            outcome="unknown" if result.committed else outcome,
+            curl=curl,
+            retry_after=after,
+        )
+
+
+class _Clock:
+    """The time left to a call. It starts when the first request gets its turn: waiting is not the tool's fault."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadline: float | None = None
+
+    def deadline(self) -> float:
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self._seconds
+        return self._deadline
+
+    def remaining(self) -> float:
+        return self.deadline() - time.monotonic()

@@ -1,0 +1,149 @@
+"""Calling tools: `Invoker` binds a protocol to a plain function, under the user's rules about hosts and secrets."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from protocols.credentials import Credential, Mask
+from protocols.errors import InvalidProtocol, ToolError
+from protocols.exchange import HttpCall, Shared
+from protocols.jsontypes import Json, JsonObject
+from protocols.pacing import Pacing
+from protocols.plain import python_call, to_json
+from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
+from protocols.toolbox import Call
+
+if TYPE_CHECKING:
+    from protocols.transport import Transport
+
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+idempotency_key: ContextVar[str | None] = ContextVar("idempotency_key", default=None)
+"""The key sent with a call whose binding has an `idempotency_header`; set by the host, in the thread that calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvokeSettings:
+    """How tools may be called."""
+
+    credentials: Mapping[str, Credential] = field(default_factory=dict)
+    """By the name that bindings use. Only the user's configuration fills this."""
+    timeout_seconds: float = 30.0
+    """For one call with its retries, from the first byte sent to the last byte of the body. Waiting for a turn with
+    the host comes on top."""
+    max_body_bytes: int = 8 * 1024 * 1024
+    """Of a response, decompressed."""
+    retries: int = 2
+    """Of a read, after a failure that may pass."""
+    concurrency_per_host: int = 4
+    requests_per_second: float | None = None
+    """To one host, over all tools. `None`: no limit."""
+    max_retry_after_seconds: float = 20.0
+    """Longest `Retry-After` that a read waits for."""
+    sleep: Callable[[float], object] = time.sleep
+    """Waits for so many seconds."""
+
+
+class Invoker:
+    """Binds protocols to callables. They share its connections and its limits per host, and are safe for threads."""
+
+    def __init__(self, settings: InvokeSettings | None = None) -> None:
+        self._settings = settings = settings or InvokeSettings()
+        self._lock = threading.Lock()
+        self._transport: Transport | None = None
+        self._shared = Shared(
+            settings=settings,
+            pacing=Pacing(
+                concurrency=settings.concurrency_per_host,
+                requests_per_second=settings.requests_per_second,
+                sleep=settings.sleep,
+            ),
+            mask=Mask(settings.credentials.values()),
+            transport=self._opened,
+            key=idempotency_key.get,
+        )
+
+    def bind(self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None) -> Call:
+        """A function of the arguments, by original name, that calls the tool and gives its full response.
+
+        It raises `ToolError` for every failure of the call. `functions` are those of modules that the user named, by
+        `module:function` or by the tool's name; a Python binding that is not among them is refused when called.
+
+        Raises:
+            InvalidProtocol: the protocol has no binding that can be called.
+        """
+        match protocol.binding:
+            case HttpBinding() as binding:
+                reads = _only_reads(protocol, binding.method in _SAFE_METHODS)
+                return HttpCall(protocol, binding, self._shared, reads=reads)
+            case PythonBinding() as binding:
+                known = functions or {}
+                function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
+                if function is None:
+                    return _refusing(protocol.name, binding)
+                reads = _only_reads(protocol, safe=False)
+                return python_call(protocol.name, function, reads=reads, mask=self._shared.mask)
+            case None:
+                raise InvalidProtocol(protocol.name, "it has no binding, so it cannot be called.", path="binding")
+            case binding:
+                kind = type(binding).__name__.removesuffix("Binding").lower()
+                raise InvalidProtocol(
+                    protocol.name,
+                    f"tools bound by {kind!r} cannot be called.",
+                    path=f"binding.{kind}",
+                    hint="Give it an 'http' or a 'python' binding.",
+                )
+
+    def close(self) -> None:
+        """Close idle connections; a later call opens new ones."""
+        with self._lock:
+            if self._transport is not None:
+                self._transport.close()
+                self._transport = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _opened(self) -> Transport:
+        if self._transport is None:
+            from protocols.transport import Transport  # `requests` costs more to import than all of this package
+
+            with self._lock:
+                if self._transport is None:
+                    self._transport = Transport(
+                        connections_per_host=self._settings.concurrency_per_host,
+                        max_body_bytes=self._settings.max_body_bytes,
+                        mask=self._shared.mask,
+                    )
+        return self._transport
+
+
+def _only_reads(protocol: ToolProtocol, safe: bool) -> bool:
+    declared = protocol.annotations.read_only
+    return safe if declared is None else declared
+
+
+def _refusing(tool: str, binding: PythonBinding) -> Call:
+    def call(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+        raise ToolError(
+            None,
+            f"{tool} runs {binding.function!r} of the Python module {binding.module!r}, which you did not name; "
+            "name the module itself as a tool source if you trust it.",
+            outcome="not_run",
+        )
+
+    return call
+
+
+__all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]

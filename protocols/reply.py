@@ -1,0 +1,250 @@
+"""What an HTTP answer says: a JSON value, or in a few words why there is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from protocols.errors import Outcome
+from protocols.jsontypes import Json, JsonObject
+from protocols.schema import resolve, types
+
+MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
+MAX_ERROR_TEXT = 500  # characters
+_MAYBE_DONE = (408, 409, 425, 429)  # 4xx that do not say that nothing happened (DESIGN §6)
+_ESSENTIAL = ["detail", "message", "error_description", "error", "errors", "title", "description", "reason", "msg"]
+_YEAR = 31_536_000.0  # seconds
+_CHARSET = re.compile(
+    r"utf-?(8|16|32)([lb]e)?|us-ascii|iso-8859-\d+|windows-125\d|gb(k|2312|18030)|big5|shift_jis|euc-(jp|kr)|koi8-[ru]"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An HTTP answer, its body whole and decompressed (of an error, its first 64 KiB)."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case name."""
+    body: bytes = b""
+
+    @property
+    def media_type(self) -> str:
+        """`application/json`, lower-case, without parameters; empty where nobody said."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """An exchange without a usable answer."""
+
+    problem: str
+    sent: bool
+    """Whether any byte of the request may have reached the tool."""
+    status: int | None = None
+    """The status of an answer that came whole or could have, but that we cannot use."""
+    passing: bool = False
+    """Whether the same request may fare better a moment later."""
+
+
+class Unreadable(Exception):
+    """A 2xx answer whose body is not what its protocol or media type promises; the message says what came."""
+
+
+def outcome_of(status: int, *, reads: bool) -> Outcome:
+    """What an answer that is no success says of the call's effect (DESIGN §6)."""
+    if 400 <= status < 500:
+        return "unknown" if status in _MAYBE_DONE else "refused"
+    if 300 <= status < 400:
+        # 307 and 308 ask for the same request elsewhere, so this one did nothing; the others often follow a success.
+        return "refused" if reads or status in (307, 308) else "unknown"
+    return "unknown"
+
+
+def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str] = str) -> Json:
+    """The value of a 2xx answer: JSON where it is JSON, else its text where `schema` (if any) allows text.
+
+    `None` for an empty body. Of a repeated key the last value counts; half a surrogate pair becomes U+FFFD. `mask`
+    takes secrets out of what a message quotes, before it is cut.
+
+    Raises:
+        Unreadable: not JSON although the schema wants it, not text either, too deep, NaN or Infinity.
+    """
+    if answer.status in (204, 205) or not answer.body.strip():
+        return None
+    wanted = types(resolve(schema, schema)) if schema else ()
+    says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
+    try:
+        value = parse(_decoded(answer, strict=True))
+    except ValueError as error:
+        problem = str(error)
+    else:
+        # A tool declared to give text gives `12`, not 12, unless its answer calls itself JSON.
+        return value if says_json or wanted != ("string",) else _decoded(answer, strict=True)
+    if says_json or not _allows_text(schema):
+        kind = f"valid JSON ({problem})" if says_json else "JSON"
+        raise Unreadable(f"expected {kind}, got {_described(answer, mask)}")
+    return _text(answer, mask)
+
+
+def parse(text: str) -> Json:
+    """The JSON value of `text`, with finite numbers, whole characters and at most 200 levels.
+
+    Raises:
+        ValueError: it is not such JSON.
+    """
+    # A number such as 1e999 becomes infinite without any hook being asked, hence the look before.
+    decoder = _CAREFUL if re.search(r"[eE]\+?\d{3}", text) else _DECODER
+    try:
+        value = decoder.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(value)
+    return _whole(value) if re.search(r"\\u[dD][89a-fA-F]", text) else value
+
+
+def essence(answer: Answer) -> str:
+    """What an error's body says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
+    text = _decoded(answer, strict=False)
+    try:
+        said = _essence(parse(text), depth=6)
+    except ValueError:
+        if "html" in answer.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
+            text = re.sub(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", " ", text, flags=re.DOTALL | re.IGNORECASE)
+        said = text
+    return said if said.strip() else _phrase(answer.status)
+
+
+def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
+    """`text` on one line of at most `limit` characters, with what a terminal would act on or hide escaped."""
+    line = " ".join(text[: 20 * limit].split())
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def retry_after(answer: Answer, *, now: datetime | None = None) -> float | None:
+    """Seconds that the tool asked to wait, by a number or an HTTP date; `None` where it did not, or not legibly."""
+    value = answer.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
+        return min(float(value), _YEAR)
+    try:
+        date = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return min(max((date - (now or datetime.now(UTC))).total_seconds(), 0.0), _YEAR)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if abs(value) != float("inf") else _refuse_constant(text[:20])
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_CAREFUL = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _check_depth(value: Json) -> None:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+        level = [
+            child
+            for node in level
+            for child in (node.values() if type(node) is dict else node if type(node) is list else ())
+            if type(child) in (dict, list)
+        ]
+
+
+def _whole(value: Json) -> Json:
+    """The value with each half of a surrogate pair replaced: such text can be neither printed nor stored."""
+    match value:
+        case str():
+            return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [_whole(item) for item in value]
+        case dict():
+            return {_whole(key): _whole(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _decoded(answer: Answer, *, strict: bool, default: str = "") -> str:
+    """The body as text, by the charset it declares, else by `default`, else as JSON's own rules have it."""
+    found = re.search(r'charset\s*=\s*"?([\w-]+)', answer.headers.get("content-type", ""), re.IGNORECASE)
+    # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
+    named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else None
+    if named in (None, "utf-8", "utf8"):  # a byte order mark is no part of the text
+        named = default or json.detect_encoding(answer.body)
+    try:
+        return answer.body.decode(named, "strict" if strict else "replace")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"invalid {named} at byte {error.start}") from None
+
+
+def _text(answer: Answer, mask: Callable[[str], str]) -> str:
+    try:
+        text = _decoded(answer, strict=not answer.media_type.startswith("text/"), default="utf-8-sig")
+    except ValueError:
+        text = "\0"
+    if "\0" in text:
+        raise Unreadable(f"expected text or JSON, got {_described(answer, mask)}")
+    return text
+
+
+def _described(answer: Answer, mask: Callable[[str], str]) -> str:
+    kind = answer.media_type or "a body without a media type"
+    if not (kind.startswith("text/") or "json" in kind or "xml" in kind) and b"\0" in answer.body[:1000]:
+        return f"{kind}: {len(answer.body):,} bytes that are not text"
+    start = " ".join(mask(_decoded(answer, strict=False, default="utf-8-sig"))[:1000].split())
+    return f"{kind}: '{start[:120]}{'…' if len(start) > 120 else ''}'"
+
+
+def _allows_text(schema: Any, *, root: JsonObject | None = None, depth: int = 8) -> bool:
+    """Whether a string may be valid: what says nothing of types allows it."""
+    if not schema or depth == 0:
+        return schema is not False
+    root = schema if root is None else root
+    top = resolve(schema, root)
+    if declared := types(top):
+        # A tool declared to answer nothing promises no JSON.
+        return "string" in declared or declared == ("null",)
+    options = [*top.get("anyOf", ()), *top.get("oneOf", ())]
+    if options and not any(_allows_text(option, root=root, depth=depth - 1) for option in options):
+        return False
+    return all(_allows_text(part, root=root, depth=depth - 1) for part in top.get("allOf", ()))
+
+
+def _essence(value: Json, *, depth: int) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and depth:
+        return "; ".join(_essence(item, depth=depth - 1) for item in value[:10])
+    if isinstance(value, dict) and depth:
+        if isinstance(value.get("loc"), list) and "msg" in value:  # FastAPI's and pydantic's way of naming a field
+            return f"{'.'.join(map(str, value['loc']))}: {value['msg']}"
+        said = [_essence(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)]
+        if said := [text for text in dict.fromkeys(said) if text]:
+            return "; ".join(said)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "no explanation"

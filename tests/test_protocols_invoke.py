@@ -1,0 +1,193 @@
+"""Where arguments go."""
+
+import json
+from datetime import UTC, datetime
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import pytest
+import requests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.errors import InvalidProtocol, ToolError
+from protocols.invoke import Invoker, idempotency_key
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.request import Plan
+from tests.loopback import http_tool, serving
+
+UNSENDABLE = [*map(chr, range(9)), *map(chr, range(10, 32)), "\x7f", *map(chr, range(0xD800, 0xE000))]
+
+
+@pytest.fixture
+def call():
+    """`call(arguments, path, …)` gives what the server saw of the call."""
+    with serving() as server, Invoker() as invoker:
+
+        def made(arguments, path="/x", method="GET", **binding):
+            invoker.bind(http_tool(server.url + path, method, **binding))(arguments)
+            return server.last
+
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ("plain", "/a/plain/z"),
+        ("a/b", "/a/a%2Fb/z"),
+        ("../../admin", "/a/..%2F..%2Fadmin/z"),
+        ("..\\x", "/a/..%5Cx/z"),
+        ("%2e%2e", "/a/%252e%252e/z"),
+        ("a?b=c#d", "/a/a%3Fb%3Dc%23d/z"),
+        ("é ü", "/a/%C3%A9%20%C3%BC/z"),
+        ("@evil.org", "/a/%40evil.org/z"),
+        ("//evil.org", "/a/%2F%2Fevil.org/z"),
+        ("...", "/a/.../z"),
+        (5, "/a/5/z"),
+        (True, "/a/true/z"),
+        (["x", "y/z"], "/a/x,y%2Fz/z"),
+    ],
+)
+def test_a_path_argument_stays_one_segment(call, value, path):
+    assert call({"id": value}, "/a/{id}/z", locations={"id": "path"}).target == path
+
+
+@pytest.mark.parametrize("value", [".", "..", "", None, "a\r\nb", "a\nb", "a\0b", "\ud800", [], ["a", ""], 1e999])
+def test_a_path_argument_that_would_lead_elsewhere_is_refused(call, value):
+    with pytest.raises(ToolError, match="lookup: ") as caught:
+        call({"id": value}, "/a/{id}/z", locations={"id": "path"})
+    assert (caught.value.outcome, caught.value.status) == ("not_run", None)
+
+
+@settings(deadline=None)  # the first example imports requests
+@given(st.text(), st.text())
+def test_whatever_an_argument_says_the_address_keeps_its_form(segment, asked):
+    binding = HttpBinding(method="GET", url="http://api.org:81/a/{x}/z?q={y}")
+    try:
+        url = Plan(ToolProtocol(name="t"), binding).build({"x": segment, "y": asked}).url
+    except ToolError:
+        assert not segment or not asked or segment in (".", "..") or set(segment + asked) & set(UNSENDABLE)
+        return
+    sent = requests.Request("GET", url).prepare().url
+    parts = urlsplit(sent)
+    first, middle, last = parts.path.removeprefix("/").split("/")
+    assert (parts.netloc, first, unquote(middle), last) == ("api.org:81", "a", segment, "z")
+    assert parse_qsl(parts.query, keep_blank_values=True) == [("q", asked)]
+    assert parts.fragment == ""
+
+
+def test_two_arguments_cannot_make_a_step_together(call):
+    with pytest.raises(ToolError, match="a step in the path"):
+        call({"a": ".", "b": "."}, "/{a}{b}/secret", locations={"a": "path", "b": "path"})
+
+
+def test_a_missing_path_argument_is_refused(call):
+    with pytest.raises(ToolError, match="argument 'id' stands in the URL"):
+        call({}, "/a/{id}")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://{host}/x",
+        "http://api.{zone}.org/x",
+        "http://api.org:{port}/x",
+        "http://api.org{path}",
+        "http://user:word@api.org/",
+        "http://trusted\\@evil.org/",
+        "http://a b.org/",
+        "http://evil.org／.api.org/",
+        "file:///etc/passwd",
+        "http:///x",
+        "http://api.org:0/x",
+        "http://api.org\r\nX: y/",
+    ],
+)
+def test_a_url_whose_host_is_not_plain_cannot_be_bound(url):
+    with pytest.raises(InvalidProtocol) as caught:
+        Invoker().bind(http_tool(url))
+    assert caught.value.path == "binding.http.url"
+
+
+def test_query_arguments(call):
+    arguments = {"text": "a&b=c +/é\n", "many": [1, "two", None], "flag": False, "none": None, "no": [], "f": 1.5}
+    places = dict.fromkeys(arguments, "query")
+    seen = call({**arguments, "t": "&y=2"}, "/x?fixed=1&at={t}", locations=places)
+    assert seen.query[:3] == [("fixed", "1"), ("at", "&y=2"), ("text", "a&b=c +/é\n")]
+    assert seen.query[3:] == [("many", "1"), ("many", "two"), ("flag", "false"), ("f", "1.5")]
+
+
+def test_an_array_may_be_one_value_and_an_object_its_fields(call):
+    properties = {"ids": {"type": "array", "x-atc-join": "|"}, "filter": {"type": "object"}}
+    seen = call({"ids": [1, 2], "filter": {"a": 1, "b": "x"}}, properties=properties)
+    assert seen.query == [("ids", "1|2"), ("a", "1"), ("b", "x")]
+
+
+def test_headers_and_cookies(call):
+    headers = {"trace": " a,b ", "n": 7, "é": "naïve", "accept": "text/csv"}
+    cookies = {"sid": "a b;c=d", "tok": "x%20=", "void": None}
+    seen = call(
+        headers | cookies,
+        locations=dict.fromkeys(headers, "header") | dict.fromkeys(cookies, "cookie"),
+        wire_names={"trace": "X-Trace", "n": "X-N", "é": "X-E"},
+    )
+    assert (seen.headers["x-trace"], seen.headers["x-n"], seen.headers["accept"]) == ("a,b", "7", "text/csv")
+    assert seen.headers["x-e"].encode("latin-1").decode() == "naïve"
+    assert seen.headers["cookie"] == "sid=a%20b%3Bc=d; tok=x%20="
+
+
+@pytest.mark.parametrize("place", ["header", "cookie"])
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0b", "\x1b[2J", ["ok", "a\rb"]])
+def test_control_characters_are_refused_in_headers_and_cookies(call, place, value):
+    with pytest.raises(ToolError, match="control character") as caught:
+        call({"x": value}, locations={"x": place})
+    assert caught.value.outcome == "not_run"
+
+
+@pytest.mark.parametrize("header", ["Host", "host", "Content-Length", "Transfer-Encoding", "Proxy-Authorization"])
+def test_an_argument_cannot_say_where_or_how_a_request_travels(call, header):
+    with pytest.raises(ToolError, match="cannot be set by an argument"):
+        call({"x": "evil.org"}, locations={"x": "header"}, wire_names={"x": header})
+
+
+def test_json_bodies(call):
+    fields = {"title": "naïve", "count": 0, "none": None, "nested": {"a": [1, {"b": True}]}}
+    seen = call({**fields, "q": 1}, method="POST", locations=dict.fromkeys(fields, "body") | {"q": "query"})
+    assert json.loads(seen.body) == fields
+    assert (seen.headers["content-type"], seen.query) == ("application/json", [("q", "1")])
+    assert json.loads(call({"items": [1, 2]}, method="PUT", body_argument="items").body) == [1, 2]
+    assert call({}, method="PUT", body_argument="items").body == b""
+    assert call({}, method="POST", locations={"note": "body"}).body == b"{}"
+    assert call({}, method="POST").headers["content-length"] == "0"
+    assert json.loads(call({"undeclared": 1}, method="POST").body) == {"undeclared": 1}
+
+
+def test_a_body_of_another_media_type_is_sent_as_it_is(call):
+    properties = {"text": {"type": "string", "contentMediaType": "text/csv"}}
+    seen = call({"text": "a,é\n"}, method="POST", body_argument="text", properties=properties)
+    assert (seen.body, seen.headers["content-type"]) == ("a,é\n".encode(), "text/csv")
+
+
+def test_forms(call):
+    values = {"a": "x&y=z é", "many": [1, 2], "flag": True, "none": None}
+    seen = call(values, method="POST", locations=dict.fromkeys(values, "form"))
+    assert seen.body == b"a=x%26y%3Dz%20%C3%A9&many=1&many=2&flag=true"
+    assert seen.headers["content-type"] == "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("value", [float("inf"), {1, 2}, object(), datetime(2026, 1, 1, tzinfo=UTC)])
+def test_what_is_not_json_is_not_sent(call, value):
+    for place in ("body", "query"):
+        with pytest.raises(ToolError, match="is not JSON") as caught:
+            call({"x": value}, method="POST", locations={"x": place})
+        assert caught.value.outcome == "not_run"
+
+
+def test_an_idempotency_key_is_sent_where_the_host_sets_one(call):
+    assert "idempotency-key" not in call({}, method="POST", idempotency_header="Idempotency-Key").headers
+    token = idempotency_key.set("run-1/3")
+    try:
+        assert call({}, method="POST", idempotency_header="Idempotency-Key").headers["idempotency-key"] == "run-1/3"
+        assert "run-1/3" not in call({}, method="POST").everything
+    finally:
+        idempotency_key.reset(token)

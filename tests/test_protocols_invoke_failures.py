@@ -1,0 +1,172 @@
+"""What is known of a call that failed, and what is tried again."""
+
+import gzip
+import socket
+import struct
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from protocols.invoke import Invoker, idempotency_key
+from protocols.reply import Answer, retry_after
+from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving, speaking
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (400, "refused"), (401, "refused"), (404, "refused"), (422, "refused"), (451, "refused"),
+        (408, "unknown"), (409, "unknown"), (425, "unknown"), (429, "unknown"),
+        (500, "unknown"), (502, "unknown"), (503, "unknown"), (599, "unknown"),
+        (300, "unknown"), (302, "unknown"), (307, "refused"), (799, "unknown"),
+    ],
+)  # fmt: skip
+def test_outcomes_of_a_write(status, outcome):
+    calls, waits = quick()
+    with serving(lambda _: Reply(status, {"detail": "why"})) as server, calls:
+        error = failure(calls, server.url, "POST")
+    assert (error.status, error.body, error.outcome) == (status, "why", outcome)
+    assert (len(server.seen), waits) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "text"),
+    [
+        ({"detail": "no flight"}, "application/json", "no flight"),
+        ({"code": 7, "message": "no  flight", "error": "Not Found"}, "application/json", "no flight; Not Found"),
+        ({"error": {"message": "quota", "type": "limit"}}, "application/problem+json", "quota"),
+        ({"detail": [{"loc": ["query", "date"], "msg": "is required"}]}, "application/json", "query.date: is required"),
+        ({"errors": ["a", {"reason": "b"}]}, "application/json", "a; b"),
+        ({"odd": [1, "é"]}, "application/json", '{"odd": [1, "é"]}'),
+        (b"<html><style>p{}</style><h1>Not &amp;\n found</h1>", "text/html", "Not &amp; found"),
+        (b"plain\x1b[2J\r\n\x07text \xe2\x80\xae!", "text/plain", "plain\\x1b[2J \\x07text \\u202e!"),
+        (b"{not json", "application/json", "{not json"),
+        (b"[" * 5000, "application/json", "[" * 499 + "…"),
+        (b"caf\xe9", "text/plain", "caf\ufffd"),
+        (b"", "text/plain", "Not Found"),
+        (b"x" * 200_000, "text/plain", "x" * 499 + "…"),
+    ],
+)
+def test_the_body_of_an_error_is_short_and_harmless(body, kind, text):
+    with serving(lambda _: Reply(404, body, {"Content-Type": kind})) as server, Invoker() as calls:
+        assert failure(calls, server.url).body == text
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_read_is_tried_again(status):
+    calls, waits = quick(retries=2)
+    with serving(lambda _: Reply(status if len(server.seen) < 3 else 200, {"n": len(server.seen)})) as server, calls:
+        assert calls.bind(http_tool(server.url, "POST", read_only=True))({}) == {"n": 3}
+    assert len(waits) == 2
+    assert all(0.1 < wait < 1 for wait in waits)
+
+
+@pytest.mark.parametrize(("method", "read_only", "tries"), [("GET", None, 3), ("GET", False, 1), ("DELETE", None, 1)])
+def test_only_reads_are_tried_again_and_not_forever(method, read_only, tries):
+    calls, _ = quick(retries=2)
+    with serving(lambda _: Reply(503)) as server, calls:
+        failure(calls, server.url, method, read_only=read_only)
+    assert len(server.seen) == tries
+
+
+@pytest.mark.parametrize(
+    ("asked", "waits", "after"),
+    [
+        ("3", [3.0], 3.0),
+        ("0", [0.0], 0.0),
+        ("20.5", [], 20.5),  # over the limit: the host decides
+        ("9" * 400, [], 31_536_000.0),
+        ("Mon, 01 Jan 2024 00:00:00 GMT", [0.0], 0.0),
+    ],
+)
+def test_retry_after(asked, waits, after):
+    calls, waited = quick(retries=1, timeout_seconds=60.0)
+    with serving(lambda _: Reply(429, {"detail": "slow down"}, {"Retry-After": asked})) as server, calls:
+        error = failure(calls, server.url)
+    assert (error.retry_after, waited) == (after, waits)
+
+
+def test_retry_after_reads_dates_and_ignores_nonsense():
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def read(value):
+        return retry_after(Answer(status=429, headers={"retry-after": value}), now=now)
+
+    assert read(format_datetime(now + timedelta(seconds=90), usegmt=True)) == 90
+    assert read("Sun Mar  1 12:00:05 2026") == 5
+    assert [read(value) for value in ("", "soon", "-5", "inf", "1e9", "Mon, 99 Jan 2024 00:00:00 GMT")] == [None] * 6
+
+
+def test_a_wait_beyond_the_time_left_is_not_begun():
+    calls, waits = quick(timeout_seconds=2.0)
+    with serving(lambda _: Reply(503, headers={"Retry-After": "3"})) as server, calls:
+        assert failure(calls, server.url).status == 503
+    assert waits == []
+
+
+def test_a_write_with_a_key_is_sent_again_after_429_alone():
+    calls, _ = quick(retries=1)
+    token = idempotency_key.set("k1")
+    try:
+        for status, tries in ((429, 2), (503, 1)):
+            with serving(lambda _, status=status: Reply(status)) as server:
+                failure(calls, server.url, "POST", idempotency_header="Idempotency-Key")
+                assert [seen.headers["idempotency-key"] for seen in server.seen] == ["k1"] * tries
+    finally:
+        idempotency_key.reset(token)
+        calls.close()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_nobody_listens(method):
+    calls, waits = quick(retries=2)
+    port = closed_port()
+    error = failure(calls, f"http://127.0.0.1:{port}", method)
+    assert error.body.startswith(f"cannot connect to 127.0.0.1:{port} (Connection refused); is the service running")
+    assert (error.status, error.outcome, len(waits)) == (None, "not_run", 2 if method == "GET" else 0)
+    assert error.curl is not None
+
+
+def test_no_such_host():
+    calls, _ = quick(retries=0)
+    error = failure(calls, "http://no-such-host.invalid/x", "POST")
+    assert error.outcome == "not_run"
+    assert "cannot connect to no-such-host.invalid" in error.body
+
+
+def test_no_secure_connection():
+    with serving() as server, Invoker() as calls:
+        error = failure(calls, server.url.replace("http", "https"), "POST")
+    assert error.outcome == "not_run"
+    assert "no secure connection to 127.0.0.1" in error.body
+
+
+def reset(connection, _):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        lambda connection, server: None,
+        reset,
+        lambda connection, server: connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n"),
+        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}"),
+        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}"),
+        lambda connection, server: connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"{}" * 99)[:-9]
+        ),
+        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nplain"),
+        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 500),
+    ],
+    ids=["closed", "reset", "not http", "short", "short chunk", "short gzip", "no gzip", "headers without end"],
+)
+def test_a_connection_lost_after_sending_is_unknown_and_a_read_is_tried_again(script):
+    calls, waits = quick(retries=1)
+    with speaking(script) as server, calls:
+        error = failure(calls, server.url, "POST")
+        assert (error.outcome, error.status, len(server.seen)) == ("unknown", None, 1)
+        assert f"the connection to {server.netloc} broke" in error.body
+        assert failure(calls, server.url).outcome == "unknown"
+    assert len(waits) == 1

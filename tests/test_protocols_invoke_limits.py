@@ -1,0 +1,152 @@
+"""How long a call may take, how much is read, how often and how much at once a host is asked."""
+
+import gzip
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+
+from protocols.errors import ToolError
+from protocols.invoke import Invoker, InvokeSettings
+from tests.loopback import Reply, failure, http_tool, quick, serving, speaking
+
+
+def drip(connection, server, start=b""):
+    connection.sendall(start)
+    while not server.stop.wait(0.02):
+        connection.sendall(b"x")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        lambda connection, server: server.stop.wait(),
+        drip,
+        lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nX-Long: "),
+        lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\n\r\n"),
+        lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"),
+    ],
+    ids=["silent", "dripping status", "dripping header", "dripping body", "dripping sized body"],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_time_for_a_call_is_bounded(script, method):
+    calls, _ = quick(timeout_seconds=0.25)
+    with speaking(script) as server, calls:
+        began = time.monotonic()
+        error = failure(calls, server.url, method)
+        assert 0.2 < time.monotonic() - began < 2
+        assert (error.outcome, error.status, len(server.seen)) == ("unknown", None, 1)
+        assert error.body == f"no complete answer from {server.netloc} in time"
+
+
+def test_a_body_that_nobody_takes_ends_in_time():
+    calls, _ = quick(timeout_seconds=0.3)
+    with speaking(lambda connection, server: server.stop.wait()) as server, calls, pytest.raises(ToolError) as caught:
+        calls.bind(http_tool(server.url, "POST", body_argument="x"))({"x": "y" * 20_000_000})
+    assert (caught.value.outcome, caught.value.body) == ("unknown", f"no complete answer from {server.netloc} in time")
+
+
+def test_an_error_whose_body_never_ends_is_still_that_error():
+    calls, _ = quick(timeout_seconds=0.25)
+    with speaking(lambda c, s: drip(c, s, b"HTTP/1.1 404 Not Found\r\nContent-Length: 900\r\n\r\n")) as server, calls:
+        error = failure(calls, server.url, "POST")
+    assert (error.status, error.body, error.outcome) == (404, "Not Found", "refused")
+
+
+def flood(start, block):
+    """Three gigabytes, counted until the client stops taking them."""
+
+    def script(connection, server):
+        connection.sendall(start)
+        server.sent = 0
+        while server.sent < 3_000_000_000:
+            server.sent += connection.send(block)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"Content-Length: 3000000000\r\n\r\n", b"Content-Length: 99999999999999999999999\r\n\r\n", b"\r\n"],
+)
+def test_three_gigabytes_are_not_read(start):
+    calls, _ = quick(max_body_bytes=100_000)
+    with speaking(flood(b"HTTP/1.1 200 OK\r\n" + start, b"x" * 65536)) as server, calls:
+        error = failure(calls, server.url)
+        assert (error.status, error.outcome) == (200, "refused")
+        assert failure(calls, server.url, "POST").outcome == "unknown"
+    assert "the body is over the limit of 100,000 bytes" in error.body
+    assert server.sent < 50_000_000
+
+
+def test_a_compressed_body_is_bounded_after_decompression():
+    bomb = gzip.compress(b"0" * 50_000_000)
+    calls, _ = quick(max_body_bytes=1_000_000)
+    with serving(lambda _: Reply(200, bomb, {"Content-Encoding": "gzip"})) as server, calls:
+        failure(calls, server.url)  # imports what it needs
+        tracemalloc.start()
+        error = failure(calls, server.url)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert "over the limit" in error.body
+    assert peak < 10_000_000
+    fits = gzip.compress(b"0" * 1_000_000)
+    headers = {"Content-Encoding": "gzip", "Content-Type": "text/plain"}
+    with serving(lambda _: Reply(200, fits, headers)) as server, calls:
+        assert len(calls.bind(http_tool(server.url, output={"type": "string"}))({})) == 1_000_000
+
+
+def test_connections_are_reused():
+    with serving() as server, Invoker() as calls:
+        call = calls.bind(http_tool(server.url))
+        for _ in range(3):
+            call({})
+        calls.close()
+        call({})
+    assert len({seen.client for seen in server.seen[:3]}) == 1
+    assert server.seen[3].client != server.seen[0].client
+
+
+def test_a_host_is_asked_so_many_times_at_once():
+    pair, three, crowded = threading.Barrier(2, timeout=5), threading.Barrier(3, timeout=0.2), []
+
+    def answer(_):
+        pair.wait()  # two do come together
+        with suppress(threading.BrokenBarrierError):
+            crowded.append(three.wait())
+        return Reply(body=1)
+
+    calls, _ = quick(concurrency_per_host=2)
+    with serving(answer) as server, calls:
+        tools = [calls.bind(http_tool(server.url, name=f"t{i}")) for i in range(6)]
+        with ThreadPoolExecutor(6) as threads:
+            assert list(threads.map(lambda tool: tool({}), tools)) == [1] * 6
+    assert crowded == []
+
+
+def test_requests_of_all_tools_are_spaced_by_host():
+    calls, waits = quick(requests_per_second=0.001)
+    with serving() as one, serving() as two, calls:
+        for url in (one.url, one.url, two.url, one.url):
+            calls.bind(http_tool(url))({})
+    assert [round(wait, -1) for wait in waits] == [1000, 2000]
+
+
+@pytest.mark.parametrize("wrong", [{"concurrency_per_host": 0}, {"requests_per_second": 0.0}])
+def test_limits_that_let_nothing_through_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Invoker(InvokeSettings(**wrong))
+
+
+def test_importing_and_binding_loads_no_requests():
+    program = (
+        "import sys\nfrom protocols.invoke import Invoker\nfrom protocols.protocol import HttpBinding, ToolProtocol\n"
+        "Invoker().bind(ToolProtocol(name='t', binding=HttpBinding(method='GET', url='http://a.org')))\n"
+        "sys.exit('requests' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

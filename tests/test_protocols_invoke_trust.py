@@ -1,0 +1,251 @@
+"""Where secrets go, and above all where they do not: a second server must never see one."""
+
+import logging
+
+import pytest
+
+from protocols.errors import ToolError
+from protocols.invoke import Credential, Invoker, InvokeSettings
+from tests.loopback import Reply, closed_port, http_tool, serving
+
+SECRET = "s3cr3t/+ value"
+
+
+def invoker(*hosts, value=SECRET, **credential):
+    return Invoker(InvokeSettings(credentials={"k": Credential(value=value, hosts=hosts, **credential)}))
+
+
+@pytest.fixture
+def other():
+    """The second server. Whatever the test did, no secret came here."""
+    with serving(lambda _: Reply(body={"who": "other"})) as server:
+        yield server
+        assert not [seen for seen in server.seen if "s3cr3t" in seen.everything]
+
+
+@pytest.mark.parametrize(
+    ("credential", "arrives"),
+    [
+        ({}, lambda seen: seen.headers["authorization"] == f"Bearer {SECRET}"),
+        ({"name": "X-Key", "prefix": ""}, lambda seen: seen.headers["x-key"] == SECRET),
+        ({"place": "query", "name": "api key"}, lambda seen: ("api key", SECRET) in seen.query),
+        ({"place": "cookie", "name": "sid"}, lambda seen: seen.headers["cookie"] == f"sid={SECRET}"),
+    ],
+)
+def test_a_credential_goes_where_the_configuration_says(credential, arrives):
+    with serving() as server, invoker(server.netloc, **credential) as calls:
+        calls.bind(http_tool(f"{server.url}/p?a=1", credentials=("k",)))({"q": "x"})
+        assert arrives(server.last)
+        calls.bind(http_tool(server.url))({})
+        assert "s3cr3t" not in server.last.everything
+
+
+@pytest.mark.parametrize("place", ["header", "query", "cookie"])
+def test_a_credential_replaces_what_an_argument_put_in_its_place(place):
+    with serving() as server, invoker(server.netloc, value="right", place=place, name="key", prefix="") as calls:
+        tool = http_tool(server.url, credentials=("k",), locations={"x": place}, wire_names={"x": "Key" if place == "header" else "key"})  # fmt: skip # noqa: E501
+        calls.bind(tool)({"x": "forged"})
+    assert "forged" not in server.last.everything
+    assert "right" in server.last.everything
+
+
+@pytest.mark.parametrize("hosts", [(), ("127.0.0.1",), ("localhost",), ("127.0.0.1:1",), ("*",), ("127.0.0.1:",)])
+def test_a_credential_for_other_hosts_is_not_sent(other, hosts):
+    with invoker(*hosts) as calls, pytest.raises(ToolError, match="is configured for") as caught:
+        calls.bind(http_tool(other.url, credentials=("k",)))({})
+    assert f"add '{other.netloc}' to credentials.k.hosts" in caught.value.body
+    assert (caught.value.outcome, other.seen) == ("not_run", [])
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "allowed"),
+    [
+        ("https://api.org/x", "api.org", True),
+        ("https://API.org:443/x", "Api.org", True),
+        ("https://api.org/x", "api.org:443", True),
+        ("https://api.org:8443/x", "api.org", False),
+        ("http://api.org/x", "api.org", False),
+        ("http://api.org/x", "api.org:80", True),
+        ("http://localhost/x", "localhost", True),
+        ("https://api.org.evil.net/x", "api.org", False),
+        ("https://api.org./x", "api.org", False),
+        ("https://xapi.org/x", "api.org", False),
+        ("http://[::1]:80/x", "[::1]", True),
+    ],
+)
+def test_hosts_are_exact_and_a_bare_one_means_https(url, hosts, allowed):
+    from protocols.origin import split_url
+
+    assert Credential(value="v", hosts=(hosts,)).may_go_to(split_url(url)[0]) is allowed
+
+
+def test_a_missing_credential_says_how_to_give_it(other):
+    with Invoker() as calls, pytest.raises(ToolError) as caught:
+        calls.bind(http_tool(other.url, credentials=("github",)))({})
+    assert f"add [credentials.github] with its value and hosts = ['{other.netloc}'] to atc.toml" in caught.value.body
+    assert (caught.value.outcome, other.seen) == ("not_run", [])
+
+
+def test_one_of_several_credentials_is_enough_but_a_refusal_names_the_others():
+    with (
+        serving(lambda seen: Reply(401 if "fail" in seen.target else 200, {})) as server,
+        invoker(server.netloc) as calls,
+    ):
+        calls.bind(http_tool(server.url, credentials=("k", "oauth")))({})
+        with pytest.raises(ToolError, match="the credential 'oauth' is not configured"):
+            calls.bind(http_tool(server.url + "/fail", credentials=("k", "oauth")))({})
+
+
+@pytest.mark.parametrize("value", ["", "a\nb", "a\r\nX: y"])
+def test_a_broken_secret_is_neither_sent_nor_shown(other, value):
+    with (
+        invoker(other.netloc, value=value) as calls,
+        pytest.raises(ToolError, match="credential 'k' is empty") as caught,
+    ):
+        calls.bind(http_tool(other.url, credentials=("k",)))({})
+    assert (caught.value.outcome, other.seen) == ("not_run", [])
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("place", ["header", "query", "cookie"])
+def test_a_redirect_keeps_credentials_within_the_origin(status, place):
+    def answer(seen):
+        return Reply(status, b"", {"Location": "/new?y=1"}) if seen.path == "/old" else Reply(body="there")
+
+    with serving(answer) as server, invoker(server.netloc, value="s3cr3t", place=place, name="key") as calls:
+        assert calls.bind(http_tool(server.url + "/old", credentials=("k",)))({}) == "there"
+    assert server.last.path == "/new"
+    assert "s3cr3t" in server.last.everything
+
+
+@pytest.mark.parametrize("place", ["header", "query", "cookie"])
+def test_a_redirect_to_another_origin_loses_everything(other, place):
+    hosts = other.netloc  # even where the credential might have gone there
+    with (
+        serving(lambda _: Reply(302, b"", {"Location": f"{other.url}/there", "Set-Cookie": "s3cr3t=1"})) as server,
+        invoker(server.netloc, hosts, place=place, name="key") as calls,
+    ):
+        tool = http_tool(
+            server.url,
+            credentials=("k",),
+            locations={"a": "header", "b": "cookie", "c": "header"},
+            wire_names={"a": "Authorization", "c": "X-Token"},
+        )
+        assert calls.bind(tool)({"a": "s3cr3t-a", "b": "s3cr3t-b", "c": "s3cr3t-c"}) == {"who": "other"}
+    assert other.last.path == "/there"
+
+
+@pytest.mark.parametrize(
+    "sent", ["s3cr3t%2F%2B%20value", "s3cr3t%2f%2b%20value", "s3cr3t/+ value", "s3cr3t%2F%2B+value"]
+)
+def test_a_redirect_whose_address_carries_the_secret_is_not_followed(other, sent):
+    with (
+        serving(lambda _: Reply(302, b"", {"Location": f"{other.url}/x?key={sent}"})) as server,
+        invoker(server.netloc, place="query", name="key") as calls,
+        pytest.raises(ToolError, match="would carry a credential") as caught,
+    ):
+        calls.bind(http_tool(server.url, credentials=("k",)))({})
+    assert (caught.value.status, caught.value.outcome, other.seen) == (302, "refused", [])
+
+
+def test_credentials_do_not_come_back_from_another_origin():
+    with serving(lambda _: Reply(302, b"", {"Location": f"{server.url}/again"})) as via:
+
+        def answer(seen):
+            return Reply(body="end") if seen.path == "/again" else Reply(302, b"", {"Location": via.url})
+
+        with serving(answer) as server, invoker(server.netloc, via.netloc) as calls:
+            assert calls.bind(http_tool(server.url, credentials=("k",)))({}) == "end"
+            assert [("authorization" in seen.headers) for seen in (*server.seen, *via.seen)] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "ftp://x/", "http://a@b/", "//x\\@y/", "http://[bad/", "http://a:99999/"]
+)
+def test_a_redirect_to_a_strange_address_is_not_followed(location):
+    with serving(lambda _: Reply(302, b"", {"Location": location})) as server, Invoker() as calls:
+        with pytest.raises(ToolError) as caught:
+            calls.bind(http_tool(server.url))({})
+        assert (caught.value.status, len(server.seen)) == (302, 1)
+
+
+def test_redirects_end():
+    with serving(lambda seen: Reply(302, b"", {"Location": seen.path + "x"})) as server, Invoker() as calls:
+        with pytest.raises(ToolError, match="more than 5 redirects"):
+            calls.bind(http_tool(server.url))({})
+        assert len(server.seen) == 6
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(301, "unknown"), (302, "unknown"), (303, "unknown"), (307, "refused"), (308, "refused")]
+)
+def test_a_write_is_not_redirected_to_another_origin(other, status, outcome):
+    with (
+        serving(lambda _: Reply(status, b"", {"Location": other.url})) as server,
+        Invoker() as calls,
+        pytest.raises(ToolError, match=f"HTTP {status}: a POST is not sent on to {other.url}") as caught,
+    ):
+        calls.bind(http_tool(server.url, "POST", locations={"x": "body"}))({"x": "s3cr3t"})
+    assert (caught.value.outcome, other.seen) == (outcome, [])
+
+
+@pytest.mark.parametrize("end", [200, 404])
+def test_see_other_within_the_origin_is_read_after_a_write(end):
+    def answer(seen):
+        return Reply(303, b"", {"Location": "/made/1"}) if seen.method == "POST" else Reply(end, {"id": 1})
+
+    with serving(answer) as server, invoker(server.netloc) as calls:
+        create = calls.bind(http_tool(server.url, "POST", locations={"x": "body"}, credentials=("k",)))
+        if end == 200:
+            assert create({"x": 1}) == {"id": 1}
+        else:  # the write was done, whatever became of reading its result
+            with pytest.raises(ToolError) as caught:
+                create({"x": 1})
+            assert (caught.value.status, caught.value.outcome) == (404, "unknown")
+        assert (server.last.method, server.last.target, server.last.body) == ("GET", "/made/1", b"")
+        assert "authorization" in server.last.headers
+        assert "content-type" not in server.last.headers
+
+
+def test_neither_netrc_nor_cookies_are_used(tmp_path, monkeypatch):
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password s3cr3t\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with serving(lambda _: Reply(body=1, headers={"Set-Cookie": "sid=1; Path=/"})) as server, Invoker() as calls:
+        call = calls.bind(http_tool(server.url))
+        call({})
+        call({})
+        assert "authorization" not in server.last.headers
+        assert "cookie" not in server.last.headers
+
+
+def test_secrets_are_masked_wherever_a_server_puts_them(caplog):
+    said = {"detail": f"bad key {SECRET} in ?key=s3cr3t%2F%2B%20value or s3cr3t%2f%2b%20value or s3cr3t%2F%2B+value"}
+    caplog.set_level(logging.DEBUG)
+    with serving(lambda seen: Reply(403 if seen.path == "/no" else 200, said)) as server:
+        with invoker(server.netloc, place="query", name="key") as calls:
+            with pytest.raises(ToolError) as caught:
+                calls.bind(http_tool(server.url + "/no", credentials=("k",)))({"q": SECRET})
+            assert caught.value.body == "bad key *** in ?key=*** or *** or ***"
+            assert "s3cr3t" not in repr(vars(caught.value)) + repr(caught.value.__context__)
+            echoed = calls.bind(http_tool(server.url, credentials=("k",)))({})
+            assert "s3cr3t" not in str(echoed)
+        assert "s3cr3t" not in repr(calls._settings)
+    assert "s3cr3t" not in caplog.text
+
+
+def test_a_secret_cut_by_the_limit_of_a_message_is_masked_before():
+    with (
+        serving(lambda _: Reply(400, {"detail": "x" * 495 + SECRET})) as server,
+        invoker(server.netloc) as calls,
+        pytest.raises(ToolError) as caught,
+    ):
+        calls.bind(http_tool(server.url, credentials=("k",)))({})
+    assert caught.value.body == "x" * 495 + "***"
+
+
+def test_a_connection_error_does_not_show_the_query():
+    port = closed_port()
+    with invoker(f"127.0.0.1:{port}", place="query", name="key") as calls, pytest.raises(ToolError) as caught:
+        calls.bind(http_tool(f"http://127.0.0.1:{port}", "POST", credentials=("k",)))({})
+    error = caught.value
+    assert "s3cr3t" not in f"{vars(error)} {error.__cause__!r} {error.__context__!r}"
