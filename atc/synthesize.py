@@ -14,13 +14,14 @@ from protocols.toolbox import Toolbox
 Complete = Callable[..., Completion]
 """`complete(messages, purpose=…, temperature=…, seed=…)`: a model with the run's bookkeeping around it."""
 
+
 def opening(task: str, tools: Toolbox, *, budget: int) -> list[Message]:
     """The conversation that asks for a first program (I_c of the ATC paper).
 
     A worked example from another field comes first: on a small model it matters more than anything else, and what
     stands first is read once and cached. `budget` is in tokens of stubs.
     """
-    text, _ = stubs_within(tools.values(), budget=budget)
+    text, _ = stubs_within(tools, budget=budget)
     return [
         Message("system", fill("program")),
         Message("user", fill("example_task")),

@@ -78,13 +78,15 @@ class Fault:
 class Attempt:
     """One program and what became of it. `trace` is None when the check found something, `fault` when it answered.
 
-    `round` is 0 for the first programs, n for those of the n-th repair; several samples may share a round.
+    `doubts` are sentences against an answer that no fault stopped. `round` is 0 for the first programs, n for those of
+    the n-th repair; several samples may share a round.
     """
 
     program: Program
     findings: tuple[Finding, ...]
     trace: Trace | None
     fault: Fault | None
+    doubts: tuple[str, ...] = ()
     round: int = 0
 
     @property

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.jsontypes import Json, JsonObject
+from protocols.producers import Producers
 from protocols.protocol import ToolProtocol
 from protocols.schema import resolve, types
-from protocols.toolbox import Tool
+from protocols.toolbox import Tool, Toolbox
 
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _FORMATS = {
@@ -44,28 +45,31 @@ DETAILS = (
 """From generous to terse: a prompt takes the first at which its stubs fit."""
 
 
-def stubs(tools: Iterable[Tool], *, detail: Detail = DETAILS[0]) -> str:
+def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None = None) -> str:
     """The tools as Python: each response shape once, as a TypedDict, then a function with its docstring.
 
-    Return types are what a program gets, that is, unwrapped.
+    Return types are what a program gets, that is, unwrapped. An argument that another tool `among` these (or those)
+    yields says how to get it.
     """
     shapes = _Shapes(detail)
-    functions = [_function(tool, shapes) for tool in tools]
+    producers = Producers(among or tools)
+    functions = [_function(tool, shapes, producers) for tool in tools.values()]
     return "\n\n".join([*shapes.declarations(), *functions])
 
 
-def stubs_within(tools: Iterable[Tool], *, budget: int) -> tuple[str, int]:
-    """Stubs of as many of the first tools as fit `budget` tokens, and how many those are (at least one).
+def stubs_within(tools: Toolbox, *, budget: int) -> tuple[str, Toolbox]:
+    """Stubs of as many of the first tools as fit `budget` tokens, and these tools (at least one, if there are any).
 
     Details go before tools do.
     """
-    chosen = list(tools)
+    names = list(tools)
     while True:
+        chosen = tools.only(names)
         for detail in DETAILS:
             text = stubs(chosen, detail=detail)
-            if token_estimate(text) <= budget or (len(chosen) <= 1 and detail is DETAILS[-1]):
-                return text, len(chosen)
-        chosen.pop()
+            if token_estimate(text) <= budget or (len(names) <= 1 and detail is DETAILS[-1]):
+                return text, chosen
+        names.pop()
 
 
 def token_estimate(text: str) -> int:
@@ -74,27 +78,35 @@ def token_estimate(text: str) -> int:
 
 
 def retrieval_text(protocol: ToolProtocol) -> str:
-    """What a search sees of a tool: category, collection, name, description, parameters, response fields."""
+    """What a search sees of a tool: category, collection, name, description, parameters, response fields.
+
+    Name and description count twice. Parameters and fields come by name alone: what their descriptions say of ids and
+    pages is the same for most tools of an API and drowns what sets them apart.
+    """
     root = protocol.output_schema or {}
-    parameters = [f"{name} {schema.get('description', '')}" for name, schema in protocol.parameters.items()]
-    fields = [f"{name} {schema.get('description', '')}" for name, schema in _fields(root, root, depth=3)]
-    parts = [protocol.category, protocol.collection, protocol.name, protocol.title, protocol.description]
-    return "\n".join([*filter(None, parts), *parameters, *fields])
+    about = [protocol.name, protocol.title, protocol.description]
+    return "\n".join(
+        [
+            protocol.category,
+            protocol.collection,
+            *about,
+            *about,
+            *protocol.parameters,
+            *_field_names(root, root, depth=3),
+        ]
+    )
 
 
-def _fields(schema: Any, root: JsonObject, *, depth: int) -> Iterable[tuple[str, JsonObject]]:
-    if depth == 0:
-        return
+def _field_names(schema: Any, root: JsonObject, *, depth: int) -> Iterable[str]:
     top = resolve(schema, root)
-    for name, child in top.get("properties", {}).items():
-        resolved = resolve(child, root)
-        yield name, resolved
-        yield from _fields(resolved, root, depth=depth - 1)
+    for name, child in top.get("properties", {}).items() if depth else ():
+        yield name
+        yield from _field_names(child, root, depth=depth - 1)
     if "items" in top:
-        yield from _fields(top["items"], root, depth=depth)
+        yield from _field_names(top["items"], root, depth=depth)
 
 
-def _function(tool: Tool, shapes: _Shapes) -> str:
+def _function(tool: Tool, shapes: _Shapes, producers: Producers) -> str:
     protocol, detail = tool.protocol, shapes.detail
     arguments, notes = [], []
     ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
@@ -104,7 +116,9 @@ def _function(tool: Tool, shapes: _Shapes) -> str:
         if alias not in tool.required:
             annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
         arguments.append(f"{alias}: {annotation}")
-        if detail.comments and (note := _note(schema, detail)):
+        found = producers.of(tool, name) if "enum" not in schema and "Literal" not in annotation else []
+        origin = f"from {producers.expression(found[0])}" if found and detail.comments else ""
+        if note := shapes.note(alias, schema, origin):
             notes.append(f"    {alias}: {note}")
     returns = _return_annotation(tool, shapes)
     signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
@@ -126,21 +140,34 @@ def _return_annotation(tool: Tool, shapes: _Shapes) -> str:
     return shapes.annotation(top, root, hint=hint)
 
 
+_Fields = dict[str, tuple[str, str]]
+"""Key → its Python type, and a remark on its presence."""
+
+
 @dataclass
 class _Shapes:
     """The TypedDicts that a set of stubs needs; equal shapes share one name."""
 
     detail: Detail
-    _by_name: dict[str, str] = field(default_factory=dict)
+    _fields: dict[str, _Fields] = field(default_factory=dict)
+    _declared: list[str] = field(default_factory=list)
+    _said: set[tuple[str, str]] = field(default_factory=set)
 
     def declarations(self) -> list[str]:
         """In the order of first use, inner shapes first."""
-        return [
-            f'{name} = TypedDict("{name}", {{\n{body}\n}})'
-            if body.startswith('    "')
-            else f"class {name}(TypedDict):\n{body}"
-            for name, body in self._by_name.items()
-        ]
+        return self._declared
+
+    def note(self, name: str, schema: JsonObject, origin: str = "") -> str:
+        """What an argument or field means; empty where the same was said of the same name before."""
+        if not self.detail.comments:
+            return ""
+        note = _note(schema, self.detail)
+        if origin and origin.split("(")[0].removeprefix("from ") not in note:
+            note = "; ".join(filter(None, (note.rstrip("."), origin)))
+        if (name, note) in self._said:
+            return ""
+        self._said.add((name, note))
+        return note
 
     def annotation(self, schema: Json, root: JsonObject, *, hint: str, level: int = 0) -> str:
         """The Python type of a schema; objects with known keys become TypedDicts named after `hint`."""
@@ -173,28 +200,36 @@ class _Shapes:
             return "dict"
         if level >= self.detail.depth:
             return "dict"
-        lines = [self._field(key, child, schema, root, level=level + 1) for key, child in properties.items()]
-        return self._declare(_class_name(str(schema.get("title") or hint)), "\n".join(lines))
+        required = schema.get("required", ())
+        fields = {
+            key: (self.annotation(child, root, hint=key, level=level + 1), "" if key in required else "may be absent")
+            for key, child in properties.items()
+        }
+        return self._declare(_class_name(str(schema.get("title") or hint)), fields, schema, root)
 
-    def _field(self, key: str, child: Json, schema: JsonObject, root: JsonObject, *, level: int) -> str:
-        annotation = self.annotation(child, root, hint=key, level=level)
-        note = _note(resolve(child, root), self.detail) if self.detail.comments else ""
-        absent = "" if key in schema.get("required", ()) else "may be absent"
-        comment = "; ".join(filter(None, (note, absent)))
-        # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
-        plain = all(map(_is_field_name, schema["properties"]))
-        return (f"    {key}: {annotation}" if plain else f"    {json.dumps(key)}: {annotation},") + (
-            f"  # {comment}" if comment else ""
-        )
-
-    def _declare(self, name: str, body: str) -> str:
-        for known, text in self._by_name.items():
-            if text == body:
-                return known
+    def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
+        """The name of the shape with these fields, declared now if no equal one was before."""
+        known = next((shape for shape, others in self._fields.items() if others == fields), None)
+        if known is not None:
+            return known
         candidate, number = name, 2
-        while candidate in self._by_name:
+        while candidate in self._fields:
             candidate, number = f"{name}{number}", number + 1
-        self._by_name[candidate] = body
+        self._fields[candidate] = fields
+        # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
+        plain = all(map(_is_field_name, fields))
+        lines = []
+        for key, (kind, absent) in fields.items():
+            note = "; ".join(filter(None, (self.note(key, resolve(schema["properties"][key], root)), absent)))
+            lines.append(
+                (f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},") + (f"  # {note}" if note else "")
+            )
+        body = "\n".join(lines)
+        self._declared.append(
+            f"class {candidate}(TypedDict):\n{body}"
+            if plain
+            else f'{candidate} = TypedDict("{candidate}", {{\n{body}\n}})'
+        )
         return candidate
 
 
@@ -223,13 +258,12 @@ def _clip(text: str, characters: int) -> str:
     flat = " ".join(text.split()).replace('"""', "'''").replace("\\", "\\\\")
     if len(flat) <= characters:
         return flat
-    sentences = re.split(r"(?<=[.;:!?])\s", flat)
     kept = ""
-    for sentence in sentences:
-        if len(kept) + len(sentence) + 1 > characters:
+    for part in re.findall(r".+?(?:[.;:!?](?=\s)|$)", flat):
+        if len(kept) + len(part) > characters:
             break
-        kept = f"{kept} {sentence}".strip()
-    return kept or flat[: characters - 1].rstrip() + "…"
+        kept += part
+    return kept.strip().rstrip(";:") or flat[: characters - 1].rstrip() + "…"
 
 
 def _class_name(text: str) -> str:

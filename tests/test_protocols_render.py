@@ -1,8 +1,9 @@
 """Stubs: what a prompt shows of a tool."""
 
 import ast
+from dataclasses import replace
 
-from protocols.protocol import ToolProtocol
+from protocols.protocol import Link, ToolProtocol
 from protocols.render import DETAILS, FULL, retrieval_text, stubs, stubs_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
 
@@ -51,7 +52,7 @@ def test_a_stub_shows_arguments_docs_and_the_response_shape():
         )
     )
     assert (
-        stubs(tools.values())
+        stubs(tools)
         == '''\
 class Flight(TypedDict):
     flight_id: str
@@ -77,11 +78,11 @@ def test_a_wrapped_response_is_shown_as_programs_get_it():
         "properties": {"codes": {"type": "array", "items": {"type": "string"}}},
         "required": ["codes"],
     }
-    assert "-> list[str]:" in stubs(box(protocol(output=wrapped)).values())
+    assert "-> list[str]:" in stubs(box(protocol(output=wrapped)))
 
 
 def test_equal_shapes_are_declared_once():
-    text = stubs(box(protocol("a", output=PAGE), protocol("b", output=PAGE)).values())
+    text = stubs(box(protocol("a", output=PAGE), protocol("b", output=PAGE)))
     assert text.count("(TypedDict)") == 2
 
 
@@ -100,7 +101,7 @@ def test_stubs_are_python_whatever_the_schema():
     }
     tools = box(protocol("weird-name", output=odd, **{"class": {"type": "string", "description": '"""'}}))
     for detail in (*DETAILS, FULL):
-        ast.parse(stubs(tools.values(), detail=detail))
+        ast.parse(stubs(tools, detail=detail))
 
 
 def test_a_recursive_schema_ends():
@@ -110,24 +111,35 @@ def test_a_recursive_schema_ends():
         },
         "$ref": "#/$defs/node",
     }
-    assert "kids: list[" in stubs(box(protocol(output=tree)).values(), detail=FULL)
+    assert "kids: list[" in stubs(box(protocol(output=tree)), detail=FULL)
 
 
 def test_details_go_before_tools_do():
-    tools = list(
-        box(
-            *(protocol(f"tool_{n}", output=PAGE, date={"type": "string", "description": "x" * 80}) for n in range(8))
-        ).values()
-    )
+    described = {"type": "string", "description": "x" * 80}
+    tools = box(*(protocol(f"tool_{n}", output=PAGE, date=described, **{f"extra_{n}": described}) for n in range(8)))
     everything = token_estimate(stubs(tools))
     text, kept = stubs_within(tools, budget=everything - 1)
-    assert kept == 8
+    assert len(kept) == 8
     assert token_estimate(text) < everything
-    assert stubs_within(tools, budget=1)[1] == 1
+    assert len(stubs_within(tools, budget=1)[1]) == 1
+
+
+def test_an_argument_says_which_tool_yields_it():
+    found = {
+        "type": "object",
+        "properties": {
+            "airports": {"type": "array", "items": {"type": "object", "properties": {"code": {"type": "string"}}}}
+        },
+        "required": ["airports"],
+    }
+    consumer = replace(
+        protocol("list_departures", origin={"type": "string", "description": "Airport code."}),
+        links=(Link(argument="origin", tool="search_airports", path="airports[].code"),),
+    )
+    text = stubs(box(protocol("search_airports", output=found, query={"type": "string"}), consumer))
+    assert 'origin: Airport code; from search_airports(…)[0]["code"]' in text
 
 
 def test_retrieval_text_holds_name_description_parameters_and_response_fields():
     text = retrieval_text(protocol(output=PAGE, origin={"type": "string", "description": "Airport code"}))
-    assert all(
-        word in text for word in ("list_departures", "Departures of a day", "Airport code", "flight_id", "Minutes late")
-    )
+    assert all(word in text for word in ("list_departures", "Departures of a day", "origin", "flight_id"))

@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
-from protocols.toolbox import Tool, Toolbox
+from protocols.producers import Producers
+from protocols.toolbox import Toolbox
 
 
 def with_producers(names: Iterable[str], toolbox: Toolbox, *, k: int) -> tuple[str, ...]:
-    """The best of `names` and, behind each, the producers of its required arguments; at most `k` aliases.
+    """The best of `names` and, behind each, the producers of its arguments; at most `k` aliases.
 
-    Producers of producers come too. Declared links go before observed and guessed ones, one producer an argument, so
-    that where room ends, whole chains have been kept rather than many beginnings.
+    Producers of producers come too, so that where room ends, whole chains have been kept rather than many beginnings.
+    Producers of optional arguments come last of all: a filter by an id is of use only with the id.
     """
+    producers = Producers(toolbox)
     ranked = list(names)
     chosen: dict[str, None] = {}
     for name in ranked:
-        for alias in _chain(name, toolbox, ranked):
-            if len(chosen) < k:
-                chosen.setdefault(alias)
-    return tuple(chosen)
+        chosen |= dict.fromkeys(_chain(name, toolbox, producers, wanted=[*chosen, *ranked]))
+    kept = list(chosen)[:k]
+    for name in list(kept):
+        tool = toolbox[name]
+        for argument in sorted(set(tool.protocol.parameters) - tool.protocol.required):
+            found = [p.tool for p in producers.of(tool, argument, wanted=kept)]
+            if found and not set(found) & set(kept):
+                kept.append(found[0])
+    return tuple(kept[:k])
 
 
-def _chain(name: str, toolbox: Toolbox, ranked: list[str]) -> list[str]:
+def _chain(name: str, toolbox: Toolbox, producers: Producers, *, wanted: Sequence[str]) -> list[str]:
     """`name`, its producers, their producers … each once, nearest first."""
     chain = [name]
     for alias in chain:  # grows while it is walked
-        chain += [p for p in _producers(toolbox[alias], toolbox, ranked) if p not in chain]
+        tool = toolbox[alias]
+        for argument in sorted(tool.protocol.required):
+            found = [p.tool for p in producers.of(tool, argument, wanted=wanted)]
+            if found and not set(found) & set(chain):
+                chain.append(found[0])
     return chain
-
-
-def _producers(tool: Tool, toolbox: Toolbox, ranked: list[str]) -> Iterator[str]:
-    """For each required argument with links: its best producer, one that is wanted anyway if there is one."""
-    trust = {"declared": 0, "observed": 1, "guessed": 2}
-    position = {alias: number for number, alias in enumerate(ranked)}
-    by_name = {t.protocol.name: t.alias for t in toolbox.values() if t.source == tool.source}
-    for argument in sorted(tool.protocol.required):
-        producers = {
-            by_name[link.tool]: trust[link.support]
-            for link in tool.protocol.links
-            if link.argument == argument and link.tool in by_name and by_name[link.tool] != tool.alias
-        }
-        if producers:
-            yield min(producers, key=lambda p: (producers[p], position.get(p, len(position)), p))

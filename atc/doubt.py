@@ -1,0 +1,97 @@
+"""What speaks against an answer that no fault stopped: facts from the trace, pure and without a model.
+
+A doubtful answer is not a failure. It loses to an answer without doubts, the model is told of the doubt once, and the
+answer stands where nothing better comes of that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from atc.types import Program
+from protocols.jsontypes import Json
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall, Trace
+
+_PAGE_ARGUMENTS = frozenset({"page", "page_number", "offset", "skip", "start", "cursor", "page_token", "after"})
+_PAGE_COUNTS = ("pages", "total_pages", "page_count")
+_TOTALS = ("total", "total_count", "total_results")
+_NEXT = ("next", "next_page", "next_cursor", "next_page_token")
+_MORE = ("has_more", "has_next", "more")
+_NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
+
+
+def doubts(program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
+    """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
+    return (*_empty_answer(answer), *_raw_record(answer), *_unread_pages(program, trace, tools), *_swallowed(trace))
+
+
+def _empty_answer(answer: str) -> Iterator[str]:
+    if _NOTHING.match(answer):
+        yield f"It printed {answer.strip()!r}: look at what the functions returned and find out why there was nothing."
+
+
+def _raw_record(answer: str) -> Iterator[str]:
+    text = answer.strip()
+    if text.startswith(("{", "[{")) and ":" in text:
+        yield "It printed a whole record: print only the value that the task asks for."
+
+
+def _swallowed(trace: Trace) -> Iterator[str]:
+    failed = [call for call in trace.calls if call.error is not None]
+    if failed and len(failed) == len(trace.calls):
+        yield f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}."
+
+
+def _unread_pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+    """A result that says it goes on, of which the program asked no further page and read no total."""
+    for tool, calls in _series(trace, tools).items():
+        last = calls[-1]
+        page_argument = next((a for a in tools[tool[0]].arguments if a in _PAGE_ARGUMENTS), None)
+        if page_argument is None or not isinstance(last.result, Mapping):
+            continue
+        evidence = _goes_on(last.result, calls)
+        read_total = any(re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS if key in last.result)
+        if evidence and not read_total:
+            yield (
+                f"{last.tool} has more results than the program read ({evidence}): unless the first ones are enough for"
+                f" the task, call it in a loop with {page_argument} until the last page."
+            )
+            return
+
+
+def _series(trace: Trace, tools: Toolbox) -> dict[tuple[str, str], list[ToolCall]]:
+    """Calls that differ only in the page they ask for, together."""
+    series: dict[tuple[str, str], list[ToolCall]] = {}
+    for call in trace.calls:
+        if call.error is None and call.tool in tools:
+            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS}
+            series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
+    return series
+
+
+def _goes_on(result: Mapping[str, Any], calls: list[ToolCall]) -> str:
+    """What in the last result of a series says that more would follow; empty when nothing does."""
+    for key in _PAGE_COUNTS:
+        if _number(result.get(key)) and _number(result.get("page")) and result["page"] < result[key]:
+            return f"page {result['page']} of {result[key]}"
+    for key in _TOTALS:
+        read = sum(_length(call.result) for call in calls)
+        if _number(result.get(key)) and 0 < read < result[key]:
+            return f"{read} of {result[key]}"
+    for key in (*_NEXT, *_MORE):
+        if result.get(key):
+            return f"{key} = {result[key]!r}"
+    return ""
+
+
+def _number(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _length(result: Json) -> int:
+    lists = [value for value in result.values() if isinstance(value, list)] if isinstance(result, Mapping) else []
+    return max(map(len, lists), default=0)

@@ -1,0 +1,75 @@
+"""A model with the run's bookkeeping around it: what was asked, what it took, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from atc.events import ModelAsked, ModelReplied, Observer
+from atc.types import Usage
+from protocols.ask import Ask, Completion, Message
+
+_PROGRAM_TOKENS = 900
+"""Longest program that is waited for; a small model that writes more has begun to repeat itself."""
+
+
+class BudgetSpent(Exception):
+    """The run's time or tokens are used up; `limit` names which, in words a person set it by."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+class Meter:
+    """Asks the model within a budget and counts what it takes. One a run."""
+
+    def __init__(
+        self, ask: Ask, observer: Observer, *, max_seconds: float | None = None, max_tokens: int | None = None
+    ) -> None:
+        self._ask, self._observer = ask, observer
+        self._max_seconds, self._max_tokens = max_seconds, max_tokens
+        self._began = time.monotonic()
+        self._slowest = 0.0
+        self.usage = Usage()
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of the run's time; None when it has no limit."""
+        return None if self._max_seconds is None else max(0.0, self._max_seconds - self.seconds)
+
+    def complete(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
+        """Ask the model.
+
+        Raises:
+            BudgetSpent: there is no time for a reply as slow as the slowest so far, or no tokens are left.
+            ModelUnavailable: the model gave no reply.
+        """
+        self._require_budget()
+        self._observer(ModelAsked(purpose, tuple(messages)))
+        began = time.monotonic()
+        completion = self._ask(messages, temperature=temperature, seed=seed, max_tokens=_PROGRAM_TOKENS)
+        took = time.monotonic() - began
+        self._slowest = max(self._slowest, took)
+        self.usage = Usage(
+            model_calls=self.usage.model_calls + 1,
+            input_tokens=self.usage.input_tokens + completion.input_tokens,
+            output_tokens=self.usage.output_tokens + completion.output_tokens,
+            model_seconds=self.usage.model_seconds + took,
+        )
+        completion = replace(completion, seconds=took)
+        self._observer(ModelReplied(purpose, completion))
+        return completion
+
+    def _require_budget(self) -> None:
+        left = self.seconds_left
+        if left is not None and left <= self._slowest:
+            raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
+        if self._max_tokens is not None and self.usage.input_tokens + self.usage.output_tokens >= self._max_tokens:
+            raise BudgetSpent(f"max_tokens = {self._max_tokens}")

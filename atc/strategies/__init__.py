@@ -1,0 +1,1 @@
+"""Ways to solve a task, one file each, one function of the same shape."""
