@@ -145,7 +145,7 @@ def to_document(protocol: ToolProtocol) -> dict[str, Any]:
         "outputSchema": protocol.output_schema,
         "annotations": hints,
         "binding": _write_binding(protocol.binding),
-        "errors": [_sparse(status=e.status, description=e.description, schema=e.schema) for e in protocol.errors],
+        "errors": [_write_error(e) for e in protocol.errors],
         "examples": [
             _sparse(question=e.question, program=e.program, arguments=dict(e.arguments)) | {"result": e.result}
             for e in protocol.examples
@@ -160,6 +160,8 @@ def to_document(protocol: ToolProtocol) -> dict[str, Any]:
         | _sparse(observations=protocol.evidence.observations, fields=dict(protocol.evidence.fields)),
     }
     kept = {k: v for k, v in document.items() if k in ("name", "inputSchema") or _says_something(v)}
+    if protocol.output_schema is not None:
+        kept["outputSchema"] = dict(protocol.output_schema)  # `{}` says that anything comes, its absence nothing
     return kept | extra
 
 
@@ -209,6 +211,11 @@ def _write_binding(binding: Binding | None) -> dict[str, Any] | None:
             return {"mcp": {"server": binding.server, "tool": binding.tool}}
         case None:
             return None
+
+
+def _write_error(error: ErrorOutcome) -> dict[str, Any]:
+    written = {"status": error.status} | _sparse(description=error.description)
+    return written if error.schema is None else written | {"schema": dict(error.schema)}
 
 
 def _says_something(value: Any) -> bool:

@@ -1,0 +1,152 @@
+"""A Python module that the user named → protocols and the functions themselves."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from protocols.errors import SourceUnavailable
+from protocols.protocol import Annotations, PythonBinding, ToolProtocol
+from protocols.sources.docstring import read_docstring
+from protocols.sources.signature import Signature, read_signature
+
+_MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
+    """The public functions that a module defines (those of `__all__`, where it has one), and how to call them by name.
+
+    The module is imported, so only one that the user named is given here. A function takes and gives JSON values:
+    arguments become the types of its annotations (dates, enums, dataclasses, models), results become JSON. A function
+    counts as writing unless its attribute `read_only` is true or a line of its docstring reads `read_only = True`;
+    `destructive` and `idempotent` are attributes likewise.
+
+    Raises:
+        SourceUnavailable: there is no such module, it cannot be imported, or defines no public function.
+    """
+    module = _import(name_or_path)
+    functions = dict(_public(module))
+    if not functions:
+        raise SourceUnavailable(f"the module {name_or_path!r} defines no public functions; a tool is one of these.")
+    signatures = {name: read_signature(function) for name, function in functions.items()}
+    home = Path(name_or_path).stem if name_or_path.endswith(".py") else module.__name__
+    protocols = [_protocol(home, name, functions[name], signature) for name, signature in signatures.items()]
+    return protocols, {name: _callable(functions[name], signature) for name, signature in signatures.items()}
+
+
+def is_module(name: str) -> bool:
+    """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
+    if not _MODULE_NAME.fullmatch(name):
+        return False
+    try:
+        with _also_from(Path.cwd()):
+            return importlib.util.find_spec(name.partition(".")[0]) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _import(name_or_path: str) -> ModuleType:
+    path = Path(name_or_path).expanduser()
+    is_file = path.suffix == ".py"
+    if is_file and not path.is_file():
+        raise SourceUnavailable(f"there is no file {name_or_path!r}; check the path.")
+    try:
+        with _also_from(path.resolve().parent if is_file else Path.cwd()):
+            return _load_file(path) if is_file else importlib.import_module(name_or_path)
+    except ModuleNotFoundError as error:
+        if not is_file and error.name and (name_or_path == error.name or name_or_path.startswith(f"{error.name}.")):
+            raise SourceUnavailable(f"there is no module {name_or_path!r}; check the name.") from None
+        raise SourceUnavailable(
+            f"the module {name_or_path!r} needs {error.name!r}, which is not installed here."
+        ) from error
+    except (Exception, SystemExit) as error:  # importing runs the user's code, which may fail in any way
+        raise SourceUnavailable(
+            f"the module {name_or_path!r} cannot be imported: {type(error).__name__}: {error}."
+        ) from error
+
+
+def _load_file(path: Path) -> ModuleType:
+    # A name of its own: a user's `json.py` must not take the place of the standard library's.
+    name = f"atc_source_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not Python source")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and annotations look their module up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@contextmanager
+def _also_from(folder: Path) -> Iterator[None]:
+    """Imports find modules in `folder` too, after all others."""
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+    declared = getattr(module, "__all__", None)
+    for name, value in vars(module).items():
+        if not inspect.isfunction(value) or inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
+            continue
+        if name in declared if declared is not None else value.__module__ == module.__name__ and name[0] != "_":
+            yield name, value
+
+
+def _protocol(module: str, name: str, function: FunctionType, signature: Signature) -> ToolProtocol:
+    documented = read_docstring(function.__doc__)
+    properties = {
+        argument: {**schema, "description": documented.arguments[argument]}
+        if documented.arguments.get(argument) and "description" not in schema
+        else schema
+        for argument, schema in signature.input_schema["properties"].items()
+    }
+    hint = functools.partial(getattr, function)
+    return ToolProtocol(
+        name=name,
+        description=documented.description,
+        input_schema={**signature.input_schema, "properties": properties},
+        output_schema=signature.output_schema,
+        annotations=Annotations(
+            read_only=bool(hint("read_only", documented.read_only)),
+            destructive=hint("destructive", None),
+            idempotent=hint("idempotent", None),
+        ),
+        binding=PythonBinding(module=module, function=name),
+        collection=module,
+    )
+
+
+def _callable(function: FunctionType, signature: Signature) -> Callable[..., Any]:
+    """`function` as one that takes JSON values, all by keyword."""
+    if not signature.adapters and not signature.positional:
+        return function
+
+    @functools.wraps(function)
+    def call(**arguments: Any) -> Any:
+        values = {name: signature.read(name, value) for name, value in arguments.items()}
+        first = [values.pop(name) for name in signature.positional if name in values]
+        return function(*first, **values)
+
+    by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = inspect.signature(function)
+    parameters = [p.replace(kind=by_name) if p.name in signature.positional else p for p in shown.parameters.values()]
+    call.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by `inspect`
+    return call

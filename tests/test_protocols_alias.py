@@ -1,0 +1,109 @@
+"""Aliases are valid, unique identifiers, and the same for the same tools in any order."""
+
+import json
+import keyword
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.alias import argument_aliases, identifier, tool_aliases
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "stabletoolbench" / "apis.json"
+tools = st.lists(
+    st.tuples(
+        st.text(max_size=6)
+        | st.sampled_from(["a-b", "a_b", "a b", "list", "from", "ＡＢ", "AB", "", "_", "2", "a_b_2"]),
+        st.sampled_from(["", "one", "two", "o-ne"]),
+    ),
+    max_size=8,
+    unique=True,
+)
+
+
+def is_usable(alias: str) -> bool:
+    return alias.isidentifier() and not keyword.iskeyword(alias) and not alias.startswith("__")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("read-file", "read_file"),
+        ("from", "from_"),
+        ("match", "match_"),
+        ("2fa", "_2fa"),
+        ("", "unnamed"),
+        ("!!!", "unnamed"),
+        ("__init__", "_init"),
+        ("météo", "météo"),
+        ("ﬁle", "file"),
+        ("vote_average.gte", "vote_average_gte"),
+        ("None", "None_"),
+    ],
+)
+def test_the_nearest_identifier(name, expected):
+    assert identifier(name) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text())
+def test_every_text_gives_an_identifier(name):
+    alias = identifier(name)
+    assert is_usable(alias)
+    assert identifier(alias) == alias
+
+
+@settings(max_examples=60, deadline=None)
+@given(tools)
+def test_tool_aliases_are_usable_and_unique(given_tools):
+    aliases = tool_aliases(given_tools)
+    assert len(set(aliases)) == len(given_tools)
+    assert all(map(is_usable, aliases))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tools, st.randoms())
+def test_tool_aliases_do_not_depend_on_order(given_tools, random):
+    before = dict(zip(given_tools, tool_aliases(given_tools), strict=True))
+    shuffled = list(given_tools)
+    random.shuffle(shuffled)
+    assert dict(zip(shuffled, tool_aliases(shuffled), strict=True)) == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=5), unique=True, max_size=8), st.randoms())
+def test_argument_aliases_name_each_argument_once_in_any_order(names, random):
+    aliases = argument_aliases(names)
+    assert list(aliases.values()) == names
+    assert all(map(is_usable, aliases))
+    shuffled = list(names)
+    random.shuffle(shuffled)
+    assert argument_aliases(shuffled) == aliases
+
+
+def test_a_clash_takes_the_source_as_prefix():
+    assert tool_aliases([("search", "books"), ("search", "films")]) == ["books_search", "films_search"]
+
+
+def test_an_exact_name_beats_one_that_folds_into_it():
+    assert tool_aliases([("a-b", "s"), ("a_b", "s")]) == ["s_a_b", "a_b"]
+
+
+@pytest.mark.parametrize("name", ["print", "ToolError", "json", "list"])
+def test_what_every_program_has_is_not_shadowed(name):
+    assert tool_aliases([(name, "files")]) == [f"files_{name}"]
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="StableToolBench's names are not here (../shared)")
+def test_real_names_and_parameters():
+    apis = json.loads(DATA.read_text())
+    assert len(apis) == 2490
+    aliases = tool_aliases([(api["api_name"], api["id"]) for api in apis])
+    assert len(set(aliases)) == 2490
+    assert all(map(is_usable, aliases))
+    for api in apis:
+        names = [p["name"] for p in (*api["required_parameters"], *api["optional_parameters"])]
+        chosen = argument_aliases(list(dict.fromkeys(names)))
+        assert sorted(chosen.values()) == sorted(set(names))
+        assert all(map(is_usable, chosen)), names

@@ -1,0 +1,207 @@
+"""Export: what OpenAPI can say comes back the same; MCP tools are MCP tools."""
+
+import json
+
+import pytest
+
+from protocols.export import to_mcp, to_openapi
+from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, Link, PythonBinding, ToolProtocol
+from protocols.schema import validator
+from protocols.sources.openapi import read_openapi
+
+NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}}}
+NODES = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}}
+
+
+def http(method, path, origin="https://a.example", **more):
+    return HttpBinding(method=method, url=f"{origin}{path}", **more)
+
+
+def arguments(*required, **schemas):
+    return {"type": "object", "properties": schemas} | ({"required": list(required)} if required else {})
+
+
+TEXT = {"type": "string"}
+EXPRESSIBLE = {
+    "everything": ToolProtocol(
+        name="get-thing",
+        title="Thing",
+        description="A thing.\nIn two lines.",
+        input_schema=arguments("id", id=TEXT, query_id={"type": "integer"}, ids={"type": "array", "x-atc-join": ","}),
+        output_schema=NODES,
+        annotations=Annotations(read_only=True),
+        binding=http(
+            "GET", "/v1/things/{id}",
+            locations={"id": "path", "query_id": "query", "ids": "query"},
+            wire_names={"query_id": "id"}, credentials=("key", "token"),
+        ),
+        errors=(ErrorOutcome(status="404", description="none", schema=NODES), ErrorOutcome(status="default")),
+        category="Things",
+        collection="T",
+        extra={"deprecated": True},
+    ),
+    "json body": ToolProtocol(
+        name="make",
+        input_schema=arguments("name", name=TEXT, tree={"$ref": "#/$defs/Node"}) | {"$defs": {"Node": NODE}},
+        output_schema={"type": "null"},
+        annotations=Annotations(read_only=False),
+        binding=http(
+            "POST", "/v1/things",
+            locations={"name": "body", "tree": "body"}, idempotency_header="Idempotency-Key",
+        ),
+        collection="T",
+    ),
+    "optional body": ToolProtocol(
+        name="patch",
+        input_schema=arguments(name=TEXT),
+        annotations=Annotations(read_only=False),
+        binding=http("PATCH", "/v1/things", locations={"name": "body"}),
+        collection="T",
+    ),
+    "whole body": ToolProtocol(
+        name="put",
+        input_schema=arguments("body", body={"type": "array", "items": TEXT}),
+        output_schema={"type": "string"},
+        annotations=Annotations(read_only=False, idempotent=True),
+        binding=http("PUT", "/v1/things", locations={"body": "body"}, body_argument="body"),
+        collection="T",
+    ),
+    "form and hints": ToolProtocol(
+        name="delete",
+        input_schema=arguments("why", why=TEXT),
+        annotations=Annotations(read_only=False, destructive=True, idempotent=False),
+        binding=http("DELETE", "/v1/things", locations={"why": "form"}),
+        collection="T",
+    ),
+    "header and cookie": ToolProtocol(
+        name="look",
+        input_schema=arguments(agent=TEXT, sid=TEXT),
+        output_schema={"type": "null"},
+        annotations=Annotations(read_only=True),
+        binding=http("HEAD", "/", locations={"agent": "header", "sid": "cookie"}, wire_names={"agent": "X-Agent"}),
+        collection="T",
+    ),
+    "elsewhere": ToolProtocol(
+        name="other",
+        annotations=Annotations(read_only=True),
+        binding=http("GET", "/v1/things", origin="http://127.0.0.1:8000"),
+        collection="T",
+    ),
+}  # fmt: skip
+
+
+def back(*protocols):
+    """The protocols as they come back from the document that is written of them."""
+    document = json.loads(json.dumps(to_openapi(protocols, "T")))
+    return read_openapi(document, where="exported")
+
+
+@pytest.mark.parametrize("case", EXPRESSIBLE)
+def test_what_openapi_can_say_comes_back_the_same(case):
+    protocol = EXPRESSIBLE[case]
+    renamed = {"header and cookie": {"agent": "X-Agent"}, "everything": {}}.get(case, {})
+    (read,) = back(protocol)
+    if renamed:  # the name on the wire is the only one that OpenAPI knows
+        assert read.binding.locations == {"X-Agent": "header", "sid": "cookie"}
+        assert read.output_schema == protocol.output_schema
+    else:
+        assert read == protocol
+
+
+def test_all_of_them_in_one_document_and_in_any_order():
+    protocols = [p for case, p in EXPRESSIBLE.items() if case != "header and cookie"]
+    assert sorted(back(*protocols), key=lambda p: p.name) == sorted(protocols, key=lambda p: p.name)
+
+
+def test_a_server_that_all_share_is_said_once():
+    shared = to_openapi([EXPRESSIBLE["json body"], EXPRESSIBLE["whole body"]], "T")
+    assert shared["servers"] == [{"url": "https://a.example"}]
+    assert "servers" not in shared["paths"]["/v1/things"]["post"]
+    mixed = to_openapi([EXPRESSIBLE["json body"], EXPRESSIBLE["elsewhere"]], "T")
+    assert "servers" not in mixed
+
+
+def test_declared_links_come_back_others_do_not():
+    search = ToolProtocol(
+        name="search", binding=http("GET", "/s"), annotations=Annotations(read_only=True), collection="T"
+    )
+    link = Link(argument="code", tool="search", path="airports[].code", support="declared")
+    whole = Link(argument="q", tool="search", path="", support="declared")
+    get = ToolProtocol(
+        name="get",
+        input_schema=arguments("code", code=TEXT, q=TEXT),
+        binding=http("GET", "/a/{code}", locations={"code": "path", "q": "query"}),
+        annotations=Annotations(read_only=True),
+        links=(link, whole, Link(argument="q", tool="search", path="x")),
+        collection="T",
+    )
+    assert back(search, get)[1].links == (link, whole)
+
+
+def test_two_tools_at_one_place_both_come_back():
+    one, two = (
+        ToolProtocol(name=n, binding=http("GET", "/x"), annotations=Annotations(read_only=True), collection="T")
+        for n in "ab"
+    )
+    assert back(one, two) == [one, two]
+
+
+def test_definitions_of_one_name_and_two_meanings_stay_apart():
+    other = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "s": TEXT}}
+    tools = [
+        ToolProtocol(
+            name=name,
+            output_schema={"items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": node}},
+            binding=http("GET", f"/{name}"),
+        )
+        for name, node in (("a", NODE), ("b", other), ("c", NODE))
+    ]
+    document = to_openapi(tools, "T")
+    assert len(document["components"]["schemas"]) == 2
+    a, b, c = read_openapi(document, where="d")
+    assert a.output_schema == c.output_schema == tools[0].output_schema
+    (name,) = b.output_schema["$defs"]
+    assert b.output_schema["$defs"][name]["properties"]["s"] == TEXT
+
+
+def test_a_schema_that_refers_to_itself_stays_recursive():
+    tool = ToolProtocol(
+        name="t", output_schema={"properties": {"kids": {"items": {"$ref": "#"}}}}, binding=http("GET", "/t")
+    )
+    (read,) = back(tool)
+    validator(read.output_schema)
+    assert read.output_schema["$ref"] == "#/$defs/t"
+
+
+def test_a_tool_that_is_not_called_over_http_becomes_a_post():
+    tool = ToolProtocol(
+        name="add",
+        input_schema=arguments("a", a={"type": "integer"}),
+        binding=PythonBinding(module="m", function="add"),
+        examples=(Example(question="?"),),
+    )
+    document = to_openapi([tool], "T")
+    assert list(document["paths"]["/add"]) == ["post"]
+    (read,) = read_openapi(document, where="d", base_url="http://127.0.0.1:1")
+    assert read.binding == HttpBinding(method="POST", url="http://127.0.0.1:1/add", locations={"a": "body"})
+    assert (read.input_schema, read.examples) == (tool.input_schema, ())
+
+
+def test_no_tools_make_an_empty_document():
+    assert to_openapi([], "T") == {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {}}
+
+
+def test_mcp_tools_have_mcps_keys_and_object_results():
+    listed, single = to_mcp(
+        [EXPRESSIBLE["everything"], ToolProtocol(name="x", output_schema={"type": "object"}, category="c")]
+    )
+    assert listed.keys() == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+    assert listed["annotations"] == {"readOnlyHint": True}
+    assert listed["outputSchema"]["properties"]["result"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
+    assert listed["outputSchema"]["required"] == ["result"]
+    validator(listed["outputSchema"])
+    assert single == {
+        "name": "x",
+        "inputSchema": {"type": "object", "properties": {}},
+        "outputSchema": {"type": "object"},
+    }

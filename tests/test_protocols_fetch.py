@@ -1,0 +1,168 @@
+"""Documents from files and addresses: read within limits, every failure one plain sentence."""
+
+import pytest
+
+from protocols.errors import SourceUnavailable
+from protocols.sources.fetch import MAX_BYTES, fetch_document, parse
+from tests.loopback import Reply, closed_port, serving, speaking
+
+
+def refusal(location, **more):
+    with pytest.raises(SourceUnavailable) as caught:
+        fetch_document(location, **more)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": [1, null]}', {"a": [1, None]}),
+        ("a:\n  200: x\n  on: y\n", {"a": {200: "x", True: "y"}}),
+        ("day: 2013-01-02\n", {"day": "2013-01-02"}),
+        ("base: &b {x: 1}\nmore: {<<: *b, y: 2}\n", {"base": {"x": 1}, "more": {"x": 1, "y": 2}}),
+        ("{a: 1, b: [x]}", {"a": 1, "b": ["x"]}),
+        ("\ufeff{}", {}),
+    ],
+)
+def test_json_and_yaml(tmp_path, text, value):
+    file = tmp_path / "d.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert fetch_document(str(file)) == value
+
+
+def test_a_home_folder_is_expanded(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "d.json").write_text("[]")
+    assert fetch_document("~/d.json") == []
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    assert refusal(f"{tmp_path}/none.json") == f"there is no file '{tmp_path}/none.json'; check the path."
+    assert refusal(str(tmp_path)) == f"{str(tmp_path)!r} is a folder, and a document was expected."
+    assert "cannot be read" in refusal("a\0b.json")
+    (tmp_path / "b").write_bytes(b"\xff\xfe\x00")
+    assert "is not text" in refusal(f"{tmp_path}/b")
+
+
+def test_a_huge_file_is_not_read(tmp_path):
+    file = tmp_path / "huge.json"
+    with file.open("wb") as sparse:
+        sparse.truncate(3_000_000_000)
+    assert "larger than 50 MB" in refusal(str(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("<!DOCTYPE html><html></html>", "is an HTML page, not a JSON or YAML document; give the address"),
+        ("<?xml version='1.0'?><a/>", "is XML, not a JSON"),
+        ('{"a": 1,}{', "is neither JSON nor YAML"),
+        ("a: [1,\nb: }", r"is neither JSON nor YAML: .*line 2"),
+        ("a: !!python/object:os.system {}", "is neither JSON nor YAML: could not determine a constructor"),
+        ("a: b: c", "mapping values are not allowed"),
+        ("[" * 100_000, "nested too deeply|more than can be read safely"),
+        ("[" * 500 + "a" + "]" * 500, "more than can be read safely"),
+        ("a: &x [*x]", "has the alias 'x', which holds itself"),
+        ("a: *none", "has the alias 'none', which holds itself or does not exist"),
+        ('{"a": ' + "9" * 5000 + "}", "is neither JSON nor YAML: Exceeds the limit"),
+    ],
+)
+def test_text_that_is_no_document(text, problem):
+    with pytest.raises(SourceUnavailable, match=f"^d.yaml .*(?:{problem})"):
+        parse(text, where="d.yaml")
+
+
+@pytest.mark.parametrize(
+    "merge", ["[*l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}]", "{{<<: [*l{0}, *l{0}, *l{0}, *l{0}]}}"]
+)
+def test_a_bomb_of_aliases_does_not_go_off(merge):
+    lines = ["l0: &l0 {a: 1, b: 2}"] + [f"l{n + 1}: &l{n + 1} {merge.format(n)}" for n in range(30)]
+    with pytest.raises(SourceUnavailable, match="holds more than can be read safely once its aliases are written out"):
+        parse("\n".join(lines), where="d.yaml")
+
+
+def test_a_document_from_an_address():
+    with serving(lambda _: Reply(body={"openapi": "3.1.0"})) as server:
+        assert fetch_document(f"{server.url}/openapi.json") == {"openapi": "3.1.0"}
+        assert server.last.path == "/openapi.json"
+        assert "application/json" in server.last.headers["accept"]
+
+
+def test_no_password_of_netrc_is_sent(tmp_path, monkeypatch):
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    with serving(lambda _: Reply(body={})) as server:
+        fetch_document(server.url)
+        assert "authorization" not in server.last.headers
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (Reply(404), "answered 404 Not Found; check the address."),
+        (Reply(500), "answered 500 Internal Server Error: the service has failed; try again later."),
+        (Reply(429, headers={"Retry-After": "30"}), "answered 429 Too Many Requests; try again in 30 s."),
+        (Reply(503), "answered 503 Service Unavailable; try again later."),
+        (Reply(401), "answered 401 Unauthorized; download the document yourself and give the file as 'FILE@http://"),
+        (Reply(204), "answered 204 No Content; check the address."),
+        (Reply(body=b"<html>docs</html>"), "is an HTML page"),
+        (Reply(body=b"\xff\x00"), "is not text"),
+    ],
+)
+def test_answers_that_are_no_document(reply, problem):
+    with serving(lambda _: reply) as server:
+        assert problem in refusal(f"{server.url}/d")
+
+
+def test_a_service_that_is_down():
+    url = f"http://127.0.0.1:{closed_port()}/openapi.json"
+    message = refusal(url)
+    assert message.startswith(f"{url} does not answer: ")
+    assert message.endswith("; is the service running?")
+    assert "object at 0x" not in message
+
+
+def test_an_address_without_a_host():
+    assert refusal("http:///openapi.json").startswith("http:///openapi.json cannot be fetched: ")
+
+
+def test_a_service_that_hangs():
+    with speaking(lambda _, server: server.stop.wait(10)) as server:
+        assert "did not send a whole document within 0.2 s" in refusal(server.url, timeout_seconds=0.2)
+
+
+def test_a_service_that_trickles():
+    def trickle(connection, server):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        while not server.stop.wait(0.02):
+            connection.sendall(b" ")
+
+    with speaking(trickle) as server:
+        assert "did not send a whole document within 0.3 s" in refusal(server.url, timeout_seconds=0.3)
+
+
+def test_a_service_that_sends_gigabytes():
+    sent = 0
+
+    def flood(connection, server):
+        nonlocal sent
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3000000000\r\n\r\n")
+        while sent < 3_000_000_000 and not server.stop.is_set():
+            connection.sendall(b" " * 1_000_000)
+            sent += 1_000_000
+
+    with speaking(flood) as server:
+        assert "larger than 50 MB" in refusal(server.url)
+    assert sent < 2 * MAX_BYTES
+
+
+def test_a_body_that_breaks_off():
+    def half(connection, _):
+        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a": ')
+
+    with speaking(half) as server:
+        assert server.url in refusal(server.url)

@@ -1,0 +1,676 @@
+"""OpenAPI 3.0, 3.1 and Swagger 2 → protocols, well-formed or not."""
+
+import json
+
+import pytest
+
+from protocols.errors import InvalidProtocol, SourceUnavailable
+from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link
+from protocols.schema import resolve, validator, violations
+from protocols.sources.openapi import read_openapi
+from tests.loopback import serving
+
+
+def api(paths, **more):
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "T"},
+        "servers": [{"url": "https://a.example/v1"}],
+        "paths": paths,
+        **more,
+    }
+
+
+def only(operation, *, method="get", path="/x", **more):
+    """The protocol of a document with this one operation."""
+    (protocol,) = read_openapi(api({path: {method: operation}}, **more), where="doc.json")
+    return protocol
+
+
+def json_of(schema):
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def test_an_operation_becomes_a_protocol():
+    protocol = only(
+        {
+            "operationId": "getAirport",
+            "summary": "Airport",
+            "description": "One airport.",
+            "tags": ["Airports", "Other"],
+            "deprecated": True,
+            "parameters": [
+                {"name": "lang", "in": "header", "schema": {"type": "string"}},
+                {"name": "code", "in": "path", "required": True, "description": "IATA", "schema": {"type": "string"}},
+                {"name": "limit", "in": "query", "schema": {"type": "integer", "default": 10}},
+                {"name": "sid", "in": "cookie", "schema": {"type": "string"}},
+            ],
+            "responses": {
+                "200": {"description": "ok", **json_of({"type": "object", "properties": {"code": {"type": "string"}}})},
+                "404": {"description": "none such", **json_of({"type": "object"})},
+                "default": {"description": "else"},
+            },
+            "security": [{"key": []}],
+        },
+        path="/airports/{code}",
+    )
+    assert (protocol.name, protocol.title, protocol.description) == ("getAirport", "Airport", "One airport.")
+    assert (protocol.category, protocol.collection) == ("Airports", "T")
+    assert protocol.input_schema == {
+        "type": "object",
+        "properties": {
+            "code": {"type": "string", "description": "IATA"},
+            "limit": {"type": "integer", "default": 10},
+            "lang": {"type": "string"},
+            "sid": {"type": "string"},
+        },
+        "required": ["code"],
+    }
+    assert protocol.output_schema == {"type": "object", "properties": {"code": {"type": "string"}}}
+    assert protocol.binding == HttpBinding(
+        method="GET",
+        url="https://a.example/v1/airports/{code}",
+        locations={"code": "path", "limit": "query", "lang": "header", "sid": "cookie"},
+        credentials=("key",),
+    )
+    assert protocol.errors == (
+        ErrorOutcome(status="404", description="none such", schema={"type": "object"}),
+        ErrorOutcome(status="default", description="else"),
+    )
+    assert protocol.annotations == Annotations(read_only=True)
+    assert protocol.extra == {"deprecated": True}
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("get", Annotations(read_only=True)),
+        ("head", Annotations(read_only=True)),
+        ("options", Annotations(read_only=True)),
+        ("put", Annotations(read_only=False, idempotent=True)),
+        ("delete", Annotations(read_only=False, idempotent=True, destructive=True)),
+        ("post", Annotations(read_only=False)),
+        ("patch", Annotations(read_only=False)),
+    ],
+)
+def test_what_a_method_may_do(method, expected):
+    assert only({}, method=method).annotations == expected
+
+
+def test_hints_of_a_document_only_add_care():
+    bold = {"x-atc-annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}}
+    careful = {"x-atc-annotations": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False}}
+    assert only(bold, method="delete").annotations == only({}, method="delete").annotations
+    assert only(bold, method="post").annotations == only({}, method="post").annotations
+    assert only(careful).annotations == Annotations(read_only=False, destructive=True, idempotent=False)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("get", "/users/{id}/posts", "get_users_posts_by_id"),
+        ("get", "/", "get_root"),
+        ("post", "/a-b/c.json", "post_a_b_c_json"),
+        ("get", "/{x}/{y}", "get_by_x_y"),
+    ],
+)
+def test_operations_without_a_name_get_a_readable_one(method, path, name):
+    assert only({}, method=method, path=path).name == name
+
+
+def test_made_names_are_unique_and_yield_to_declared_ones():
+    paths = {"/a-b": {"get": {}}, "/a_b": {"get": {}}, "/z": {"get": {"operationId": "get_a_b"}}}
+    assert [p.name for p in read_openapi(api(paths), where="d")] == ["get_a_b_2", "get_a_b_3", "get_a_b"]
+
+
+def test_two_operations_of_one_name_are_refused():
+    paths = {"/a": {"get": {"operationId": "x"}}, "/b": {"post": {"operationId": "x"}}}
+    with pytest.raises(
+        InvalidProtocol, match=r"^d: operationId: two operations are named 'x': GET /a and POST /b\. Rename"
+    ):
+        read_openapi(api(paths), where="d")
+
+
+def test_path_parameters_are_inherited_replaced_and_invented():
+    paths = {
+        "/u/{id}/{forgotten}": {
+            "parameters": [
+                {"name": "id", "in": "path", "schema": {"type": "string"}},
+                {"name": "q", "in": "query", "schema": {"type": "string"}},
+                {"name": "stray", "in": "path", "schema": {}},
+            ],
+            "get": {"parameters": [{"name": "id", "in": "path", "schema": {"type": "integer"}}]},
+        }
+    }
+    (protocol,) = read_openapi(api(paths), where="d")
+    assert protocol.parameters == {"id": {"type": "integer"}, "q": {"type": "string"}, "forgotten": {"type": "string"}}
+    assert protocol.required == {"id", "forgotten"}
+
+
+def test_parameters_that_say_little_are_kept():
+    protocol = only(
+        {"parameters": [{"name": "id"}, {"name": "q"}, {"in": "query"}, None, "junk", {"name": "n", "type": "int"}]},
+        path="/x/{id}",
+    )
+    assert protocol.parameters == {"id": {"type": "string"}, "q": {}, "n": {"type": "integer"}}
+    assert protocol.binding.locations == {"id": "path", "q": "query", "n": "query"}
+
+
+def test_headers_that_are_no_arguments():
+    header = {"in": "header", "schema": {"type": "string"}}
+    protocol = only(
+        {
+            "parameters": [
+                {"name": "Accept", **header},
+                {"name": "Content-Type", **header},
+                {"name": "Authorization", "required": True, **header},
+                {"name": "Idempotency-Key", "required": True, **header},
+            ]
+        },
+        method="post",
+    )
+    assert protocol.parameters == {}
+    assert protocol.binding.idempotency_header == "Idempotency-Key"
+    assert protocol.binding.credentials == ("Authorization",)
+
+
+@pytest.mark.parametrize(
+    ("security", "names"),
+    [
+        ([{"a": []}, {"b": []}], ("a", "b")),
+        ([{"a": [], "b": ["scope"]}], ("a", "b")),
+        ([{"a": []}, {}], ()),
+        ([], ()),
+        (None, ("top",)),
+    ],
+)
+def test_credentials_are_names_only(security, names):
+    operation = {} if security is None else {"security": security}
+    assert only(operation, security=[{"top": []}]).binding.credentials == names
+
+
+def body(schema, *, media="application/json", **more):
+    return {"requestBody": {"content": {media: {"schema": schema}}, **more}}
+
+
+NAMED = {"type": "object", "properties": {"name": {"type": "string"}, "tag": {"type": "string"}}, "required": ["name"]}
+
+
+def test_an_object_body_becomes_arguments():
+    protocol = only(body(NAMED, required=True), method="post")
+    assert protocol.parameters == NAMED["properties"]
+    assert protocol.required == {"name"}
+    assert protocol.binding.locations == {"name": "body", "tag": "body"}
+    assert protocol.binding.body_argument is None
+
+
+@pytest.mark.parametrize(
+    ("more", "required"), [({}, {"name"}), ({"required": False}, set()), ({"required": True}, {"name"})]
+)
+def test_fields_are_required_unless_the_body_is_optional(more, required):
+    assert only(body(NAMED, **more), method="post").required == required
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "integer"}},
+        {"type": "string"},
+        {},
+        {"type": "object"},
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
+        {"oneOf": [NAMED, {"type": "string"}]},
+    ],
+)
+def test_other_bodies_are_one_argument(schema):
+    protocol = only(body(schema, required=True), method="post")
+    assert protocol.parameters == {"body": schema}
+    assert protocol.binding.body_argument == "body"
+    assert protocol.binding.locations == {"body": "body"}
+    assert protocol.required == {"body"}
+
+
+def test_a_body_whose_names_clash_is_one_argument():
+    parameters = [{"name": "name", "in": "query"}, {"name": "body", "in": "query"}]
+    protocol = only({"parameters": parameters, **body(NAMED)}, method="put")
+    assert list(protocol.parameters) == ["name", "body", "body_body"]
+    assert protocol.binding.body_argument == "body_body"
+
+
+def test_one_name_in_two_places_keeps_both():
+    protocol = only(
+        {"parameters": [{"name": "id", "in": "query"}, {"name": "id", "in": "path"}, {"name": "id", "in": "header"}]},
+        path="/x/{id}",
+    )
+    assert protocol.binding.locations == {"id": "path", "query_id": "query", "header_id": "header"}
+    assert protocol.binding.wire_names == {"query_id": "id", "header_id": "id"}
+
+
+@pytest.mark.parametrize("media", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_forms(media):
+    protocol = only(body(NAMED, media=media), method="post")
+    assert protocol.binding.locations == {"name": "form", "tag": "form"}
+
+
+def test_json_is_chosen_among_bodies_and_text_is_a_string():
+    both = {"requestBody": {"content": {"text/csv": {}, "application/vnd.a+json; charset=utf-8": {"schema": NAMED}}}}
+    assert list(only(both, method="post").parameters) == ["name", "tag"]
+    text = only(body({"type": "object"}, media="text/csv"), method="post")
+    assert text.parameters == {"body": {"type": "string", "contentMediaType": "text/csv"}}
+
+
+def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
+    schema = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "readOnly": True},
+            "pin": {"type": "string", "writeOnly": True},
+            "n": {},
+        },
+        "required": ["id", "pin", "n"],
+    }
+    protocol = only({**body(schema, required=True), "responses": {"200": json_of(schema)}}, method="post")
+    assert list(protocol.parameters) == ["pin", "n"]
+    assert protocol.required == {"pin", "n"}
+    assert list(protocol.output_schema["properties"]) == ["id", "n"]
+    assert protocol.output_schema["required"] == ["id", "n"]
+
+
+@pytest.mark.parametrize(
+    ("responses", "output"),
+    [
+        ({"201": json_of({"type": "string"}), "200": json_of({"type": "integer"})}, {"type": "integer"}),
+        ({"2XX": json_of({"type": "integer"}), "404": {}}, {"type": "integer"}),
+        ({"default": json_of({"type": "integer"}), "400": {}}, {"type": "integer"}),
+        ({"204": {"description": "done"}}, {"type": "null"}),
+        ({"200": {"content": {"text/plain": {}}}}, {"type": "string"}),
+        ({"200": {"content": {"application/xml": {"schema": {"type": "object"}}}}}, {"type": "string"}),
+        ({"200": {"content": {"text/html": {}, "application/json": {"schema": {"type": "array"}}}}}, {"type": "array"}),
+        ({"200": {"content": {"image/png": {}}}}, None),
+        ({"200": {"description": "nobody said"}}, None),
+        ({"302": {"description": "elsewhere"}}, None),
+        ({200: json_of({"type": "integer"})}, {"type": "integer"}),
+        (None, None),
+    ],
+)
+def test_the_response_of_success(responses, output):
+    assert only({"responses": responses}).output_schema == output
+
+
+def test_a_head_has_no_body():
+    assert only({"responses": {"200": json_of({"type": "object"})}}, method="head").output_schema == {"type": "null"}
+
+
+def out(schema, version="3.0.3", **schemas):
+    """`schema` as the reader gives it in a response."""
+    document = api({"/x": {"get": {"responses": {"200": json_of(schema)}}}}, components={"schemas": schemas})
+    (protocol,) = read_openapi(document | {"openapi": version}, where="d")
+    validator(protocol.output_schema or {})
+    return protocol.output_schema
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+        ({"type": "string", "x-nullable": True}, {"type": ["string", "null"]}),
+        ({"enum": ["a"], "type": "string", "nullable": True}, {"enum": ["a", None], "type": ["string", "null"]}),
+        ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"oneOf": [{}]}, {"type": "null"}]}),
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, {"type": "integer", "exclusiveMinimum": 0}),
+        ({"type": "integer", "maximum": 9, "exclusiveMaximum": False}, {"type": "integer", "maximum": 9}),
+        ({"exclusiveMinimum": 3}, {"exclusiveMinimum": 3}),
+        ({"type": "int"}, {"type": "integer"}),
+        ({"type": ["string", None]}, {"type": ["string", "null"]}),
+        ({"type": "Any", "title": "t"}, {"title": "t"}),
+        ({"type": "file"}, {"type": "string", "format": "binary"}),
+        ({"type": "array", "items": [{"type": "string"}]}, {"type": "array", "prefixItems": [{"type": "string"}]}),
+        ({"type": "object", "additionalProperties": "true"}, {"type": "object", "additionalProperties": True}),
+        ({"type": "string", "required": True}, {"type": "string"}),
+        ({"type": "string", "description": None, "minLength": "3", "pattern": "[a-"}, {"type": "string"}),
+        ({"type": "string", "example": "JFK"}, {"type": "string", "examples": ["JFK"]}),
+        ({"type": "string", "xml": {}, "x-order": 3, "discriminator": {"propertyName": "a"}}, {"type": "string"}),
+        ({"type": "string", "x-atc-sensitive": "url"}, {"type": "string", "x-atc-sensitive": "url"}),
+        ({"type": "object", "patternProperties": {"[": {}}}, {"type": "object"}),
+        ({"type": "number", "format": "float", "multipleOf": 0}, {"type": "number", "format": "float"}),
+        ({"const": {"$ref": "not a reference"}}, {"const": {"$ref": "not a reference"}}),
+        ({"properties": {"$ref": {"default": 1}}}, {"properties": {"$ref": {"default": 1}}}),
+    ],
+)  # fmt: skip
+def test_dialects_become_2020_12(written, meant):
+    assert out(written) == meant
+
+
+def test_references_are_written_out():
+    node = {"type": "object", "properties": {"code": {"$ref": "#/components/schemas/Code"}}}
+    assert out({"$ref": "#/components/schemas/Air~1port%20x"}, **{"Air/port x": node, "Code": {"type": "string"}}) == {
+        "type": "object",
+        "properties": {"code": {"type": "string"}},
+    }
+
+
+def test_what_stands_beside_a_reference_is_kept():
+    code = {"type": "string", "description": "a code", "minLength": 1}
+    ref = {"$ref": "#/components/schemas/Code"}
+    assert out({**ref, "description": "of the origin"}, Code=code) == {**code, "description": "of the origin"}
+    assert out({**ref, "nullable": True}, Code=code) == {**code, "type": ["string", "null"]}
+    assert out({**ref, "maxLength": 3}, "3.1.0", Code=code) == {"allOf": [code], "maxLength": 3}
+
+
+def test_all_of_plain_objects_is_one_object():
+    base = {"type": "object", "properties": {"id": {"type": "string"}, "kind": {}}, "required": ["id"]}
+    more = {"properties": {"name": {"type": "string"}, "kind": {"type": "string"}}, "required": ["name", "id"]}
+    joined = out({"allOf": [{"$ref": "#/components/schemas/Base"}, more], "description": "d"}, Base=base)
+    assert joined == {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "kind": {"type": "string"}, "name": {"type": "string"}},
+        "required": ["id", "name"],
+        "description": "d",
+    }
+    closed = {"allOf": [{**base, "additionalProperties": False}, more]}
+    assert out(closed)["allOf"][0]["additionalProperties"] is False
+
+
+def test_recursive_schemas_keep_a_reference_into_themselves():
+    kids = {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}
+    tree = {"type": "object", "properties": {"label": {"$ref": "#/components/schemas/Label"}, "kids": kids}}
+    schema = out({"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}, Tree=tree, Label={"type": "string"})
+    assert schema["items"] == {"$ref": "#/$defs/Tree"}
+    assert schema["$defs"]["Tree"]["properties"]["label"] == {"type": "string"}
+    assert violations(schema, [{"kids": [{"kids": [{"label": 5}]}]}])[0].path == "[0].kids[0].kids[0].label"
+
+
+@pytest.mark.parametrize(
+    "schemas",
+    [
+        {"A": {"$ref": "#/components/schemas/A"}},
+        {"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}},
+        {"A": {"allOf": [{"$ref": "#/components/schemas/A"}]}},
+    ],
+)
+def test_references_in_a_circle_end(schemas):
+    assert resolve(out({"$ref": "#/components/schemas/A"}, **schemas), {}) is not None
+
+
+def test_a_schema_that_would_explode_keeps_its_references():
+    levels = {
+        f"L{n}": {"type": "object", "properties": {k: {"$ref": f"#/components/schemas/L{n + 1}"} for k in "abcdefgh"}}
+        for n in range(12)
+    }
+    schema = out({"$ref": "#/components/schemas/L0"}, **levels, L12={"type": "integer"})
+    assert len(json.dumps(schema)) < 20_000
+    assert violations(schema, {"a": {"h": {"c": {"d": {"e": {"f": {"g": {"h": {"a": {"b": {"c": {"d": "no"}}}}}}}}}}}})
+
+
+@pytest.mark.parametrize(
+    ("ref", "problem"),
+    [
+        ("#/components/schemas/None", "which leads nowhere"),
+        ("other.yaml#/A", "which lies outside the document; references are not fetched"),
+        ("http://127.0.0.1:9/x.json", "which lies outside the document; references are not fetched"),
+    ],
+)
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda ref: {"responses": {"200": json_of({"items": {"$ref": ref}})}},
+        lambda ref: {"responses": {"404": json_of({"$ref": ref})}},
+        lambda ref: {"responses": {"200": {"$ref": ref}}},
+        lambda ref: {"parameters": [{"$ref": ref}]},
+        lambda ref: {"parameters": [{"name": "q", "in": "query", "schema": {"$ref": ref}}]},
+        lambda ref: {"requestBody": {"$ref": ref}},
+    ],
+)
+def test_broken_and_remote_references_are_named(ref, problem, operation):
+    with pytest.raises(InvalidProtocol) as caught:
+        only(operation(ref), path="/y")
+    assert f"GET /y needs {ref!r}, {problem}." in str(caught.value)
+    assert str(caught.value).startswith("doc.json: $ref: ")
+
+
+def test_remote_references_never_reach_the_network():
+    with serving() as server:
+        with pytest.raises(InvalidProtocol, match="lies outside the document"):
+            only({"responses": {"200": json_of({"$ref": f"{server.url}/s.json"})}})
+        assert server.seen == []
+
+
+def test_a_broken_reference_that_nothing_needs_is_no_matter():
+    assert only({}, components={"schemas": {"A": {"$ref": "#/nowhere"}}}).name == "get_x"
+
+
+def test_arrays_that_are_one_value_say_so():
+    def array(**more):
+        return {"in": "query", "schema": {"type": "array", "items": {"type": "string"}}, **more}
+
+    protocol = only(
+        {
+            "parameters": [
+                {"name": "a", **array()},
+                {"name": "b", **array(explode=False)},
+                {"name": "c", **array(style="pipeDelimited", explode=False)},
+            ]
+        }
+    )
+    assert [schema.get("x-atc-join") for schema in protocol.parameters.values()] == [None, ",", "|"]
+
+
+def test_a_parameter_that_holds_json_is_text():
+    content = {"application/json": {"schema": {"type": "object"}}}
+    (schema,) = only({"parameters": [{"name": "f", "in": "query", "content": content}]}).parameters.values()
+    assert schema == {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}}
+
+
+VARIABLES = {"r": {"default": "a"}, "p": {"enum": [8]}, "v": {"default": 2}}
+
+
+@pytest.mark.parametrize(
+    ("servers", "where", "base_url", "url"),
+    [
+        ([{"url": "https://b.example/api/"}], "d.json", None, "https://b.example/api/x"),
+        ([{"url": "/api"}], "https://b.example/docs/openapi.json", None, "https://b.example/api/x"),
+        ([{"url": "v2"}], "https://b.example/docs/openapi.json", None, "https://b.example/docs/v2/x"),
+        ([], "http://127.0.0.1:8000/openapi.json", None, "http://127.0.0.1:8000/x"),
+        ([{"url": "/api"}], "d.json", "http://127.0.0.1:8000", "http://127.0.0.1:8000/api/x"),
+        ([{"url": "https://b.example/api"}], "d.json", "http://localhost:1/", "http://localhost:1/api/x"),
+        ([{"url": "https://b.example/api"}], "d.json", "http://localhost:1/v9/", "http://localhost:1/v9/x"),
+        (
+            [{"url": "http://{r}:{p}/{v}", "variables": VARIABLES}],
+            "d.json", None, "http://a:8/2/x",
+        ),
+    ],
+)  # fmt: skip
+def test_where_the_service_runs(servers, where, base_url, url):
+    document = api({"/x": {"get": {}}}) | {"servers": servers}
+    (protocol,) = read_openapi(document, where=where, base_url=base_url)
+    assert protocol.binding.url == url
+
+
+def test_an_operation_may_have_a_server_of_its_own():
+    paths = {
+        "/a": {
+            "servers": [{"url": "https://item.example"}],
+            "get": {},
+            "put": {"servers": [{"url": "https://op.example"}]},
+        }
+    }
+    assert [p.binding.url for p in read_openapi(api(paths), where="d")] == [
+        "https://item.example/a",
+        "https://op.example/a",
+    ]
+
+
+@pytest.mark.parametrize(
+    "servers", [None, [], [{"url": "/v1"}], [{"url": "https://{host}/v1"}], [{"url": "ws://a.example"}]]
+)
+def test_a_document_without_a_host_says_how_to_give_one(servers):
+    with pytest.raises(
+        InvalidProtocol, match=r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
+    ):
+        read_openapi(api({"/x": {"get": {}}}) | {"servers": servers}, where="d.json")
+
+
+def test_variants_of_one_path_are_told_apart_by_a_fragment():
+    paths = {"/q#one": {"get": {"operationId": "one"}}, "/q#two": {"get": {"operationId": "two"}}}
+    assert {p.binding.url for p in read_openapi(api(paths), where="d")} == {"https://a.example/v1/q"}
+
+
+def test_links_stand_at_the_tool_that_uses_them():
+    search = {
+        "operationId": "search",
+        "responses": {
+            "200": {
+                "description": "",
+                "links": {
+                    "byCode": {
+                        "operationId": "airport",
+                        "parameters": {"path.code": "$response.body#/airports/0/code"},
+                    },
+                    "byRef": {
+                        "operationRef": "#/paths/~1w~1{code}/get",
+                        "parameters": {"code": "$response.body#/best"},
+                    },
+                    "shared": {"$ref": "#/components/links/Shared"},
+                    "gone": {"operationId": "nobody", "parameters": {"code": "$response.body#/x"}},
+                    "header": {"operationId": "airport", "parameters": {"code": "$response.header.Location"}},
+                    "other": {"operationId": "airport", "parameters": {"nope": "$response.body#/x"}},
+                },
+            }
+        },
+    }
+    shared = {"operationId": "note", "requestBody": "$response.body"}
+    paths = {
+        "/s": {"get": search},
+        "/a/{code}": {"get": {"operationId": "airport"}},
+        "/w/{code}": {"get": {"operationId": "weather"}},
+        "/n": {"post": {"operationId": "note", **body({"type": "array"})}},
+    }
+    found = {p.name: p.links for p in read_openapi(api(paths, components={"links": {"Shared": shared}}), where="d")}
+    assert found == {
+        "search": (),
+        "airport": (Link(argument="code", tool="search", path="airports[].code", support="declared"),),
+        "weather": (Link(argument="code", tool="search", path="best", support="declared"),),
+        "note": (Link(argument="body", tool="search", path="", support="declared"),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "found"),
+    [
+        ([1, 2], "a list of 2 items"),
+        ({"name": "x", "type": "object"}, "an object with the keys 'name', 'type'"),
+        ({}, "an empty object"),
+        ({"openapi": "3.1.0"}, "an OpenAPI document without 'paths'"),
+        ("hello", "the str 'hello'"),
+        (None, "nothing"),
+    ],
+)
+def test_what_is_no_openapi_document_is_said(document, found):
+    with pytest.raises(SourceUnavailable, match=f"d.json is not an OpenAPI document: it holds {found}."):
+        read_openapi(document, where="d.json")
+
+
+def test_a_document_without_operations_is_refused():
+    with pytest.raises(SourceUnavailable, match="describes no operations"):
+        read_openapi(api({"/x": {"summary": "nothing"}, "/y": None}), where="d")
+
+
+def test_nesting_without_end_is_refused():
+    schema = {}
+    for _ in range(5000):
+        schema = {"items": schema}
+    with pytest.raises(InvalidProtocol, match="nested too deeply"):
+        only({"responses": {"200": json_of(schema)}})
+
+
+SWAGGER = {
+    "swagger": "2.0",
+    "info": {"title": "T"},
+    "host": "a.example",
+    "basePath": "/v1",
+    "schemes": ["http", "https"],
+}
+
+
+def swagger(operation, *, method="get", path="/x", **more):
+    (protocol,) = read_openapi({**SWAGGER, "paths": {path: {method: operation}}, **more}, where="d.json")
+    return protocol
+
+
+def test_swagger_parameters_and_responses():
+    protocol = swagger(
+        {
+            "parameters": [
+                {"name": "id", "in": "path", "type": "integer", "required": True, "format": "int64"},
+                {"name": "ids", "in": "query", "type": "array", "items": {"type": "string"}},
+                {
+                    "name": "tags",
+                    "in": "query",
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "collectionFormat": "multi",
+                },
+                {"$ref": "#/parameters/Page"},
+            ],
+            "responses": {
+                200: {"description": "ok", "schema": {"$ref": "#/definitions/A"}},
+                "default": {"description": "no"},
+            },
+        },
+        path="/x/{id}",
+        parameters={"Page": {"name": "page", "in": "query", "type": "integer", "minimum": 1, "default": 1}},
+        definitions={"A": {"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}}},
+        security=[{"key": []}],
+    )
+    assert protocol.binding.url == "https://a.example/v1/x/{id}"
+    assert protocol.binding.credentials == ("key",)
+    assert protocol.parameters == {
+        "id": {"type": "integer", "format": "int64"},
+        "ids": {"type": "array", "items": {"type": "string"}, "x-atc-join": ","},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "page": {"type": "integer", "minimum": 1, "default": 1},
+    }
+    assert protocol.output_schema["$defs"]["A"]["properties"]["a"] == {"$ref": "#/$defs/A"}
+    assert protocol.errors == (ErrorOutcome(status="default", description="no"),)
+
+
+def test_swagger_bodies_and_forms():
+    payload = {"name": "payload", "in": "body", "required": True, "schema": NAMED}
+    assert swagger({"parameters": [payload]}, method="post").binding.locations == {"name": "body", "tag": "body"}
+    fields = [
+        {"name": "url", "in": "formData", "type": "string", "required": True},
+        {"name": "file", "in": "formData", "type": "file"},
+    ]
+    protocol = swagger({"parameters": fields}, method="post")
+    assert protocol.binding.locations == {"url": "form", "file": "form"}
+    assert protocol.required == {"url"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "output"),
+    [
+        ({"responses": {"200": {"schema": {"type": "object"}}}}, {"type": "object"}),
+        ({"produces": ["text/html"], "responses": {"200": {"description": "a page"}}}, {"type": "string"}),
+        ({"produces": ["application/json"], "responses": {"200": {"description": "ok"}}}, None),
+        ({"responses": {"200": {"schema": {"type": "file"}}}}, None),
+    ],
+)
+def test_swagger_responses(operation, output):
+    assert swagger(operation).output_schema == output
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "url"),
+    [
+        ({"schemes": ["http"]}, "d.json", "http://a.example/v1/x"),
+        ({"schemes": None}, "d.json", "https://a.example/v1/x"),
+        ({"host": None}, "http://127.0.0.1:8/swagger.json", "http://127.0.0.1:8/v1/x"),
+        (
+            {"host": "127.0.0.1:9", "schemes": None, "basePath": None},
+            "http://127.0.0.1:8/s.json",
+            "http://127.0.0.1:9/x",
+        ),
+    ],
+)
+def test_where_a_swagger_service_runs(change, where, url):
+    (protocol,) = read_openapi({**SWAGGER, **change, "paths": {"/x": {"get": {}}}}, where=where)
+    assert protocol.binding.url == url

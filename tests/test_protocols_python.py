@@ -1,0 +1,303 @@
+"""Python modules as sources: annotations become schemas, docstrings descriptions, JSON what functions want."""
+
+import sys
+import textwrap
+
+import pytest
+
+from protocols.errors import SourceUnavailable
+from protocols.protocol import Annotations, PythonBinding
+from protocols.schema import validator, violations
+from protocols.sources.docstring import read_docstring
+from protocols.sources.python import is_module, read_module
+
+TRAVEL = '''
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from enum import Enum
+from json import dumps
+from typing import TYPE_CHECKING, Literal, NotRequired, Optional, TypedDict
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from nowhere import Absent
+
+LIMIT = 3
+
+class Cabin(Enum):
+    ECONOMY = "economy"
+    FIRST = "first"
+
+class Leg(TypedDict):
+    code: str
+    minutes: NotRequired[int]
+
+@dataclass
+class Bag:
+    kilos: float
+    fragile: bool = False
+
+class Tree(BaseModel):
+    value: int
+    child: Optional[Tree] = None
+
+def search(
+    query: str, *, limit: int = LIMIT, kind: Literal["a", "b"] = "a", day: datetime.date | None = None
+) -> list[Leg]:
+    """Flights that match
+    some words.
+
+    A second paragraph.
+
+    Args:
+        query: words, in any
+            order
+        limit (int): how many
+        kind: a: or b
+
+    Returns:
+        legs: and more
+
+    read_only = True
+    """
+    assert day is None or type(day) is datetime.date
+    return [{"code": query, "minutes": limit}]
+
+def pack(bag: Bag, cabin: Cabin, tree: Tree, /, legs: list[Leg], *more: int, **options: str) -> Bag:
+    """Pack a bag.
+
+    :param bag: what to pack,
+        and how
+    :param Cabin cabin: where it goes
+    """
+    assert isinstance(bag, Bag) and isinstance(cabin, Cabin) and isinstance(tree, Tree)
+    return Bag(bag.kilos + len(legs), cabin is Cabin.FIRST)
+
+def count(a, b: Absent = None, c: "Absent" = dumps, d: set[int] = frozenset()):
+    """Count.
+
+    Parameters
+    ----------
+    a, d : int
+        two of them
+    b : Absent
+    """
+    return [a, d]
+
+async def later(seconds: float = 0.5) -> float | None:
+    return seconds
+
+def nothing() -> None:
+    pass
+
+nothing.destructive = True
+
+def stream():
+    yield 1
+
+def _hidden():
+    pass
+'''
+
+
+@pytest.fixture(scope="module")
+def travel(tmp_path_factory):
+    file = tmp_path_factory.mktemp("python") / "travel.py"
+    file.write_text(TRAVEL)
+    protocols, functions = read_module(str(file))
+    return {protocol.name: protocol for protocol in protocols}, functions
+
+
+def test_public_functions_defined_there_are_tools(travel):
+    protocols, functions = travel
+    assert list(protocols) == list(functions) == ["search", "pack", "count", "later", "nothing"]
+    assert protocols["search"].binding == PythonBinding(module="travel", function="search")
+    assert protocols["search"].collection == "travel"
+
+
+def test_annotations_defaults_and_descriptions(travel):
+    search = travel[0]["search"]
+    assert search.description == "Flights that match some words."
+    assert search.parameters == {
+        "query": {"type": "string", "description": "words, in any order"},
+        "limit": {"type": "integer", "default": 3, "description": "how many"},
+        "kind": {"enum": ["a", "b"], "type": "string", "default": "a", "description": "a: or b"},
+        "day": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "default": None},
+    }
+    assert search.required == {"query"}
+
+
+def test_results_have_schemas(travel):
+    protocols = travel[0]
+    assert not violations(protocols["search"].output_schema, [{"code": "x"}, {"code": "x", "minutes": 1}])
+    assert violations(protocols["search"].output_schema, [{"minutes": 1}])
+    assert protocols["nothing"].output_schema == {"type": "null"}
+    assert protocols["later"].output_schema == {"anyOf": [{"type": "number"}, {"type": "null"}]}
+    assert protocols["count"].output_schema is None
+
+
+def test_every_schema_is_self_contained(travel):
+    for protocol in travel[0].values():
+        validator(protocol.input_schema)
+        validator(protocol.output_schema or {})
+    pack = travel[0]["pack"]
+    good = {"bag": {"kilos": 1}, "cabin": "first", "tree": {"value": 1, "child": {"value": 2}}, "legs": []}
+    assert not violations(pack.input_schema, good)
+    assert violations(pack.input_schema, {**good, "tree": {"value": 1, "child": {}}})
+    assert list(pack.parameters) == ["bag", "cabin", "tree", "legs"]
+    assert pack.parameters["bag"]["description"] == "what to pack, and how"
+    assert pack.parameters["cabin"]["description"] == "where it goes"
+
+
+def test_json_becomes_what_the_annotations_ask_for(travel):
+    functions = travel[1]
+    assert functions["search"](query="q", day="2013-01-02") == [{"code": "q", "minutes": 3}]
+    bag = functions["pack"](bag={"kilos": 1}, cabin="first", tree={"value": 1}, legs=[{"code": "x"}])
+    assert (bag.kilos, bag.fragile) == (2.0, True)
+    assert functions["count"](a=1, d=[1, 1]) == [1, {1}]
+
+
+def test_annotations_that_mean_nothing_here_say_nothing(travel):
+    assert travel[0]["count"].parameters == {
+        "a": {"description": "two of them"},
+        "b": {"default": None},
+        "c": {},
+        "d": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "uniqueItems": True,
+            "default": [],
+            "description": "two of them",
+        },
+    }
+
+
+def test_only_what_says_so_reads(travel):
+    protocols = travel[0]
+    assert protocols["search"].annotations == Annotations(read_only=True)
+    assert protocols["nothing"].annotations == Annotations(read_only=False, destructive=True)
+    assert protocols["count"].writes
+
+
+def module(tmp_path, source, name="tools.py"):
+    file = tmp_path / name
+    file.write_text(textwrap.dedent(source))
+    return str(file)
+
+
+def test_names_and_attributes_decide(tmp_path):
+    path = module(
+        tmp_path,
+        """
+        from os.path import join
+        __all__ = ["join", "get_x"]
+        def get_x(): "Read only the first."
+        def other(): pass
+        get_x.idempotent = True
+        """,
+    )
+    protocols, _ = read_module(path)
+    assert [(p.name, p.writes, p.annotations.idempotent) for p in protocols] == [
+        ("join", True, None),
+        ("get_x", True, True),
+    ]
+
+
+def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
+    (tmp_path / "parcels").mkdir()
+    (tmp_path / "parcels" / "__init__.py").write_text("")
+    module(tmp_path / "parcels", "def send(to: str): pass", "post.py")
+    monkeypatch.chdir(tmp_path)
+    before = list(sys.path)
+    protocols, functions = read_module("parcels.post")
+    assert protocols[0].binding == PythonBinding(module="parcels.post", function="send")
+    assert list(functions) == ["send"]
+    assert sys.path == before
+
+
+def test_neighbours_can_be_imported_and_the_standard_library_stays(tmp_path):
+    module(tmp_path, "VALUE = 7", "neighbour_of_json.py")
+    path = module(tmp_path, "import neighbour_of_json\ndef value(): return neighbour_of_json.VALUE", "json.py")
+    _, functions = read_module(path)
+    assert functions["value"]() == 7
+    assert sys.modules["json"].dumps({}) == "{}"
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        ("def f(:", "cannot be imported: SyntaxError: "),
+        ("1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
+        ("import no_such_package_here", "needs 'no_such_package_here', which is not installed here"),
+        ("x = 1", "defines no public functions"),
+    ],
+)
+def test_a_module_that_fails_says_why(tmp_path, source, cause):
+    path = module(tmp_path, source)
+    with pytest.raises(SourceUnavailable) as caught:
+        read_module(path)
+    assert str(caught.value).startswith(f"the module {path!r} {cause}")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("none.py", "there is no file 'none.py'"), ("no_such_module", "there is no module 'no_such_module'"),
+     ("json.none", "there is no module 'json.none'")],
+)  # fmt: skip
+def test_a_module_that_is_not_there(name, message):
+    with pytest.raises(SourceUnavailable, match=message):
+        read_module(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("json", True),
+        ("json.tool", True),
+        ("no_such_module", False),
+        ("a b", False),
+        ("./json", False),
+        ("", False),
+        ("..", False),
+    ],
+)
+def test_is_module(name, known):
+    assert is_module(name) is known
+
+
+@pytest.mark.parametrize("text", [None, "", "   "])
+def test_no_docstring(text):
+    assert read_docstring(text) == ("", {}, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("read_only = True", True),
+        ("Read-only.", True),
+        ("read only: yes", True),
+        ("read_only = False", False),
+        ("It is read only.", False),
+    ],
+)
+def test_the_line_that_promises_to_read_only(line, expected):
+    assert read_docstring(f"Do it.\n\n    {line}\n    ").read_only is expected
+
+
+def test_google_sections_end_where_they_end():
+    text = """Do it.
+
+    Args:
+        a: one: two
+        b:
+            below
+        *c: rest
+
+    Raises:
+        ValueError: never
+    """
+    assert read_docstring(text).arguments == {"a": "one: two", "b": "below", "c": "rest"}

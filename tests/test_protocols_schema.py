@@ -1,0 +1,112 @@
+"""Schemas: validated without the network, resolved without end."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.schema import pointer, resolve, shape, type_name, types, validator, violations
+from tests.loopback import Reply, serving
+
+NODE = {"$ref": "#/$defs/Node", "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}}}
+
+
+def test_violations_name_path_and_clause():
+    schema = {"properties": {"rows": {"items": {"properties": {"id": {"type": "string"}}, "required": ["id"]}}}}
+    found = violations(schema, {"rows": [{"id": "a"}, {"id": 5}, {}]})
+    assert [(v.path, v.clause) for v in found] == [
+        ("rows[1].id", "properties/rows/items/properties/id/type"),
+        ("rows[2]", "properties/rows/items/required"),
+    ]
+    assert found[0].message == '5 is not of type "string"'
+
+
+@pytest.mark.parametrize(
+    ("form", "bad"), [("date-time", "yesterday"), ("uri", "a b"), ("date", "2013-02-30"), ("email", "x")]
+)
+def test_formats_count(form, bad):
+    assert violations({"format": form}, bad)
+
+
+def test_recursive_schemas_validate():
+    assert violations(NODE, {"next": {"next": {"next": 5}}})[0].path == "next.next.next"
+
+
+def test_remote_references_are_not_fetched():
+    with serving(lambda _: Reply(body={"type": "string"})) as server:
+        with pytest.raises(ValueError, match="is not fetched"):
+            validator({"$ref": f"{server.url}/s.json"})
+        assert server.seen == []
+
+
+@pytest.mark.parametrize("ref", ["file:///etc/hostname", "other.json"])
+def test_files_are_not_read(ref):
+    with pytest.raises(ValueError):
+        validator({"$ref": ref})
+
+
+@pytest.mark.parametrize("schema", [{"type": "int"}, {"pattern": "["}, {"$ref": "#/$defs/none"}])
+def test_what_cannot_be_a_schema_is_a_value_error(schema):
+    with pytest.raises(ValueError):
+        validator(schema)
+
+
+def test_resolve_keeps_what_stands_beside_the_reference():
+    root = {"$defs": {"A": {"$ref": "#/$defs/B", "title": "a"}, "B": {"type": "string", "title": "b", "minLength": 1}}}
+    seen = resolve({"$ref": "#/$defs/A", "description": "d"}, root)
+    assert seen == {"type": "string", "title": "a", "minLength": 1, "description": "d"}
+
+
+@pytest.mark.parametrize("ref", ["#/$defs/none", "http://a.example/x", "#/$defs/A/x/y"])
+def test_resolve_gives_nothing_for_what_leads_nowhere(ref):
+    assert resolve({"$ref": ref}, {"$defs": {"A": {"x": 5}}}) == {}
+
+
+def test_resolve_ends_on_a_circle():
+    assert resolve({"$ref": "#/$defs/A"}, {"$defs": {"A": {"$ref": "#/$defs/A", "title": "t"}}}) == {"title": "t"}
+
+
+@pytest.mark.parametrize(
+    ("ref", "value"),
+    [("#", {"a/b": [{"c~d": 1}]}), ("#/a~1b/0/c~0d", 1), ("#/a~1b/1", None), ("#/a~1b/x", None), ("x", None)],
+)
+def test_pointers(ref, value):
+    assert pointer({"a/b": [{"c~d": 1}]}, ref) == value
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string"}, ("string",)),
+        ({"type": ["string", "null"]}, ("string", "null")),
+        ({"enum": ["a", 1, "b"]}, ("string", "integer")),
+        ({"const": None}, ("null",)),
+        ({"properties": {}}, ("object",)),
+        ({"items": {}}, ("array",)),
+        ({}, ()),
+    ],
+)
+def test_types(schema, expected):
+    assert types(schema) == expected
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(json_values)
+def test_a_value_has_the_type_that_it_is_named(value):
+    assert not violations({"type": type_name(value)}, value)
+
+
+def test_shape_of_nested_values():
+    value = {"id": "x", "stops": [{"code": "JFK"}, {"code": "LGA"}], "empty": [], "none": None}
+    assert shape(value) == "{id: string, stops: [{code: string}] × 2, empty: [] × 0, none: null}"
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(0, "{…}"), (1, "{a: {…}}"), (2, "{a: {b: {…}}}")])
+def test_shapes_end_at_a_depth(depth, expected):
+    assert shape({"a": {"b": {"c": {"d": 1}}}}, depth=depth) == expected

@@ -1,0 +1,206 @@
+"""`load_tools` finds out what a source is, names it, and makes its tools callable."""
+
+import json
+
+import pytest
+
+from protocols.errors import AtcError, InvalidProtocol, SourceUnavailable, ToolError
+from protocols.protocol import Link
+from protocols.sources import load_tools
+from tests.loopback import Reply, serving
+
+API = {
+    "openapi": "3.1.0",
+    "info": {"title": "My Flights"},
+    "paths": {
+        "/airports": {
+            "get": {
+                "operationId": "search",
+                "parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}],
+                "responses": {
+                    "200": {
+                        "content": {
+                            "application/json": {
+                                "schema": {
+                                    "type": "object",
+                                    "properties": {
+                                        "airports": {
+                                            "type": "array",
+                                            "items": {"type": "object", "properties": {"code": {"type": "string"}}},
+                                        }
+                                    },
+                                }
+                            }
+                        }
+                    }
+                },
+            }
+        },
+        "/airports/{code}": {
+            "get": {
+                "operationId": "airport",
+                "parameters": [{"name": "code", "in": "path", "schema": {"type": "string"}}],
+            }
+        },
+    },
+}
+
+
+class Recorder:
+    """Binds every protocol to a call that says what it was bound with."""
+
+    def bind(self, protocol, functions):
+        return lambda arguments: (protocol.name, sorted(functions), arguments)
+
+
+def load(*sources, **more):
+    return load_tools(*map(str, sources), invoker=Recorder(), **more)
+
+
+@pytest.fixture
+def api(tmp_path):
+    file = tmp_path / "flights.json"
+    file.write_text(json.dumps(API | {"servers": [{"url": "https://a.example/v1"}]}))
+    return file
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "my tools"
+    made.mkdir()
+    bound = {"http": {"method": "GET", "url": "https://a.example/x"}}
+    (made / "a.json").write_text(json.dumps([{"name": "search", "binding": bound}, {"name": "loose"}]))
+    return made
+
+
+@pytest.fixture
+def module(tmp_path):
+    file = tmp_path / "sums.py"
+    file.write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
+    return file
+
+
+def test_kinds_are_told_apart_and_clashes_take_the_source_as_prefix(api, folder, module):
+    box = load(api, folder, module)
+    assert {alias: tool.source for alias, tool in box.items()} == {
+        "my_flights_search": "my_flights",
+        "airport": "my_flights",
+        "my_tools_search": "my tools",
+        "loose": "my tools",
+        "add": "sums",
+    }
+    assert box["add"].call({"a": 1}) == ("add", ["add"], {"a": 1})
+    assert box["airport"].call({}) == ("airport", [], {})
+
+
+def test_links_are_guessed(api):
+    guessed = Link(argument="code", tool="search", path="airports[].code", support="guessed")
+    assert load(api)["airport"].protocol.links == (guessed,)
+
+
+def test_one_protocol_file_and_a_list_of_them(folder, tmp_path):
+    assert list(load(folder / "a.json")) == ["search", "loose"]
+    (tmp_path / "one.yaml").write_text("name: only\n")
+    (tool,) = load(tmp_path / "one.yaml").values()
+    assert (tool.alias, tool.source) == ("only", "one")
+
+
+def test_names_are_given_by_prefix_or_argument(api, module):
+    assert {tool.source for tool in load(f"air={api}", f"x.y-z={module}").values()} == {"air", "x.y-z"}
+    assert {tool.source for tool in load(api, module, names=["p", "q"]).values()} == {"p", "q"}
+    with pytest.raises(ValueError, match="2 sources need as many names, got 1"):
+        load(api, module, names=["p"])
+
+
+def test_one_source_twice_counts_once_and_two_of_one_name_are_told_apart(api, tmp_path):
+    assert len(load(api, api)) == 2
+    other = tmp_path / "other.json"
+    other.write_text(api.read_text())
+    assert {tool.source for tool in load(api, other).values()} == {"my_flights", "my_flights_2"}
+
+
+def test_the_suffix_says_where_the_service_runs(api):
+    box = load(f"{api}@http://127.0.0.1:8000", f"b={api}@https://b.example/api")
+    assert {tool.protocol.binding.url for tool in box.values() if tool.protocol.name == "search"} == {
+        "http://127.0.0.1:8000/v1/airports",
+        "https://b.example/api/airports",
+    }
+
+
+def test_a_file_whose_name_looks_like_more_is_that_file(tmp_path):
+    file = tmp_path / "a=b@https:"
+    file.write_text('{"name": "x"}')
+    assert list(load(file)) == ["x"]
+
+
+def test_a_document_from_an_address_is_called_there():
+    def answer(request):
+        return Reply(body=API if request.path == "/openapi.json" else {"airports": [{"code": "JFK"}]})
+
+    with serving(answer) as server:
+        box = load_tools(f"{server.url}/openapi.json")
+        assert box["search"].protocol.binding.url == f"{server.url}/airports"
+        assert box["search"].call({"q": "new york"}) == {"airports": [{"code": "JFK"}]}
+        assert server.last.query == [("q", "new york")]
+
+
+def test_functions_are_called_for_real(module):
+    box = load_tools(str(module))
+    assert box["add"].call({"a": 1, "b": 2}) == 3
+
+
+def test_a_package_in_the_current_folder_is_a_module(tmp_path, monkeypatch):
+    (tmp_path / "trips").mkdir()
+    (tmp_path / "trips" / "__init__.py").write_text("def go(): pass\n")
+    monkeypatch.chdir(tmp_path)
+    assert list(load("trips")) == ["go"]
+
+
+@pytest.mark.parametrize("binding", [None, {"mcp": {"server": "files", "tool": "read"}}])
+def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
+    (tmp_path / "a.json").write_text(json.dumps({"name": "loose"} | ({"binding": binding} if binding else {})))
+    with pytest.raises(ToolError) as caught:
+        load(tmp_path)["loose"].call({})
+    assert (caught.value.status, caught.value.outcome) == (None, "not_run")
+    assert caught.value.body.startswith("the tool 'loose' ")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere", "'nowhere' is no tool source: there is no such folder, file or Python module; give a folder"),
+        ("no/such/folder", "'no/such/folder' is no tool source"),
+        ("x=nowhere", "'nowhere' is no tool source"),
+        ("", "'' is no tool source"),
+        ("missing.yaml", "there is no file 'missing.yaml'; check the path."),
+        ("missing.py", "there is no file 'missing.py'; check the path."),
+    ],
+)
+def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SourceUnavailable) as caught:
+        load(source)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("hello there", "is neither an OpenAPI document nor a protocol: it holds the str 'hello there'"),
+        ("[]", "is neither an OpenAPI document nor a protocol: it holds a list of 0 items"),
+        ('{"a": 1}', "is neither an OpenAPI document nor a protocol: it holds an object with the keys 'a'"),
+        ("a: [", "is neither JSON nor YAML"),
+        ('{"openapi": "3.1.0"}', "is not an OpenAPI document: it holds an OpenAPI document without 'paths'"),
+        ('{"name": "x", "binding": {"python": {"module": "os", "function": "system"}}}', "which a file may not"),
+        ('[{"name": "x"}, {"name": "x"}]', "two tools are named 'x'. Rename one of them"),
+        ('{"paths": {"/x": {"get": {}}}}', "names no http(s) host. Say where the service runs"),
+    ],
+)
+def test_a_file_that_holds_something_else(tmp_path, content, message):
+    file = tmp_path / "d.json"
+    file.write_text(content)
+    with pytest.raises(AtcError) as caught:
+        load(file)
+    assert isinstance(caught.value, SourceUnavailable | InvalidProtocol)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
