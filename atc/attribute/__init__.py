@@ -1,0 +1,116 @@
+"""Attribution: from a program, its findings, its trace and its tools to one `Fault`, by facts alone.
+
+The call that is blamed produced what the program stumbled over; it is often not the one on the failing line. No model,
+no clock and no network is asked: the same arguments give the same fault.
+"""
+
+from __future__ import annotations
+
+from atc.attribute.blame import Record
+from atc.attribute.endings import from_limit, without_answer
+from atc.attribute.layout import Layout
+from atc.attribute.misread import from_exception
+from atc.attribute.provenance import Origin, origins
+from atc.attribute.refused import from_tool_error
+from atc.attribute.slice import Slicer
+from atc.types import Fault, FaultKind, Finding, Program
+from protocols.toolbox import Toolbox
+from sandbox.trace import Failure, ToolCall, Trace
+
+__all__ = ["Origin", "attribute", "origins"]
+
+
+def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox) -> Fault | None:
+    """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
+    if findings:
+        return _found(findings)
+    if trace is None:
+        return None
+    failure = trace.failure
+    if failure is None and (trace.stdout.strip() or trace.value is not None):
+        return None
+    if failure is not None and failure.kind in ("syntax", "policy", "paused"):
+        return _stopped(program, failure, trace)
+    try:
+        layout = Layout.of(program.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        layout = Layout.of("")  # the sandbox ran what we cannot read: the trace still tells
+    record = Record(trace, tools, Slicer(layout, tools, failure.frames if failure else ()))
+    if failure is None:
+        return without_answer(record)
+    if failure.kind == "limit":
+        return from_limit(program, failure, record)
+    if (call := _failed_call(failure, trace)) is not None:
+        return from_tool_error(failure, call, record)
+    return from_exception(program, failure, record)
+
+
+def _found(findings: tuple[Finding, ...]) -> Fault:
+    first = findings[0]
+    said = [f"line {f.line}: {f.message}" + (f" (perhaps {f.suggestion})" if _adds(f) else "") for f in findings]
+    return Fault(
+        kind=_kind(first.code),
+        message=said[0],
+        tool=first.tool,
+        line=first.line,
+        evidence=tuple(dict.fromkeys(said[1:])),
+    )
+
+
+def _adds(finding: Finding) -> bool:
+    return finding.suggestion is not None and finding.suggestion not in finding.message
+
+
+def _kind(code: str) -> FaultKind:
+    """The kind of fault that a finding's code stands for."""
+    words = set(code.lower().replace("_", "-").split("-"))
+    if "syntax" in words:
+        return "syntax"
+    if words & {"argument", "arguments", "positional", "enum", "pattern", "range"}:
+        return "bad_arguments"
+    if "tool" in words:
+        return "unknown_tool"
+    if words & {
+        "key",
+        "keys",
+        "shape",
+        "none",
+        "null",
+        "attribute",
+        "index",
+        "response",
+        "result",
+        "unpack",
+        "operand",
+    }:
+        return "misread_result"
+    return "error"
+
+
+def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
+    """A program that never ran, or was not allowed to go on."""
+    line = failure.line
+    head = f"line {line}: " if line is not None else ""
+    call = next((c for c in trace.calls if c.index == failure.call), None)
+    evidence = [f"Line {line} is `{program.line(line)}`."] if line is not None and program.line(line) else []
+    return Fault(
+        kind="syntax" if failure.kind == "syntax" else "policy",
+        message=f"{head}{failure.type}: {failure.message}" if failure.type else f"{head}{failure.message}",
+        call=failure.call,
+        tool=call.tool if call else None,
+        line=line,
+        evidence=tuple(evidence),
+    )
+
+
+def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
+    """The failed call that an exception is about."""
+    if failure.call is not None:
+        known = next((call for call in trace.calls if call.index == failure.call), None)
+        if known is not None and known.error is not None:
+            return known
+    if failure.type.rpartition(".")[2] != "ToolError":
+        return None
+    failed = [call for call in trace.calls if call.error is not None]
+    on_line = [call for call in failed if any(frame.line == call.line for frame in failure.frames)]
+    return next(reversed(on_line or failed), None)
