@@ -1,0 +1,273 @@
+"""What a user can set, as one frozen value; how layers of settings merge into it. Reads no file and no environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+
+Place = Literal["header", "query", "cookie"]
+
+
+class InvalidConfig(AtcError):
+    """A setting that cannot be used: names the file (or flag, or variable), the key, what was found and wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialEntry:
+    """A secret that tools may name, and the only hosts it is sent to."""
+
+    value: str = field(repr=False)
+    """`env:NAME`, `file:PATH` (its first line) or the secret itself."""
+    hosts: tuple[str, ...]
+    """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
+    place: Place = "header"
+    """Where in a request it goes."""
+    name: str = "Authorization"
+    """The header's, parameter's or cookie's name."""
+    prefix: str = "Bearer "
+    """Stands before the secret in a header. A file that sets another `name` sets this too, else it is empty."""
+
+    @property
+    def shown(self) -> str:
+        """Where the secret comes from, or `***` for one that stands in the file itself."""
+        return self.value if self.value.startswith(("env:", "file:")) else "***"
+
+
+def _user_dir(kind: str) -> Path:
+    import platformdirs
+
+    folder: Path = getattr(platformdirs, f"user_{kind}_path")("atc", appauthor=False)
+    return folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting, with its default."""
+
+    model: str | None = None
+    """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
+    tools: tuple[str, ...] = ()
+    """Protocol folders, OpenAPI files or addresses, Python modules; none: the built-in flights service."""
+    strategy: Literal["auto", "chain"] = "auto"
+    """How a program is come by."""
+    sandbox: Literal["auto", "zygote"] = "auto"
+    """What runs the program."""
+    max_tools: int = 8
+    """Tools in one prompt."""
+    samples: int = 4
+    """Programs sampled before the check's findings are given back to the model."""
+    votes: int = 1
+    """Samples of a reading task that must give the same answer before it stands; 1: the first answer stands."""
+    max_repairs: int = 3
+    """Programs written after the first one failed."""
+    max_calls: int = 200
+    """Tool calls of one execution."""
+    max_tokens: int | None = None
+    """Model tokens of one run, in and out; None: no cap."""
+    max_seconds: float | None = None
+    """Wall time of one run; None: no cap."""
+    allow_writes: tuple[str, ...] = ()
+    """Tools that may change something without being asked about; `all` stands for every tool."""
+    temperature: float = 0.7
+    """Of samples after the first, which is greedy."""
+    state_dir: Path = field(default_factory=lambda: _user_dir("state"))
+    """Where runs are stored."""
+    cache_dir: Path = field(default_factory=lambda: _user_dir("cache"))
+    """Where models and built data are kept; can be deleted at any time."""
+    credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
+    """By the name that a tool's binding gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Settings from one place. `origin` names the place, `label` how a key is written there."""
+
+    origin: str
+    values: Mapping[str, Any]
+    label: Callable[[str], str] = str
+    text: bool = False
+    """Values are text that must be parsed (environment variables)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What a key takes: `read` gives the value or raises ValueError, `parse` makes a raw value of text."""
+
+    wanted: str
+    read: Callable[[Any], Any]
+    parse: Callable[[str], Any] = str
+
+
+def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
+    """The configuration of `layers`, weakest first, and for each key where its value came from.
+
+    Credentials merge by name, everything else by key.
+
+    Raises:
+        InvalidConfig: an unknown key, or a value that its key does not take.
+    """
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys((f.name for f in fields(Config) if f.name != "credentials"), "default")
+    credentials: dict[str, CredentialEntry] = {}
+    for layer in layers:
+        for key, raw in layer.values.items():
+            if key == "credentials":
+                for name, entry in _credentials(layer, raw).items():
+                    credentials[name] = entry
+                    origins[f"credentials.{name}"] = layer.origin
+            else:
+                values[key] = _value(layer, key, raw)
+                origins[key] = layer.origin if layer.label is str else layer.label(key)
+    return Config(**values, credentials=credentials), origins
+
+
+def nearest_key(name: str, *, cutoff: float = 0.6) -> str | None:
+    """The setting whose name is most like `name`, if any is."""
+    found = get_close_matches(name, [*_KINDS, "credentials"], n=1, cutoff=cutoff)
+    return found[0] if found else None
+
+
+def public(config: Config) -> dict[str, Json]:
+    """The configuration as plain JSON, with no secret in it."""
+    shown: dict[str, Json] = {f.name: getattr(config, f.name) for f in fields(config) if f.name != "credentials"}
+    for key, value in shown.items():
+        if isinstance(value, tuple):
+            shown[key] = list(value)
+        elif isinstance(value, Path):
+            shown[key] = str(value)
+    shown["credentials"] = {
+        name: {
+            "value": entry.shown,
+            "hosts": list(entry.hosts),
+            "place": entry.place,
+            "name": entry.name,
+            "prefix": entry.prefix,
+        }
+        for name, entry in config.credentials.items()
+    }
+    return shown
+
+
+def _value(layer: Layer, key: str, raw: Any) -> Any:
+    kind = _KINDS.get(key)
+    if kind is None:
+        raise InvalidConfig(_unknown(layer, key, [*_KINDS, "credentials"]))
+    try:
+        return kind.read(kind.parse(raw) if layer.text else raw)
+    except (ValueError, TypeError):
+        raise InvalidConfig(f"{layer.origin}: {layer.label(key)} must be {kind.wanted}, got {raw!r}.") from None
+
+
+def _credentials(layer: Layer, raw: Any) -> dict[str, CredentialEntry]:
+    if not isinstance(raw, Mapping):
+        raise InvalidConfig(
+            f"{layer.origin}: credentials must be tables such as [credentials.github], got a {type(raw).__name__}."
+        )
+    return {name: _credential(layer, name, entry) for name, entry in raw.items()}
+
+
+def _credential(layer: Layer, name: str, raw: Any) -> CredentialEntry:
+    """One entry. Messages never quote a value: it may be the secret."""
+    where = f"{layer.origin}: credentials.{name}"
+    if not isinstance(raw, Mapping):
+        raise InvalidConfig(f"{where} must be a table with value and hosts, got a {type(raw).__name__}.")
+    known = [f.name for f in fields(CredentialEntry)]
+    for key in raw:
+        if key not in known:
+            raise InvalidConfig(_unknown(layer, key, known, within=f"credentials.{name}."))
+    value, hosts, place = raw.get("value"), raw.get("hosts"), raw.get("place", "header")
+    if not isinstance(value, str) or not value or "\n" in value:
+        raise InvalidConfig(f"{where}.value must be 'env:NAME', 'file:PATH' or the secret itself, as one line of text.")
+    if not (isinstance(hosts, list) and hosts and all(isinstance(h, str) and _is_host(h) for h in hosts)):
+        raise InvalidConfig(
+            f"{where}.hosts must list the hosts that may see it, such as ['api.example.org'], got {hosts!r}."
+        )
+    if place not in ("header", "query", "cookie"):
+        raise InvalidConfig(f"{where}.place must be one of header, query, cookie, got {place!r}.")
+    label = raw.get("name", "Authorization")
+    prefix = raw.get("prefix", "Bearer " if str(label).lower() == "authorization" else "")
+    if not (isinstance(label, str) and label and isinstance(prefix, str)):
+        raise InvalidConfig(f"{where}.name and .prefix must be text.")
+    return CredentialEntry(value=value, hosts=tuple(hosts), place=place, name=label, prefix=prefix)
+
+
+def _is_host(text: str) -> bool:
+    host, _, port = text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "")
+    return bool(host) and not set(host) & set("/@?#* \t") and "://" not in text and (not port or int(port) < 65536)
+
+
+def _unknown(layer: Layer, key: str, known: Sequence[str], *, within: str = "") -> str:
+    near = get_close_matches(key, known, n=1, cutoff=0.6)
+    hint = f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(known)}."
+    return f"{layer.origin}: unknown setting {within + layer.label(key)!r}; {hint}"
+
+
+def _text(raw: Any) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError(raw)
+    return raw
+
+
+def _names(raw: Any) -> tuple[str, ...]:
+    return (_text(raw),) if isinstance(raw, str) else tuple(_text(item) for item in list(raw))
+
+
+def _one_of(*options: str) -> _Kind:
+    def read(raw: Any) -> str:
+        if raw not in options:
+            raise ValueError(raw)
+        return str(raw)
+
+    return _Kind(f"one of {', '.join(options)}", read)
+
+
+def _whole(minimum: int) -> _Kind:
+    def read(raw: Any) -> int:
+        if not isinstance(raw, int) or isinstance(raw, bool) or raw < minimum:
+            raise ValueError(raw)
+        return raw
+
+    return _Kind(f"a whole number of at least {minimum}", read, int)
+
+
+def _number(wanted: str, accept: Callable[[float], bool]) -> _Kind:
+    def read(raw: Any) -> float:
+        if not isinstance(raw, int | float) or isinstance(raw, bool) or not accept(raw):
+            raise ValueError(raw)
+        return float(raw)
+
+    return _Kind(wanted, read, float)
+
+
+def _folder(raw: Any) -> Path:
+    path = Path(_text(raw) if not isinstance(raw, Path) else raw).expanduser()
+    return path.absolute()
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "model": _Kind("a model's name", _text),
+    "tools": _Kind("a list of tool sources", _names, _split),
+    "strategy": _one_of("auto", "chain"),
+    "sandbox": _one_of("auto", "zygote"),
+    "max_tools": _whole(1),
+    "samples": _whole(1),
+    "votes": _whole(1),
+    "max_repairs": _whole(0),
+    "max_calls": _whole(0),
+    "max_tokens": _whole(1),
+    "max_seconds": _number("a number of seconds above 0", lambda n: 0 < n < float("inf")),
+    "allow_writes": _Kind("a list of tool names, or 'all'", _names, _split),
+    "temperature": _number("a number from 0 to 2", lambda n: 0 <= n <= 2),
+    "state_dir": _Kind("a folder", _folder),
+    "cache_dir": _Kind("a folder", _folder),
+}

@@ -1,0 +1,140 @@
+"""The file behind the store of runs: its tables, how it is opened, and what its errors mean to a user."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from protocols.errors import AtcError
+
+VERSION = 1
+_APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
+_BUSY_SECONDS = 10.0
+
+_SCHEMA = """
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, task TEXT NOT NULL, created REAL NOT NULL, ended REAL, status TEXT NOT NULL,
+    model TEXT NOT NULL, strategy TEXT NOT NULL, sandbox TEXT NOT NULL, config TEXT NOT NULL, tools TEXT NOT NULL,
+    answer TEXT, error TEXT, usage TEXT, pid INTEGER NOT NULL, process TEXT
+) STRICT;
+CREATE TABLE attempts (
+    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, execution INTEGER,
+    program TEXT NOT NULL, findings TEXT NOT NULL, mended TEXT NOT NULL DEFAULT '[]', trace TEXT, fault TEXT,
+    doubts TEXT NOT NULL DEFAULT '[]', round INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE calls (
+    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, execution INTEGER NOT NULL, number INTEGER NOT NULL,
+    tool TEXT NOT NULL, arguments TEXT NOT NULL, line INTEGER NOT NULL, result TEXT NOT NULL, error TEXT,
+    status INTEGER, outcome TEXT NOT NULL, drift TEXT NOT NULL, curl TEXT, reused INTEGER NOT NULL,
+    started REAL NOT NULL, seconds REAL NOT NULL, intent_at REAL, completed_at REAL,
+    PRIMARY KEY (run, execution, number)
+) STRICT;
+CREATE TABLE exchanges (
+    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, purpose TEXT NOT NULL,
+    messages TEXT NOT NULL, reply TEXT, model TEXT NOT NULL DEFAULT '', input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+"""
+
+_EXPLANATIONS = {
+    "SQLITE_FULL": "the disk is full; free some space",
+    "SQLITE_NOTADB": "it is not a database; move it away and a new one is made",
+    "SQLITE_CORRUPT": "it is damaged; move it away and a new one is made",
+    "SQLITE_READONLY": "it cannot be written; check its permissions, or set ATC_STATE_DIR",
+    "SQLITE_CANTOPEN": "it cannot be opened; check the folder's permissions, or set ATC_STATE_DIR",
+    "SQLITE_BUSY": "another process has kept it locked for 10 seconds; try again when it has ended",
+    "SQLITE_IOERR": "the disk failed while it was read or written; check the disk",
+}
+
+
+class StoreUnavailable(AtcError):
+    """The store cannot be read or written. Says why and what to do."""
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turns what SQLite and the file system say about `path` into `StoreUnavailable`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        known = [text for code, text in _EXPLANATIONS.items() if name == code or name.startswith(code + "_")]
+        raise StoreUnavailable(f"the store of runs {str(path)!r}: {known[0] if known else error}.") from error
+    except OSError as error:
+        advice = "make it writable, or set ATC_STATE_DIR to a folder that is."
+        raise StoreUnavailable(f"the store of runs {str(path)!r}: {error.strerror or error}; {advice}") from error
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to the store, made (for this user alone) where there is none yet. Every commit is on disk.
+
+    Raises:
+        StoreUnavailable: the file cannot be used, or is not ours, or a newer version's.
+    """
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # SQLite gives its side files the permissions of the file, so it is made before SQLite can make it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            _set_up(database, path)
+        except BaseException:
+            database.close()
+            raise
+    database.row_factory = sqlite3.Row
+    return database
+
+
+def _set_up(database: sqlite3.Connection, path: Path) -> None:
+    _use_wal(database)
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA foreign_keys = ON")
+    if _version(database, path) == VERSION:
+        return
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(database, path) == 0:  # nobody else has made the tables meanwhile
+            for statement in _SCHEMA.split(";"):
+                database.execute(statement)
+            database.execute(f"PRAGMA application_id = {_APPLICATION}")
+            database.execute(f"PRAGMA user_version = {VERSION}")
+        database.execute("COMMIT")
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+
+
+def _use_wal(database: sqlite3.Connection) -> None:
+    # Changing the mode does not wait for other connections as other statements do.
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _version(database: sqlite3.Connection, path: Path) -> int:
+    """0 for an empty file, else the version of our tables."""
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    application = database.execute("PRAGMA application_id").fetchone()[0]
+    tables = database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if tables and application != _APPLICATION:
+        raise StoreUnavailable(
+            f"the store of runs {str(path)!r}: it is another program's database; set ATC_STATE_DIR to another folder."
+        )
+    if version > VERSION:
+        raise StoreUnavailable(
+            f"the store of runs {str(path)!r}: it was written by a newer atc (format {version}, this one knows "
+            f"{VERSION}); upgrade atc, or set ATC_STATE_DIR to another folder."
+        )
+    return version

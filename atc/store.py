@@ -1,0 +1,214 @@
+"""The store of runs: one SQLite file, written from a run's first moment, so that nothing is lost when it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Self
+
+from atc import events
+from atc.database import StoreUnavailable, connect, explained
+from atc.record import plain, to_json, write_call, write_event
+from atc.stored import (
+    RunSummary,
+    StoredRun,
+    attempt_of,
+    call_of,
+    exchange_of,
+    new_run_id,
+    process_mark,
+    summary_of,
+    used_so_far,
+)
+from atc.types import Solution, Usage
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from sandbox.journal import Sink
+from sandbox.trace import ToolCall
+
+_SUMMARY = """
+SELECT runs.*,
+    (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempts,
+    (SELECT count(*) FROM calls WHERE run = runs.id AND NOT reused) AS calls
+FROM runs
+"""
+_CALLS = "SELECT * FROM calls WHERE run = ? ORDER BY execution, number"
+_ATTEMPTS = "SELECT * FROM attempts WHERE run = ? ORDER BY number"
+_EXCHANGES = "SELECT * FROM exchanges WHERE run = ? ORDER BY number"
+
+__all__ = ["Store", "StoreUnavailable", "UnknownRun"]
+
+
+class UnknownRun(AtcError):
+    """No run, or more than one, of this name; `suggestions` are the ids that come near."""
+
+    def __init__(self, name: str, suggestions: Sequence[str], *, ambiguous: bool = False) -> None:
+        super().__init__(name)
+        self.name, self.suggestions, self.ambiguous = name, tuple(suggestions), ambiguous
+
+    def __str__(self) -> str:
+        names = ", ".join(self.suggestions)
+        if self.ambiguous:
+            return f"run {self.name!r} could be any of {names}; give more of its id."
+        return f"no run {self.name!r}; " + (f"did you mean {names}?" if names else "'atc runs list' shows all.")
+
+
+class Store:
+    """All runs in one file. Safe to share between threads; several processes may have it open.
+
+    Raises:
+        StoreUnavailable: by every method, when the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._db = connect(path)
+
+    def close(self) -> None:
+        """Close the file. The store cannot be used afterwards."""
+        with self._lock:
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def create(
+        self,
+        task: str,
+        *,
+        model: str = "",
+        strategy: str = "",
+        sandbox: str = "",
+        config: Mapping[str, Json] | None = None,
+        tools: Sequence[str] = (),
+    ) -> str:
+        """Record a run that begins now, in this process, and give its id. `config` must hold no secret."""
+        pid = os.getpid()
+        fixed = (plain(model), plain(strategy), plain(sandbox), to_json(config or {}), to_json(list(tools)))
+        with self._write() as db:
+            while True:
+                now = time.time()
+                run = new_run_id(now)
+                try:
+                    db.execute(
+                        "INSERT INTO runs VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?)",
+                        (run, plain(task), now, *fixed, pid, process_mark(pid)),
+                    )
+                except sqlite3.IntegrityError:
+                    continue  # four characters do repeat, within one second, once in a million
+                return run
+
+    def observer(self, run: str) -> events.Observer:
+        """Takes a run's events and stores its tools, prompts, replies and attempts."""
+
+        def observe(event: events.Event) -> None:
+            if isinstance(event, events.CallStarted | events.CallEnded):
+                return  # the journal's sink stores these
+            with self._write() as db:
+                write_event(db, run, event)
+
+        return observe
+
+    def journal_sink(self, run: str) -> Sink:
+        """Stores each intent before its call is sent, on disk when this returns, and each outcome after it."""
+
+        def sink(execution: int, call: ToolCall, complete: bool) -> None:
+            with self._write() as db:
+                write_call(db, run, execution, call, complete=complete)
+
+        return sink
+
+    def finish(
+        self,
+        run: str,
+        solution: Solution | None = None,
+        *,
+        status: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence."""
+        ended = status or (solution.status if solution else "error")
+        usage = to_json(asdict(solution.usage)) if solution else None
+        answer = plain(solution.answer) if solution and solution.answer is not None else None
+        with self._write() as db:
+            db.execute(
+                "UPDATE runs SET ended = ?, status = ?, answer = ?, error = ?, usage = coalesce(?, usage) WHERE id = ?",
+                (time.time(), ended, answer, None if error is None else plain(error), usage, run),
+            )
+
+    def list(self, limit: int | None = 20) -> list[RunSummary]:
+        """The latest runs, newest first; `limit` None gives all."""
+        with self._read() as db:
+            rows = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC LIMIT ?", (-1 if limit is None else limit,))
+            return [summary_of(row) for row in rows.fetchall()]
+
+    def load(self, name: str) -> StoredRun:
+        """The run of this id, of the only id that begins or ends so, or the latest for `last`.
+
+        Raises:
+            UnknownRun: there is none, or more than one.
+        """
+        with self._read() as db:
+            run = _resolve(db, name)
+            row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
+            calls = [call_of(found) for found in db.execute(_CALLS, (run,))]
+            by_execution: dict[int | None, tuple[ToolCall, ...]] = {}
+            for stored in calls:
+                by_execution[stored.execution] = (*by_execution.get(stored.execution, ()), stored.call)
+            attempts = [attempt_of(a, by_execution.get(a["execution"], ())) for a in db.execute(_ATTEMPTS, (run,))]
+            exchanges = [exchange_of(found) for found in db.execute(_EXCHANGES, (run,))]
+        return StoredRun(
+            summary=summary_of(row),
+            config=json.loads(row["config"]),
+            tools=tuple(json.loads(row["tools"])),
+            attempts=tuple(attempts),
+            calls=tuple(calls),
+            exchanges=tuple(exchanges),
+            usage=Usage(**json.loads(row["usage"])) if row["usage"] else used_so_far(exchanges),
+        )
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            yield db
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        with self._transaction("BEGIN") as db:
+            yield db
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lock, explained(self.path):
+            self._db.execute(begin)
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+
+def _resolve(db: sqlite3.Connection, name: str) -> str:
+    latest = [row["id"] for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC")]
+    if name == "last" and latest:
+        return str(latest[0])
+    found = [run for run in latest if run == name] or [
+        run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))
+    ]
+    if len(found) == 1:
+        return str(found[0])
+    raise UnknownRun(name, found[:3] or get_close_matches(name, latest[:1000], n=3), ambiguous=bool(found))

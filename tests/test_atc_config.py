@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from atc.cli.settings import load_config, read_secret
+from atc.config import Config, CredentialEntry, InvalidConfig, public
+
+
+def load(folder: Path, *, project: str = "", user: str = "", env: dict[str, str] | None = None, **flags: object):
+    if project:
+        (folder / "atc.toml").write_text(project, encoding="utf-8")
+    (folder / "user.toml").write_text(user, encoding="utf-8")
+    return load_config(flags, cwd=folder, env=env or {}, user_file=folder / "user.toml")
+
+
+def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
+    config, origins = load_config({}, cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
+    assert config == Config()
+    assert set(origins.values()) == {"default"}
+    assert set(origins) == set(public(config)) - {"credentials"}
+
+
+def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
+    config, origins = load(
+        tmp_path,
+        user="max_tools = 1\nmax_calls = 1\nsamples = 1\nmax_repairs = 1",
+        project="max_tools = 2\nmax_calls = 2\nsamples = 2",
+        env={"ATC_MAX_TOOLS": "3", "ATC_MAX_CALLS": "3"},
+        max_tools=4,
+        model=None,
+        tools=(),
+    )
+    assert (config.max_tools, config.max_calls, config.samples, config.max_repairs) == (4, 3, 2, 1)
+    assert origins["max_tools"] == "--max-tools"
+    assert origins["max_calls"] == "ATC_MAX_CALLS"
+    assert origins["samples"] == "atc.toml"
+    assert origins["max_repairs"] == str(tmp_path / "user.toml")
+    assert (origins["model"], origins["tools"]) == ("default", "default")
+
+
+def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
+    config, _ = load(
+        tmp_path,
+        env={
+            "ATC_TOOLS": "a.json, b/",
+            "ATC_MAX_SECONDS": "2.5",
+            "ATC_ALLOW_WRITES": "all",
+            "ATC_STATE_DIR": "~/state",
+            "ATC_MODEL": "",
+            "ATC_DEBUG": "1",
+            "ATC_MODEL_PATH": "x.gguf",
+            "ATC_SOMETHING_ELSE": "1",
+        },
+    )
+    assert config.tools == ("a.json", "b/")
+    assert config.max_seconds == 2.5
+    assert config.allow_writes == ("all",)
+    assert config.state_dir == Path("~/state").expanduser()
+    assert config.model is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("modle = 'x'", "atc.toml: unknown setting 'modle'; did you mean 'model'?"),
+        ("zzz = 1", "atc.toml: unknown setting 'zzz'; known are model, tools, "),
+        ("max_tools = '8'", "atc.toml: max_tools must be a whole number of at least 1, got '8'."),
+        ("max_tools = 0", "atc.toml: max_tools must be a whole number of at least 1, got 0."),
+        ("max_tools = true", "max_tools must be a whole number of at least 1, got True."),
+        ("temperature = 3", "temperature must be a number from 0 to 2, got 3."),
+        ("max_seconds = nan", "max_seconds must be a number of seconds above 0, got nan."),
+        ("strategy = 'react'", "strategy must be one of auto, chain, got 'react'."),
+        ("tools = 3", "tools must be a list of tool sources, got 3."),
+        ("tools = [3]", "tools must be a list of tool sources, got [3]."),
+        ("model = ' '", "model must be a model's name, got ' '."),
+        ("model = ", "atc.toml is not TOML: Invalid value (at end of document); fix that line."),
+        ("credentials = 3", "atc.toml: credentials must be tables such as [credentials.github], got a int."),
+        ("[credentials]\nx = 's3cret'", "credentials.x must be a table with value and hosts, got a str."),
+        ("[credentials.x]\nhosts = ['a.org']", "credentials.x.value must be 'env:NAME', 'file:PATH' or"),
+        ("[credentials.x]\nvalue = 's3cret'", "credentials.x.hosts must list the hosts that may see it"),
+        ("[credentials.x]\nvalue = 's3cret'\nhosts = []", "credentials.x.hosts must list the hosts"),
+        ("[credentials.x]\nvalue = 's3cret'\nhosts = ['https://a.org']", "got ['https://a.org']."),
+        ("[credentials.x]\nvalue = 's3cret'\nhosts = ['*.org']", "got ['*.org']."),
+        ("[credentials.x]\nvalue = 's3cret'\nhost = ['a.org']", "'credentials.x.host'; did you mean 'hosts'?"),
+        ("[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nplace = 'body'", "place must be one of header, query"),
+        ("[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nprefix = 3", ".name and .prefix must be text."),
+    ],
+)
+def test_a_bad_setting_is_one_sentence_without_secrets(tmp_path: Path, text: str, said: str) -> None:
+    credentials = "credentials" in text
+    with pytest.raises(InvalidConfig) as caught:
+        load(tmp_path, user=text) if credentials else load(tmp_path, project=text)
+    assert said.removeprefix("atc.toml: " if credentials else "") in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_bad_variables_and_flags_are_named_as_they_are_written(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfig, match="ATC_MAX_TOOLS must be a whole number of at least 1, got 'many'"):
+        load(tmp_path, env={"ATC_MAX_TOOLS": "many"})
+    with pytest.raises(InvalidConfig, match="unknown setting 'ATC_MAX_TOOL'; did you mean 'ATC_MAX_TOOLS'"):
+        load(tmp_path, env={"ATC_MAX_TOOL": "3"})
+    with pytest.raises(InvalidConfig, match="command line: --max-seconds must be"):
+        load(tmp_path, max_seconds=-1.0)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "atc.toml").mkdir()
+    with pytest.raises(InvalidConfig, match=r"atc.toml: Is a directory; fix or remove it"):
+        load(tmp_path)
+    (tmp_path / "atc.toml").rmdir()
+    (tmp_path / "atc.toml").write_bytes(b"model = '\xff'")
+    with pytest.raises(InvalidConfig, match="it is not UTF-8 text"):
+        load(tmp_path)
+
+
+CREDENTIALS = """
+[credentials.mine]
+value = "env:MY_TOKEN"
+hosts = ["api.example.org", "localhost:8080"]
+prefix = "Bearer "
+
+[credentials.plain]
+value = "s3cret"
+hosts = ["example.org"]
+place = "query"
+name = "key"
+"""
+
+
+def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
+    config, origins = load(
+        tmp_path,
+        user=CREDENTIALS,
+        credentials={"plain": {"value": "other", "hosts": ["a.org"], "name": "X"}},
+    )
+    assert config.credentials["mine"] == CredentialEntry(
+        value="env:MY_TOKEN", hosts=("api.example.org", "localhost:8080"), prefix="Bearer "
+    )
+    assert config.credentials["plain"].value == "other"
+    assert origins["credentials.plain"] == "command line"
+    assert origins["credentials.mine"] == str(tmp_path / "user.toml")
+    shown = public(config)["credentials"]
+    assert shown["mine"]["value"] == "env:MY_TOKEN"
+    assert shown["plain"]["value"] == "***"
+    assert "other" not in repr(config)
+
+
+@pytest.mark.parametrize("text", ["allow_writes = ['all']", CREDENTIALS])
+def test_a_folder_s_own_file_grants_neither_secrets_nor_consent(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidConfig, match=r"is not taken from a folder's file.*user\.toml"):
+        load(tmp_path, project=text)
+    (tmp_path / "atc.toml").unlink()
+    load(tmp_path, user=text)  # a user's own file may
+
+
+def test_secrets_are_read_when_they_are_needed(tmp_path: Path) -> None:
+    def entry(value: str) -> CredentialEntry:
+        return CredentialEntry(value=value, hosts=("a.org",))
+
+    (tmp_path / "token").write_text("t0ken \nmore\n")
+    assert read_secret("x", entry("env:T"), env={"T": "abc"}) == "abc"
+    assert read_secret("x", entry(f"file:{tmp_path / 'token'}"), env={}) == "t0ken"
+    assert read_secret("x", entry("literal"), env={}) == "literal"
+    with pytest.raises(InvalidConfig, match="credential 'x': the variable T is not set"):
+        read_secret("x", entry("env:T"), env={})
+    with pytest.raises(InvalidConfig, match=r"cannot read .*none: No such file"):
+        read_secret("x", entry(f"file:{tmp_path / 'none'}"), env={})
+    with pytest.raises(InvalidConfig, match="control characters"):
+        read_secret("x", entry("env:T"), env={"T": "a\r\nX: y"})

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atc import events
+from atc.store import Store, StoreUnavailable, UnknownRun
+from atc.stored import process_mark
+from atc.types import Attempt, Fault, Finding, Program, Solution, Usage
+from protocols.ask import Completion, Message
+from sandbox.trace import Failure, Frame, ToolCall, Trace
+
+ROOT = Path(__file__).resolve().parent.parent
+CALL = ToolCall(index=0, tool="find", arguments={"name": "a", "n": 1.5}, line=3, result={"rows": [1, None]})
+REFUSED = ToolCall(index=1, tool="find", arguments={}, line=4, error="name is missing", outcome="refused")
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    with Store(tmp_path / "state" / "runs.sqlite3") as opened:
+        yield opened
+
+
+def test_a_run_is_stored_from_its_first_moment(store: Store) -> None:
+    run = store.create("How many?", model="local", strategy="auto", sandbox="zygote", config={"samples": 4})
+    stored = store.load(run)
+    assert (stored.summary.task, stored.summary.status, stored.summary.ended) == ("How many?", "running", None)
+    assert (stored.summary.model, stored.config, stored.attempts) == ("local", {"samples": 4}, ())
+
+
+def drive(store: Store, run: str) -> Solution:
+    """A run of three attempts: findings, a failed execution, an answer that reuses its call."""
+    observe, sink = store.observer(run), store.journal_sink(run)
+    observe(events.ToolsChosen(("find", "get"), 27))
+    observe(events.ModelAsked("write", [Message("system", "s"), Message("user", "u")]))
+    observe(events.ModelReplied("write", Completion(text="code", model="m", input_tokens=7, output_tokens=3)))
+    wrong = Attempt(
+        Program("fnd()"), (Finding(code="x", message="m", line=1),), None, Fault(kind="syntax", message="f")
+    )
+    observe(events.ProgramWritten(0, wrong.program, wrong.findings))
+    observe(events.AttemptEnded(0, wrong))
+    failure = Failure(kind="exception", type="KeyError", message="'x'", frames=(Frame(line=1), Frame(line=2)))
+    trace = Trace(calls=(CALL, REFUSED), stdout="out", value={"a": [1]}, failure=failure, backend="zygote")
+    fault = Fault(kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=("a", "b"))
+    failed = Attempt(Program("find()"), (), trace, fault, round=1)
+    observe(events.ProgramWritten(1, failed.program, ()))
+    sink(0, replace(CALL, result=None, outcome="unknown"), False)
+    observe(events.CallStarted(1, CALL))
+    sink(0, CALL, True)
+    observe(events.AttemptEnded(1, failed))  # the refused call reaches the store only here
+    again = replace(CALL, reused=True)
+    answered = Attempt(Program("print(find())"), (), Trace(calls=(again,), stdout="5", backend="zygote"), None, round=1)
+    answered = replace(answered, doubts=("it is short",), mended=wrong.findings)
+    observe(events.ProgramWritten(2, answered.program, ()))
+    sink(1, again, True)
+    observe(events.AttemptEnded(2, answered))
+    usage = Usage(model_calls=1, input_tokens=7, output_tokens=3, model_seconds=0.5)
+    return Solution(task="t", attempts=(wrong, failed, answered), status="solved", answer="5", usage=usage, run=run)
+
+
+def test_everything_comes_back(store: Store) -> None:
+    run = store.create("t")
+    solution = drive(store, run)
+    store.finish(run, solution)
+    stored = store.load(run)
+    assert stored.attempts == solution.attempts
+    assert stored.usage == solution.usage
+    assert stored.tools == ("find", "get")
+    assert (stored.summary.status, stored.summary.answer, stored.summary.model) == ("solved", "5", "m")
+    assert (stored.summary.attempts, stored.summary.calls) == (3, solution.calls)
+    assert [(c.execution, c.call.index, c.complete) for c in stored.calls] == [(0, 0, True), (0, 1, True), (1, 0, True)]
+    (exchange,) = stored.exchanges
+    assert exchange.messages == (Message("system", "s"), Message("user", "u"))
+    assert (exchange.reply, exchange.purpose, exchange.input_tokens) == ("code", "write", 7)
+    assert stored.summary.ended is not None
+
+
+def test_an_intent_is_on_disk_before_its_call_is_made(store: Store) -> None:
+    run = store.create("t")
+    store.journal_sink(run)(0, replace(CALL, outcome="unknown", result=None), False)
+    with Store(store.path) as other:  # another process would see the same
+        (call,) = other.load(run).calls
+    assert (call.complete, call.call.outcome, call.call.arguments) == (False, "unknown", CALL.arguments)
+
+
+def test_calls_that_only_the_attempt_knows_get_an_execution_of_their_own(store: Store) -> None:
+    run = store.create("t")
+    observe, sink = store.observer(run), store.journal_sink(run)
+    first = Attempt(Program("a"), (), Trace(calls=(replace(REFUSED, index=0),)), None)
+    observe(events.AttemptEnded(0, first))
+    second = Attempt(Program("b"), (), Trace(), None)
+    observe(events.AttemptEnded(1, second))
+    sink(2, CALL, True)
+    third = Attempt(Program("c"), (), Trace(calls=(CALL,)), None)
+    observe(events.AttemptEnded(2, third))
+    assert store.load(run).attempts == (first, second, third)
+
+
+def test_an_unfinished_run_says_what_it_has_used(store: Store) -> None:
+    run = store.create("t")
+    drive(store, run)
+    store.observer(run)(events.ModelAsked("repair", [Message("user", "u")]))
+    stored = store.load(run)
+    assert stored.usage == Usage(model_calls=1, input_tokens=7, output_tokens=3)
+    assert stored.exchanges[-1].reply is None
+
+
+def test_an_error_ends_a_run(store: Store) -> None:
+    run = store.create("t")
+    store.finish(run, status="error", error="the model is down; start it.")
+    summary = store.load(run).summary
+    assert (summary.status, summary.error, summary.answer) == ("error", "the model is down; start it.", None)
+
+
+def test_runs_are_found_by_prefix_suffix_and_last(store: Store) -> None:
+    with pytest.raises(UnknownRun, match="no run 'last'; 'atc runs list' shows all"):
+        store.load("last")
+    first, second = store.create("one"), store.create("two")
+    assert first[:8].isdigit()
+    assert [run.id for run in store.list()] == [second, first]
+    assert [run.id for run in store.list(1)] == [second]
+    assert store.load("last").summary.id == second
+    assert store.load(first).summary.task == "one"
+    assert store.load(first[-4:]).summary.id == first
+    assert store.load(second[:-1]).summary.id == second
+    with pytest.raises(UnknownRun, match=r"could be any of .*give more of its id"):
+        store.load(first[:4])
+    with pytest.raises(UnknownRun, match=f"did you mean .*{first}"):
+        store.load("x" + first)
+    with pytest.raises(UnknownRun):
+        store.load("")
+
+
+DIES = """
+import sys; from pathlib import Path
+from atc.store import Store
+store = Store(Path(sys.argv[1]))
+print(store.create("t"), flush=True)
+import os; os._exit(9)
+"""
+
+
+def test_a_run_whose_process_is_gone_was_interrupted(store: Store) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DIES, str(store.path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    run = done.stdout.strip()
+    assert store.load(run).summary.status == "interrupted"
+    assert store.list()[0].status == "interrupted"
+
+
+def test_a_process_is_told_from_another_of_the_same_number() -> None:
+    mark = process_mark(os.getpid())
+    assert mark == process_mark(os.getpid())
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with child:
+        assert process_mark(child.pid) not in (None, mark)
+    assert process_mark(child.pid) is None
+
+
+def test_only_the_user_may_read_it(store: Store) -> None:
+    store.create("t")
+    assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
+    for file in store.path.parent.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_threads_and_connections_write_at_once(store: Store) -> None:
+    errors: list[BaseException] = []
+
+    def write(target: Store) -> None:
+        try:
+            for _ in range(5):
+                run = target.create("t")
+                target.journal_sink(run)(0, CALL, True)
+        except BaseException as error:
+            errors.append(error)
+
+    with Store(store.path) as other:
+        threads = [threading.Thread(target=write, args=(target,)) for target in (store, store, other, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+    assert len(store.list(None)) == 20
+    assert all(run.calls == 1 for run in store.list(None))
+
+
+def test_text_that_is_not_unicode_is_kept_readable(store: Store) -> None:
+    run = store.create("caf\udce9 \x00 \x1b[31m")
+    store.observer(run)(events.ProgramWritten(0, Program("'\ud800'"), ()))
+    assert store.load(run).summary.task == "caf\\udce9 \x00 \x1b[31m"
+    assert store.load(run).attempts[0].program.source == "'\\ud800'"
+
+
+def unusable(path: Path) -> str:
+    with pytest.raises(StoreUnavailable) as caught:
+        Store(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_files_that_are_no_store(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite3"
+    path.write_bytes(b"this is not a database" * 100)
+    assert "it is not a database; move it away and a new one is made" in unusable(path)
+    path.unlink()
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE mine (a)")
+    other.close()
+    assert "another program's database" in unusable(path)
+    path.unlink()
+    assert "Is a directory; make it writable, or set ATC_STATE_DIR" in unusable(tmp_path)
+    (tmp_path / "file").write_text("x")
+    assert "set ATC_STATE_DIR" in unusable(tmp_path / "file" / "runs.sqlite3")
+
+
+def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite3"
+    Store(path).close()
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA user_version = 99")
+    other.close()
+    assert "written by a newer atc (format 99, this one knows 1); upgrade atc" in unusable(path)
+
+
+def test_a_damaged_store_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite3"
+    with Store(path) as store:
+        for _ in range(50):
+            store.create("t" * 1000)
+    content = bytearray(path.read_bytes())
+    content[4096 + 100 :] = b"\xff" * (len(content) - 4196)
+    path.write_bytes(content)
+    with pytest.raises(StoreUnavailable, match="it is damaged; move it away"), Store(path) as store:
+        store.list()
+
+
+def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.sqlite3") as store:
+        run = store.create("kept")
+        store._db.execute("PRAGMA max_page_count = 10")  # SQLite's own way to meet a full disk
+        with pytest.raises(StoreUnavailable, match="the disk is full; free some space"):
+            store.create("x" * 100_000)
+        assert [summary.id for summary in store.list()] == [run]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert "Permission denied; make it writable, or set ATC_STATE_DIR" in unusable(tmp_path / "runs.sqlite3")
