@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolflow_bench.grade import grade
+from toolflow_bench.numbers import numbers, structure, whole_number
+from toolflow_bench.task import Question
+
+DEPARTURES = "How many flights left JFK on 2013-01-05, and not after 10 at night?"
+MAKER = "Which manufacturer built most of the planes that flew from JFK to LAX on 2013-01-01?"
+RIVALS = "Which carrier had more flights in June 2013, UA or DL?"
+AIRPORTS = "Which three airports near New York are in the data?"
+TOP = "Which 3 carriers flew most, the busiest first?"
+
+
+def ask(question: str, answer: Any, type_: str, **more: Any) -> Question:
+    return Question(id="q", question=question, answer=answer, type=type_, **more)  # type: ignore[arg-type]
+
+
+NUMBER = ask(DEPARTURES, 842, "number")
+MEAN = ask("What was the mean delay, in minutes?", 12.64, "number", tolerance=0.05)
+BIG = ask("How many flights are there?", 58665, "number")
+TEN = ask("Were there 10 flights or fewer? How many?", 10, "number")
+COLD = ask("How cold was it?", -5, "number")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (NUMBER, "842"),
+        (NUMBER, " 842.\n"),
+        (NUMBER, "842.0"),
+        (NUMBER, "842 flights"),
+        (NUMBER, "There were 842 flights from JFK on 2013-01-05."),
+        (NUMBER, "On January 5, 2013, 842 flights left before 22:00."),
+        (NUMBER, '{"count": 842}'),
+        (NUMBER, "[842]"),
+        (NUMBER, "**842**"),
+        (NUMBER, "842 (eight hundred and forty-two)"),
+        (NUMBER, "842; so 842 it is"),
+        (NUMBER, "842 of the planes, N14228 among them"),
+        (MEAN, "12.6"),
+        (MEAN, "12.64 minutes"),
+        (MEAN, "about 12.638, that is 12.64"),
+        (MEAN, "12.64%"),
+        (MEAN, "1.264e1"),
+        (BIG, "58,665"),
+        (BIG, "58\u202f665 flights"),
+        (BIG, "$58,665.00"),
+        (TEN, "10"),
+        (TEN, "10 flights"),
+        (COLD, "-5"),
+        (COLD, "−5 °C"),
+        (COLD, "It was -5 degrees."),
+        (ask("Which share?", 0, "number"), "0"),
+    ],
+)
+def test_right_numbers(question: Question, answer: str) -> None:
+    assert grade(answer, question).correct, grade(answer, question).reason
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (NUMBER, None),
+        (NUMBER, ""),
+        (NUMBER, "   \n"),
+        (NUMBER, "None"),
+        (NUMBER, "nan"),
+        (NUMBER, "inf"),
+        (NUMBER, "true"),
+        (NUMBER, DEPARTURES),
+        (NUMBER, "843"),
+        (NUMBER, "84,2"),
+        (NUMBER, "-842"),
+        (NUMBER, "842 or 843"),
+        (NUMBER, "840, 841, 842, 843"),
+        (NUMBER, "[841,842]"),
+        (NUMBER, '{"count": 842, "page": 7}'),
+        (NUMBER, "1842"),
+        (NUMBER, "N842"),
+        (NUMBER, "842b3"),
+        (NUMBER, "1.842.3"),
+        (NUMBER, "8:42"),
+        (NUMBER, " ".join(map(str, range(1000)))),
+        (MEAN, "12.7"),
+        (MEAN, "0.1264"),
+        (BIG, "58"),
+        (BIG, "58, 665"),
+        (BIG, "[58,665]"),
+        (TEN, "Were there 10 flights or fewer? How many?"),
+        (TEN, "fewer than 10"),
+        (TEN, "9"),
+        (COLD, "5"),
+        (COLD, "10-5"),
+    ],
+)
+def test_wrong_numbers(question: Question, answer: str | None) -> None:
+    assert not grade(answer, question).correct, grade(answer, question).reason
+
+
+BOEING = ask(MAKER, "Boeing", "text")
+UNITED = ask("Which airline is meant by UA?", "United Air Lines Inc.", "text", accept=("United Airlines",))
+RIVAL = ask(RIVALS, "UA", "text", accept=("United",))
+PLACE = ask("Where is it?", "Jackson, WY", "text")
+OHARE = ask("Where did it go?", "Chicago O'Hare", "text")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (BOEING, "BOEING"),
+        (BOEING, " boeing.\n"),
+        (BOEING, '"Boeing"'),
+        (BOEING, "['Boeing']"),
+        (BOEING, '{"manufacturer": "BOEING"}'),
+        (BOEING, "Most of the planes were built by Boeing."),
+        (BOEING, "Boeing, with 4 planes"),
+        (BOEING, "Boeing (17 planes)"),
+        (UNITED, "united air lines inc"),
+        (UNITED, "UA is United Airlines"),
+        (RIVAL, "UA"),
+        (RIVAL, "United"),
+        (RIVAL, "UA had more flights"),
+        (PLACE, "jackson wy"),
+        (PLACE, "In Jackson, WY."),
+        (OHARE, "chicago ohare"),
+        (OHARE, "Chicago O’Hare Intl"),
+        (ask("Where?", "São Paulo", "text"), "Sao Paulo"),
+    ],
+)
+def test_right_texts(question: Question, answer: str) -> None:
+    assert grade(answer, question).correct, grade(answer, question).reason
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (BOEING, None),
+        (BOEING, ""),
+        (BOEING, "None"),
+        (BOEING, MAKER),
+        (BOEING, "Airbus"),
+        (BOEING, "Boeings"),
+        (BOEING, "not Boeing"),
+        (BOEING, "It is not the Boeing."),
+        (BOEING, "Airbus, Boeing, Embraer"),
+        (BOEING, "Boeing or Airbus"),
+        (BOEING, "Boeing\nAirbus Industrie\nEmbraer"),
+        (BOEING, '["Airbus", "Boeing"]'),
+        (BOEING, '[{"manufacturer": "BOEING", "n": 4}, {"manufacturer": "AIRBUS", "n": 2}]'),
+        (BOEING, "Boeing " + " ".join(f"word{i} " for i in range(13))),
+        (UNITED, "United"),
+        (UNITED, "UA"),
+        (RIVAL, RIVALS),
+        (RIVAL, "UA, DL"),
+        (RIVAL, "DL"),
+        (PLACE, "Jackson"),
+    ],
+)
+def test_wrong_texts(question: Question, answer: str | None) -> None:
+    assert not grade(answer, question).correct, grade(answer, question).reason
+
+
+NEAR = ask(AIRPORTS, ["JFK", "LGA", "EWR"], "set")
+ORDER = ask(TOP, ["UA", "B6", "EV"], "list")
+PAIRS = ask(TOP, [["UA", 58665], ["B6", 54635]], "list")
+YEARS = ask("Which years?", [2001, 2003.5], "set", tolerance=0.1)
+NOBODY = ask("Which planes?", [], "set", accept=("none at all",))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (NEAR, "JFK, LGA, EWR"),
+        (NEAR, "EWR, jfk and LGA."),
+        (NEAR, '["EWR", "LGA", "JFK"]'),
+        (NEAR, "{'EWR', 'LGA', 'JFK'}"),
+        (NEAR, "('EWR', 'LGA', 'JFK')"),
+        (NEAR, "- JFK\n- LGA\n- EWR\n"),
+        (NEAR, "1. JFK\n2. LGA\n3. EWR"),
+        (NEAR, "The airports: JFK, LGA, EWR"),
+        (NEAR, "JFK, LGA, EWR, JFK"),
+        (NEAR, '{"airports": ["JFK", "LGA", "EWR"]}'),
+        (ORDER, "UA, B6, EV"),
+        (ORDER, "UA\nB6\nEV"),
+        (ORDER, "['UA', 'B6', 'EV']"),
+        (PAIRS, "[('UA', 58665), ('B6', 54635)]"),
+        (YEARS, "2003.45 and 2001"),
+        (YEARS, "[2001, 2003.5]"),
+        (NOBODY, "[]"),
+        (NOBODY, "set()"),
+        (NOBODY, "None at all."),
+        (ask("Where?", ["Jackson, WY", "Boise, ID"], "set"), "Boise, ID\nJackson, WY"),
+    ],
+)
+def test_right_items(question: Question, answer: str) -> None:
+    assert grade(answer, question).correct, grade(answer, question).reason
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (NEAR, None),
+        (NEAR, ""),
+        (NEAR, AIRPORTS),
+        (NEAR, "JFK, LGA"),
+        (NEAR, "JFK, LGA, EWR, BOS"),
+        (NEAR, "JFK LGA EWR"),
+        (NEAR, '[["JFK", "LGA", "EWR"]]'),
+        (NEAR, '{"JFK": 1, "LGA": 2, "EWR": 3}'),
+        (NEAR, '[{"code": "JFK"}, {"code": "LGA"}, {"code": "EWR"}]'),
+        (ORDER, "B6, UA, EV"),
+        (ORDER, "UA, B6, EV, EV"),
+        (ORDER, "UA, B6"),
+        (PAIRS, "[('UA', 58665), ('B6', 1)]"),
+        (YEARS, "2001"),
+        (YEARS, "[2001, 2003.5, true]"),
+        (YEARS, "2001, 2003.5, nan"),
+        (NOBODY, "None"),
+        (NOBODY, "N14228"),
+        (NOBODY, ""),
+    ],
+)
+def test_wrong_items(question: Question, answer: str | None) -> None:
+    assert not grade(answer, question).correct, grade(answer, question).reason
+
+
+def test_reasons_name_what_was_found() -> None:
+    assert grade("840 or 842", NUMBER).reason == "842 is expected, found 840, 842"
+    assert grade("DL", BOEING).reason == "does not say 'Boeing'"
+    assert grade("Boeing/Airbus", BOEING).reason == "also names airbus"
+    assert grade("JFK", NEAR).reason == "['JFK', 'LGA', 'EWR'] is expected, found JFK"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1,234,567.5 and 12,345,67", [1234567.5, 12, 345, 67]),
+        (".5 -.5 +3 1e3 -2.5E-1", [0.5, -0.5, 3, 1000, -0.25]),
+        ("5km 7% $-3 -$4 (9) 2013-14", [5, 7, -3, -4, 9, 2013, 14]),
+        ("v1.2.3 N14228 B6 x2 1st 1e999", [1]),
+        ("[1,234]", [1, 234]),
+    ],
+)
+def test_numbers_in_text(text: str, found: list[float]) -> None:
+    assert numbers(text) == found
+
+
+def test_hostile_structures_are_only_text() -> None:
+    assert structure("[" * 100_000) is None
+    assert structure("[" + "9" * 5000 + "]") is None
+    assert structure("(" * 500 + ")" * 500) is None
+    assert structure("{[]: 1}") is None
+    assert whole_number("__import__('os')") is None
+    assert not grade("[" * 100_000, NEAR).correct
+    assert not grade("[[" * 5_000 + "842" + "]]" * 5_000, BOEING).correct

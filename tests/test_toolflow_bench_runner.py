@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from atc.types import Attempt, Program, Solution, Usage
+from protocols.errors import ModelUnavailable
+from sandbox.trace import ToolCall, Trace
+from toolflow_bench.metrics import Row
+from toolflow_bench.rows import Header, InvalidRunFile, read_rows
+from toolflow_bench.runner import digest, run_suite
+from toolflow_bench.task import Question
+
+ROOT = Path(__file__).resolve().parent.parent
+QUESTIONS = [
+    Question(id=f"q{number}", question=f"What is twice {number}?", answer=2 * number, type="number", calls=number)
+    for number in range(1, 7)
+]
+HEADER = Header(
+    suite="twice", model="scripted", seed=0, data=digest(QUESTIONS), version="0", settings={"samples": 4, "tools": ()}
+)
+PROGRAM = Program("print(2)")
+
+
+def solution(question: str, answer: str | None) -> Solution:
+    calls = (ToolCall(index=0, tool="twice", arguments={}, line=1), ToolCall(index=1, tool="t", arguments={}, line=1))
+    first = Attempt(PROGRAM, (), Trace(calls=calls), None)
+    again = Attempt(PROGRAM, (), Trace(calls=(replace(calls[0], reused=True),)), None, round=1)
+    usage = Usage(model_calls=2, input_tokens=100, output_tokens=10, model_seconds=0.5)
+    status = "failed" if answer is None else "solved"
+    return Solution(task=question, attempts=(first, again), status=status, answer=answer, usage=usage, run="r1")
+
+
+class Twice:
+    """Answers right, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        self.asked.append(question)
+        return solution(question, str(2 * int(question.rstrip("?").split()[-1])))
+
+
+def test_a_row_says_how_its_question_went(tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    limits: list[tuple[int, float | None]] = []
+
+    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        limits.append((seed, max_seconds))
+        return solution(question, "2" if "1" in question else None)
+
+    rows = run_suite(
+        QUESTIONS[:2],
+        solve,
+        header=replace(HEADER, seed=7),
+        out=tmp_path / "deep" / "rows.jsonl",
+        timeout_seconds=9.0,
+        on_row=lambda row, done, total: seen.append((row.id, done, total)),
+    )
+    right, failed = rows
+    assert (right.correct, right.status, right.answer, right.expected, right.needs) == (True, "solved", "2", 2, 1)
+    assert (right.calls, right.repairs, right.attempts, right.run) == (2, 1, 2, "r1")
+    assert (right.model_calls, right.input_tokens, right.output_tokens, right.model_seconds) == (2, 100, 10, 0.5)
+    assert (failed.correct, failed.status, failed.reason) == (False, "failed", "failed: no answer")
+    assert seen == [("q1", 1, 2), ("q2", 2, 2)]
+    assert limits == [(7, 9.0), (7, 9.0)]
+    assert read_rows(tmp_path / "deep" / "rows.jsonl")[1] == rows
+
+
+def test_an_answer_of_a_run_that_was_not_solved_does_not_count(tmp_path: Path) -> None:
+    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        return replace(solution(question, "2"), status="paused")
+
+    (row,) = run_suite(QUESTIONS[:1], solve, header=HEADER, out=tmp_path / "r.jsonl")
+    assert (row.correct, row.status, row.reason) == (False, "paused", "paused: no answer")
+
+
+def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+    run_suite(QUESTIONS[:2], Twice(), header=HEADER, out=out)
+    before = out.read_bytes()
+    out.write_bytes(before + b'{"row": {"id": "q3", "ques')  # killed while it wrote
+    solve = Twice()
+    rows = run_suite(QUESTIONS, solve, header=HEADER, out=out)
+    assert solve.asked == [question.question for question in QUESTIONS[2:]]
+    assert [row.id for row in rows] == [question.id for question in QUESTIONS]
+    assert out.read_bytes().startswith(before)
+    assert read_rows(out)[1] == rows
+
+
+def test_outages_are_kept_apart_and_asked_again(tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+    twice = Twice()
+
+    def shaky(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        if "2" in question:
+            raise ModelUnavailable("the endpoint is down; start it.")
+        if "3" in question:
+            raise ZeroDivisionError("ours")
+        return twice(question, seed=seed, max_seconds=max_seconds)
+
+    rows = run_suite(QUESTIONS[:4], shaky, header=HEADER, out=out)
+    assert [row.status for row in rows] == ["solved", "outage", "crash", "solved"]
+    assert [row.error for row in rows[1:3]] == ["the endpoint is down; start it.", "ZeroDivisionError: ours"]
+    assert not any(row.graded for row in rows[1:3])
+    later = Twice()
+    rows = run_suite(QUESTIONS[:4], later, header=HEADER, out=out)
+    assert len(later.asked) == 2
+    assert all(row.correct for row in rows)
+    assert len(out.read_text().splitlines()) == 1 + 4 + 2
+
+
+def test_several_at_once_give_the_same_rows(tmp_path: Path) -> None:
+    together = threading.Barrier(3, timeout=20)
+    twice = Twice()
+
+    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        together.wait()  # returns only while three questions are under way
+        return twice(question, seed=seed, max_seconds=max_seconds)
+
+    rows = run_suite(QUESTIONS, solve, header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    assert [row.id for row in rows] == [question.id for question in QUESTIONS]
+    assert all(row.correct for row in rows)
+
+
+def test_another_run_is_not_continued(tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+    run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+    other = replace(HEADER, model="gpt", settings={"samples": 1, "tools": ()})
+    with pytest.raises(InvalidRunFile) as caught:
+        run_suite(QUESTIONS, Twice(), header=other, out=out)
+    said = str(caught.value)
+    assert "model was 'scripted', is 'gpt'; samples was 4, is 1" in said
+    assert "--out" in said
+    assert "--restart" in said
+    solve = Twice()
+    run_suite(QUESTIONS, solve, header=other, out=out, restart=True)
+    assert len(solve.asked) == len(QUESTIONS)
+    assert read_rows(out)[0].model == "gpt"
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path, restart: bool) -> None:
+    out = tmp_path / "diary.txt"
+    for content in ("dear diary\n", "dear diary", '{"a": 1}\n'):
+        out.write_text(content)
+        with pytest.raises(InvalidRunFile, match="not a benchmark's file"):
+            run_suite(QUESTIONS, Twice(), header=HEADER, out=out, restart=restart)
+        assert out.read_text() == content
+
+
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRunFile, match="Is a directory; give another --out"):
+        run_suite(QUESTIONS, Twice(), header=HEADER, out=tmp_path)
+    out = tmp_path / "r.jsonl"
+    out.write_text(json.dumps({"format": 99, "header": {}}) + "\n")
+    with pytest.raises(InvalidRunFile, match="written in format 99, this atc writes 1"):
+        run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+    run_suite(QUESTIONS[:1], Twice(), header=HEADER, out=out, restart=True)
+    lines = out.read_text().splitlines()
+    out.write_text("\n".join([*lines, "nonsense", lines[1]]) + "\n")
+    with pytest.raises(InvalidRunFile, match="line 3 is no row"):
+        run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+    with pytest.raises(InvalidRunFile, match="No such file"):
+        read_rows(tmp_path / "none")
+
+
+def test_a_file_has_one_writer(tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+
+    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        with pytest.raises(InvalidRunFile, match="another process is writing"):
+            run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+        return solution(question, "2")
+
+    (row,) = run_suite(QUESTIONS[:1], solve, header=HEADER, out=out)
+    assert row.correct, row.error
+
+
+def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, limits[1]))
+        return solution(question, "2")
+
+    try:
+        with pytest.raises(InvalidRunFile, match="File too large; make room and run the same command again"):
+            run_suite(QUESTIONS[:1], solve, header=HEADER, out=tmp_path / "r.jsonl")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    rows = run_suite(QUESTIONS, Twice(), header=HEADER, out=tmp_path / "r.jsonl")
+    assert all(row.correct for row in rows)
+
+
+def test_a_device_is_no_file_of_rows() -> None:
+    with pytest.raises(InvalidRunFile, match="no regular file"):
+        run_suite(QUESTIONS, Twice(), header=HEADER, out=Path("/dev/null"))
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+from pathlib import Path
+from test_toolflow_bench_runner import HEADER, QUESTIONS, Twice, run_suite
+twice = Twice()
+def solve(question, *, seed, max_seconds):
+    if "3" in question:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    return twice(question, seed=seed, max_seconds=max_seconds)
+run_suite(QUESTIONS, solve, header=HEADER, out=Path(sys.argv[1]), jobs=int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_ends_at_once_and_leaves_a_file_to_go_on_with(tmp_path: Path, jobs: int) -> None:
+    out = tmp_path / "r.jsonl"
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(out), str(jobs)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGINT, ended.stderr.decode()
+    assert b"KeyboardInterrupt" in ended.stderr
+    kept = {row.id for row in read_rows(out)[1]}
+    assert "q3" not in kept
+    solve = Twice()
+    rows = run_suite(QUESTIONS, solve, header=HEADER, out=out)
+    assert len(solve.asked) == len(QUESTIONS) - len(kept)
+    assert all(row.correct for row in rows)
+
+
+def test_digest_changes_with_an_answer() -> None:
+    assert digest(QUESTIONS) == digest(list(QUESTIONS))
+    assert digest(QUESTIONS) != digest([replace(QUESTIONS[0], answer=3), *QUESTIONS[1:]])
+
+
+def test_rows_survive_json() -> None:
+    row = Row(id="a", question="?", expected=[1, "b"], needs=2, answer="\ud800")
+    assert Row(**json.loads(json.dumps(asdict(row)))) == row

@@ -1,0 +1,113 @@
+"""What stands in an answer: its words, its numbers, and the structure it spells, if any."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from protocols.jsontypes import Json
+
+_LONGEST_STRUCTURE = 200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict
+_CLOCK = re.compile(
+    r"(?<!\w)(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?|\d{1,2}:\d{2}(?::\d{2})?)(?!\w)"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.])"  # not within a name, a version or another number
+    r"(?P<value>(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!,?\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)"
+    r"(?![\d]|\.\d|[^\W\d_]+\d)"  # `5f3a` is a name; `5km` is a number
+)
+_MINUS = re.compile(r"(?:^|[^\w.)\]])[-−][$€£]?$")
+
+
+def fold(text: str) -> str:
+    """`text` without case, accents and apostrophes within words."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    plain = "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
+    return re.sub(r"(?<=\w)['’](?=\w)", "", plain)
+
+
+def words(text: str) -> list[str]:
+    """The words of `text`, folded, without punctuation."""
+    return re.findall(r"[^\W_]+", fold(text))
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers in `text`, in order. Dates, times, names with digits in them and infinities are none.
+
+    Text that spells a structure gives the numbers of its values, however they are separated.
+    """
+    value = structure(text)
+    if isinstance(value, dict | list):
+        return [number for leaf in leaves(value) for number in _scan(str(leaf)) if not isinstance(leaf, bool)]
+    return [number for number, _, _ in _spans(text)]
+
+
+def whole_number(text: str) -> float | None:
+    """The number that `text` is as a whole (`$1,234.50`, `12 km`, `[5]`), or None. Up to three words may follow it."""
+    value = structure(text)
+    if isinstance(value, dict | list):
+        found = list(leaves(value))
+        if isinstance(value, dict) or len(found) != 1 or isinstance(found[0], bool):
+            return None
+        text = str(found[0])
+    spans = _spans(text)
+    if len(spans) != 1:
+        return None
+    number, start, end = spans[0]
+    return number if not words(text[:start]) and len(words(text[end:])) <= 3 else None
+
+
+def structure(text: str) -> Json:
+    """The JSON or Python literal that `text` is, tuples and sets as lists; None where it is neither."""
+    stripped = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    if len(stripped) > _LONGEST_STRUCTURE or not stripped.startswith(("[", "{", "(", "set(")):
+        return None
+    try:
+        return _plain(json.loads(stripped))
+    except (ValueError, RecursionError):
+        pass
+    if stripped == "set()":
+        return []
+    try:
+        return _plain(ast.literal_eval(stripped))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def leaves(value: Json) -> Iterator[Json]:
+    """The values of a structure that hold no others, keys not included."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _scan(text: str) -> list[float]:
+    return [number for number, _, _ in _spans(text)]
+
+
+def _spans(text: str) -> list[tuple[float, int, int]]:
+    """Each number with where it begins (its sign included) and ends."""
+    masked = _CLOCK.sub(lambda match: "x" * len(match.group()), text)
+    found = []
+    for match in _NUMBER.finditer(masked):
+        value = float(re.sub(r"[,\u00a0\u202f]", "", match["value"]))
+        negative = _MINUS.search(masked[max(0, match.start() - 3) : match.start()]) is not None
+        if math.isfinite(value):
+            found.append((-value if negative else value, match.start(), match.end()))
+    return found

@@ -1,0 +1,189 @@
+"""The file of a benchmark run: JSON Lines, a header and then a row a question, on disk as soon as it is written."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from toolflow_bench.metrics import Row
+
+FORMAT = 1
+
+
+class InvalidRunFile(AtcError):
+    """The file of a run cannot be used or continued. Says what stands in it and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What every row of a file has in common. A run is continued only under an equal header."""
+
+    suite: str
+    model: str
+    seed: int
+    data: str
+    """Digest of the questions."""
+    version: str
+    """Of atc."""
+    settings: Mapping[str, Json]
+    """Whatever else changes results: strategy, limits, time-out."""
+
+
+class RowFile:
+    """An open file of rows, locked against other processes. `rows` has the last row of each question so far.
+
+    A line that a killed run left half-written is cut off.
+
+    Raises:
+        InvalidRunFile: it holds another run (`restart` empties it), is no such file, is locked or cannot be written.
+    """
+
+    def __init__(self, path: Path, header: Header, *, restart: bool = False) -> None:
+        self.path = path
+        self.rows: dict[str, Row] = {}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise InvalidRunFile(f"cannot write {str(path)!r}: {error.strerror}; give another --out.") from error
+        try:
+            self._lock()
+            self._begin(header, restart=restart)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def append(self, row: Row) -> None:
+        """Write a row; it is on disk when this returns."""
+        self._write({"row": asdict(row)})
+        self.rows[row.id] = row
+
+    def close(self) -> None:
+        """Close and unlock the file."""
+        os.close(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            raise InvalidRunFile(f"{str(self.path)!r} is no regular file; give another --out.")
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidRunFile(
+                f"another process is writing {str(self.path)!r}; wait for it, or give another --out."
+            ) from None
+
+    def _begin(self, header: Header, *, restart: bool) -> None:
+        content = self.path.read_bytes()
+        start = b'{"format"'
+        if not content.startswith(start[: len(content)]):
+            # Not even --restart may empty a file that somebody else wrote.
+            raise InvalidRunFile(f"{str(self.path)!r} is not a benchmark's file; give another --out.")
+        whole = b"" if restart else content[: content.rfind(b"\n") + 1]
+        os.ftruncate(self._descriptor, len(whole))
+        if not whole:
+            self._write({"format": FORMAT, "header": asdict(header)})
+            return
+        found, self.rows = _parse(whole, self.path)
+        if differing := _differences(found, header):
+            raise InvalidRunFile(
+                f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); "
+                "give another --out, or --restart to begin anew."
+            )
+
+    def _write(self, document: Json) -> None:
+        line = json.dumps(document, default=repr).encode() + b"\n"
+        try:
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise InvalidRunFile(
+                f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same command again."
+            ) from error
+
+
+def read_rows(path: Path) -> tuple[Header, list[Row]]:
+    """The header of a run's file and the last row of each question; a half-written last line is left out.
+
+    Raises:
+        InvalidRunFile: it cannot be read, or is no such file.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidRunFile(
+            f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
+        ) from (error)
+    header, rows = _parse(content[: content.rfind(b"\n") + 1], path)
+    return header, list(rows.values())
+
+
+def _parse(content: bytes, path: Path) -> tuple[Header, dict[str, Row]]:
+    lines = content.splitlines()
+    rows: dict[str, Row] = {}
+    try:
+        header = _header(lines, path)
+        for number, line in enumerate(lines[1:], start=2):
+            row = _row(line, number)
+            rows[row.id] = row
+    except (ValueError, TypeError, KeyError) as error:
+        raise InvalidRunFile(
+            f"{str(path)!r} is not a benchmark's file: {error}; give another --out, or --restart to begin anew."
+        ) from error
+    return header, rows
+
+
+def _header(lines: Sequence[bytes], path: Path) -> Header:
+    first = json.loads(lines[0]) if lines else None
+    if not isinstance(first, dict) or "header" not in first:
+        raise ValueError("its first line is no header")
+    if first.get("format") != FORMAT:
+        raise InvalidRunFile(
+            f"{str(path)!r} was written in format {first.get('format')!r}, this atc writes {FORMAT}; "
+            "give another --out, or --restart to begin anew."
+        )
+    return Header(**first["header"])
+
+
+def _row(line: bytes, number: int) -> Row:
+    try:
+        return Row(**json.loads(line)["row"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"line {number} is no row") from error
+
+
+def _differences(found: Header, wanted: Header) -> list[str]:
+    """`model was 'a', is 'b'` for each setting that differs."""
+    old, new = (_flat(header) for header in (found, wanted))
+    return [
+        f"{key} was {old.get(key)!r}, is {new.get(key)!r}" for key in {**old, **new} if old.get(key) != new.get(key)
+    ]
+
+
+def same_header(found: Header, wanted: Header) -> bool:
+    """Whether a run with header `wanted` may continue a file whose header is `found`."""
+    return not _differences(found, wanted)
+
+
+def _flat(header: Header) -> dict[str, Json]:
+    plain: dict[str, Json] = json.loads(json.dumps(asdict(header), default=repr))  # tuples are lists in a file
+    settings: dict[str, Json] = plain.pop("settings")
+    return plain | settings

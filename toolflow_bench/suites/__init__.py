@@ -1,0 +1,55 @@
+"""The suites that `atc bench` knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from protocols.errors import AtcError
+from toolflow_bench.suites.flights import load as load_flights
+from toolflow_bench.task import Question
+
+__all__ = ["SUITES", "Suite", "UnknownSuite", "find_suite"]
+
+
+class UnknownSuite(AtcError):
+    """No suite of this name; the message names those that exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A set of questions and the tools that they are asked with."""
+
+    name: str
+    summary: str
+    load: Callable[[Path | None], tuple[Question, ...]]
+    """Takes the file of its questions (None: where they usually are). Raises `InvalidTask` where it cannot be read."""
+    tools: tuple[str, ...] = ()
+    """Tool sources; none: the built-in flights service."""
+
+
+SUITES: Mapping[str, Suite] = {
+    suite.name: suite
+    for suite in (
+        Suite(
+            name="flights",
+            summary="24 questions of travellers and analysts about the flights that left New York in 2013",
+            load=load_flights,
+        ),
+    )
+}
+
+
+def find_suite(name: str) -> Suite:
+    """The suite of this name.
+
+    Raises:
+        UnknownSuite: there is none.
+    """
+    if name in SUITES:
+        return SUITES[name]
+    near = get_close_matches(name, SUITES, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(SUITES)}."
+    raise UnknownSuite(f"no suite named {name!r}; {hint}")
