@@ -41,6 +41,8 @@ class ProgramWritten:
     attempt: int
     program: Program
     findings: tuple[Finding, ...]
+    mended: tuple[Finding, ...] = ()
+    """What was found in the program as the model wrote it, and mended."""
 
 
 @dataclass(frozen=True, slots=True)

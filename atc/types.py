@@ -54,6 +54,8 @@ class Finding:
     end_column: int = 0
     tool: str | None = None
     suggestion: str | None = None
+    certain: bool = True
+    """False for what only may go wrong (a field that can be null): no reason not to run the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,7 @@ class Fault:
 class Attempt:
     """One program and what became of it. `trace` is None when the check found something, `fault` when it answered.
 
+    `mended` is what the check found in the program as the model wrote it, and what was mended before it ran.
     `doubts` are sentences against an answer that no fault stopped. `round` is 0 for the first programs, n for those of
     the n-th repair; several samples may share a round.
     """
@@ -87,6 +90,7 @@ class Attempt:
     trace: Trace | None
     fault: Fault | None
     doubts: tuple[str, ...] = ()
+    mended: tuple[Finding, ...] = ()
     round: int = 0
 
     @property

@@ -151,6 +151,6 @@ def shape(value: Json, *, depth: int = 3) -> str:
             inside = ", ".join(f"{k}: {shape(v, depth=depth - 1)}" for k, v in list(value.items())[:12])
             return "{" + inside + (", …" if len(value) > 12 else "") + "}"
         case list():
-            return f"[{shape(value[0], depth=depth - 1) if depth and value else ''}] × {len(value)}"
+            return f"[{shape(value[0], depth=depth - 1) if depth else '…'}] × {len(value)}" if value else "[]"
         case _:
             return type_name(value)

@@ -104,7 +104,7 @@ def test_a_value_has_the_type_that_it_is_named(value):
 
 def test_shape_of_nested_values():
     value = {"id": "x", "stops": [{"code": "JFK"}, {"code": "LGA"}], "empty": [], "none": None}
-    assert shape(value) == "{id: string, stops: [{code: string}] × 2, empty: [] × 0, none: null}"
+    assert shape(value) == "{id: string, stops: [{code: string}] × 2, empty: [], none: null}"
 
 
 @pytest.mark.parametrize(("depth", "expected"), [(0, "{…}"), (1, "{a: {…}}"), (2, "{a: {b: {…}}}")])

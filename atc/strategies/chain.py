@@ -11,6 +11,7 @@ from atc.attribute import attribute
 from atc.check import check
 from atc.doubt import doubts
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
+from atc.mend import mend
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
 from atc.retrieve.closure import with_producers
@@ -23,6 +24,10 @@ from sandbox.limits import Limits
 
 _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
+
+
+_MENDING_ROUNDS = 3
+"""Mending one thing may bring another to light."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
@@ -70,16 +75,35 @@ def retrieve(task: str, parts: Parts) -> Toolbox:
 def attempt(program: Program, tools: Toolbox, parts: Parts, meter: Meter, *, number: int, round_: int) -> Attempt:
     """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts."""
     known = _with_named(program, tools, parts.toolbox)
-    findings = check(program, known)
-    parts.observer(ProgramWritten(number, program, findings))
+    program, findings, mended = checked(program, known)
+    parts.observer(ProgramWritten(number, program, findings, mended))
     trace = None
     if not findings:
         trace = parts.sandbox.run(program.source, known, limits=_limits(parts, meter), journal=parts.journal)
-    result = Attempt(program, findings, trace, attribute(program, findings, trace, known), round=round_)
+    result = Attempt(program, findings, trace, attribute(program, findings, trace, known), mended=mended, round=round_)
     if result.trace is not None and result.answer is not None and not _wrote(result, parts):
         result = replace(result, doubts=doubts(program, result.trace, result.answer, known))
     parts.observer(AttemptEnded(number, result))
     return result
+
+
+def checked(program: Program, tools: Toolbox) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
+    """The program to run, what stops it, and what was mended in it; the program as it came where mending fails."""
+    found = findings = _certain(program, tools)
+    better = program
+    for _ in range(_MENDING_ROUNDS):
+        mended = mend(better, findings, tools) if findings else None
+        if mended is None:
+            break
+        better, findings = mended, _certain(mended, tools)
+        if not findings:
+            return better, (), found
+    return program, found, ()
+
+
+def _certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
+    return tuple(finding for finding in check(program, tools) if finding.certain)
 
 
 def _with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
@@ -155,8 +179,8 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     for number, program in enumerate(
         samples(messages, meter.complete, count=parts.config.samples, temperature=parts.config.temperature)
     ):
-        findings = check(program, _with_named(program, tools, parts.toolbox))
-        parts.observer(ProgramWritten(number, program, findings))
+        program, findings, mended = checked(program, _with_named(program, tools, parts.toolbox))
+        parts.observer(ProgramWritten(number, program, findings, mended))
         if best[0] is None or len(findings) < len(best[1]):
             best = (program, findings)
         if not findings:

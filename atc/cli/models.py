@@ -1,0 +1,131 @@
+"""`atc models`: which language models can be used, fetching the embedded one, and trying one out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from atc.cli.options import json_option, model_option
+from atc.cli.output import print_columns, print_json, print_text, say
+from atc.cli.settings import load_config
+from atc.cli.wiring import choose_model
+from atc.config import Config
+from protocols.ask import Message
+
+_QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
+
+
+@click.group()
+def models() -> None:
+    """See, fetch and test language models.
+
+    In use is the one of --model, else of the configuration, else the endpoint of OPENAI_BASE_URL or OPENAI_API_KEY,
+    else 'local', the embedded model.
+    """
+
+
+@models.command("list", epilog="Example: atc models list --json")
+@json_option
+def list_(*, as_json: bool) -> None:
+    """The models that can be used here, and which one is."""
+    config = load_config()[0]
+    rows = list(_known(config))
+    if as_json:
+        names = ("name", "state", "where", "in_use")
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+    else:
+        print_columns((("* " if used else "  ") + name, state, where) for name, state, where, used in rows)
+
+
+@models.command(epilog="Example: atc models pull")
+@json_option
+def pull(*, as_json: bool) -> None:
+    """Fetch the embedded model into the cache, or go on where a fetch stopped, and verify it."""
+    from atc.models.fetch import fetch
+
+    config = load_config()[0]
+    with _download_bar() as progress:
+        path = fetch(folder=config.cache_dir / "models", on_progress=progress, on_message=say)
+    if as_json:
+        print_json({"model": "local", "path": str(path), "bytes": path.stat().st_size})
+    else:
+        print_text(str(path))
+
+
+@models.command(epilog="Example: atc models test --model local")
+@model_option
+@json_option
+def test(*, as_json: bool, **flags: Any) -> None:
+    """Ask the model one small question and show how fast it answers."""
+    config = load_config(flags)[0]
+    with _download_bar() as progress:  # the embedded model is fetched when it is first asked
+        ask = choose_model(config, progress=progress)
+        try:
+            reply = ask([Message("user", _QUESTION)], max_tokens=200)
+        finally:
+            getattr(ask, "close", lambda: None)()
+    speed = reply.output_tokens / reply.seconds if reply.seconds else 0.0
+    if as_json:
+        figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
+        tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
+        print_json({"model": ask.name, "reply": reply.text} | tokens | figures)
+    else:
+        print_text(reply.text)
+        say(
+            f"{ask.name}: {reply.input_tokens} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s "
+            f"({speed:.1f} a second, the first answer after loading)"
+        )
+
+
+def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
+    """Name, state, place, and whether it is the one in use."""
+    from atc.models import openai
+    from atc.models.download import QWEN
+    from atc.models.fetch import cached
+
+    remote = openai.configured()
+    if own := os.environ.get("ATC_MODEL_PATH"):
+        state, where = "file", own
+    elif path := cached(folder=config.cache_dir / "models"):
+        state, where = "here", str(path)
+    else:
+        state, where = "not fetched", f"{QWEN.size / 1e6:,.0f} MB, fetched when first used or by 'atc models pull'"
+    yield "local", state, where, config.model == "local" or (config.model is None and not remote)
+    if remote:
+        yield "(endpoint)", "set", openai.OpenAIModel().url, config.model is None
+    if config.model not in (None, "local"):
+        yield str(config.model), "configured", "asked by 'atc models test'", True
+
+
+def told_in_tenths() -> Callable[[int, int], None]:
+    """Says on stderr when another tenth of the model has come."""
+    told = -1
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if (tenth := done * 10 // total) > told:
+            told = tenth
+            say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+
+    return progress
+
+
+@contextmanager
+def _download_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar with speed and estimate on a terminal; lines otherwise."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    from atc.cli.output import stderr_console
+
+    if not sys.stderr.isatty():
+        yield told_in_tenths()
+        return
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr_console(), transient=True) as bar:
+        task = bar.add_task("model", total=None, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

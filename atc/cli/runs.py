@@ -1,0 +1,145 @@
+"""`atc runs`: what earlier runs did."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+
+import click
+
+from atc.cli.options import json_option
+from atc.cli.output import clipped, count, print_columns, print_json, print_text, say
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_store
+from atc.stored import RunSummary, StoredCall, StoredRun
+from atc.types import Attempt
+from protocols.jsontypes import Json
+
+_WIDTH = 200
+
+
+@click.group()
+def runs() -> None:
+    """See what earlier runs did. Every run is stored from its first moment."""
+
+
+@runs.command("list", epilog="Example: atc runs list --limit 5")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Newest runs only.")
+@json_option
+def list_(*, limit: int, as_json: bool) -> None:
+    """The latest runs, newest first."""
+    with open_store(load_config()[0]) as store:
+        found = store.list(limit)
+    if as_json:
+        print_json([asdict(run) for run in found])
+    elif found:
+        print_columns((run.id, run.status, _when(run.created), _took(run), _line(run.task)) for run in found)
+    else:
+        say("No run is stored yet; 'atc run TASK' makes one.")
+
+
+@runs.command(epilog="Example: atc runs show last --prompts")
+@click.argument("run")
+@click.option("--prompts", is_flag=True, help="Also show every prompt and reply.")
+@json_option
+def show(run: str, *, prompts: bool, as_json: bool) -> None:
+    """Everything about RUN: its id, the beginning or the end of its id, or 'last'."""
+    with open_store(load_config()[0]) as store:
+        stored = store.load(run)
+    if as_json:
+        print_json(_document(stored))
+    else:
+        print_text("\n".join(_page(stored, prompts=prompts)))
+
+
+def _document(stored: StoredRun) -> Json:
+    """The run as JSON; a call stands once, in its attempt's trace or under `unfinished_calls`."""
+    parts = asdict(stored)
+    attempts = [
+        asdict(attempt) | {"answer": attempt.answer, "trace": attempt.trace and asdict(attempt.trace)}
+        for attempt in stored.attempts
+    ]
+    unfinished = [asdict(call) for call in _unfinished(stored)]
+    kept = {name: parts[name] for name in ("tools", "config", "usage", "exchanges")}
+    return parts["summary"] | kept | {"attempts": attempts, "unfinished_calls": unfinished}
+
+
+def _unfinished(stored: StoredRun) -> list[StoredCall]:
+    """Calls of executions that no attempt has: the process ended while they ran."""
+    known = [call for attempt in stored.attempts if attempt.trace for call in attempt.trace.calls]
+    left = []
+    for call in stored.calls:
+        if call.call in known:
+            known.remove(call.call)
+        else:
+            left.append(call)
+    return left
+
+
+def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
+    lines = _head(stored)
+    for number, attempt in enumerate(stored.attempts, start=1):
+        lines += ["", f"attempt {number}", *_numbered(attempt.program.source), *_outcome(attempt)]
+    if unfinished := _unfinished(stored):
+        lines += ["", "calls of an attempt that did not end", *map(_call, unfinished)]
+    if prompts:
+        for exchange in stored.exchanges:
+            lines += ["", f"prompt ({exchange.purpose})"]
+            lines += [f"[{message.role}]\n{message.content}" for message in exchange.messages]
+            lines += [f"reply ({exchange.output_tokens} tokens, {exchange.seconds:.1f} s)", exchange.reply or "(none)"]
+    run = stored.summary
+    if run.error is not None:
+        lines += ["", f"error    {run.error}"]
+    return [*lines, "", f"answer   {run.answer}"] if run.answer is not None else lines
+
+
+def _head(stored: StoredRun) -> list[str]:
+    run, usage = stored.summary, stored.usage
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    return [
+        f"run      {run.id} ({run.status})",
+        f"task     {run.task}",
+        f"when     {_when(run.created)}, took {_took(run)}",
+        f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
+        f"tools    {', '.join(stored.tools) or '-'}",
+    ]
+
+
+def _numbered(source: str) -> list[str]:
+    return [f"{number:>7} │ {line}" for number, line in enumerate(source.splitlines(), start=1)]
+
+
+def _outcome(attempt: Attempt) -> list[str]:
+    """What became of a program: findings, calls, output, fault."""
+    lines = [f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings]
+    lines += [f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended]
+    if attempt.trace is not None:
+        lines += [_call(StoredCall(execution=0, call=call, complete=True)) for call in attempt.trace.calls]
+        lines += [f"printed  {_line(attempt.trace.stdout.rstrip())}"] if attempt.trace.stdout.strip() else []
+    if attempt.fault is not None:
+        lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]
+        lines += [f"         {_line(fact)}" for fact in attempt.fault.evidence]
+    return lines + [f"doubt    {_line(doubt)}" for doubt in attempt.doubts]
+
+
+def _call(stored: StoredCall) -> str:
+    call = stored.call
+    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
+    result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
+    if not stored.complete:
+        result = "(no outcome was recorded)"
+    how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    return f"call {call.index:<3} {call.tool}({arguments}) → {_line(result)} · {how}"
+
+
+def _line(text: str) -> str:
+    return clipped(" ".join(text.split()), _WIDTH)
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def _took(run: RunSummary) -> str:
+    return "-" if run.ended is None else f"{run.ended - run.created:.1f} s"

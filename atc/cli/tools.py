@@ -1,0 +1,185 @@
+"""`atc tools`: list, show, search and call tools. Converting them is in `atc.cli.convert`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import click
+
+from atc.cli.arguments import read_arguments, read_object, read_stdin
+from atc.cli.convert import export, import_
+from atc.cli.options import json_option, tools_option
+from atc.cli.output import escape_controls, json_text, print_columns, print_json, print_text, say
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_toolbox
+from atc.consent import gated
+from protocols.errors import ToolError
+from protocols.jsontypes import JsonObject
+from protocols.protocol import dump
+from protocols.schema import violations
+from protocols.toolbox import Tool, Toolbox
+from sandbox.errors import Paused
+
+
+@click.group()
+def tools() -> None:
+    """List, search, call and convert tools.
+
+    Tools come from --tools, else from the configuration, else from the built-in flights service.
+    """
+
+
+tools.add_command(import_)
+tools.add_command(export)
+
+
+@tools.command("list", epilog="Example: atc tools list --tools openapi.json")
+@tools_option
+@json_option
+def list_(*, as_json: bool, **flags: Any) -> None:
+    """Every tool: its name in programs, whether it only reads, and what it does."""
+    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+        if as_json:
+            print_json([_line_of(tool) for tool in toolbox.values()])
+        else:
+            print_columns((tool.alias, _effect(tool), _summary(tool)) for tool in toolbox.values())
+
+
+@tools.command(epilog="Example: atc tools show get_airport --json")
+@click.argument("name")
+@tools_option
+@json_option
+def show(name: str, *, as_json: bool, **flags: Any) -> None:
+    """The tool NAME as programs see it, and how it is called; with --json its whole protocol."""
+    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+        tool = toolbox.find(name)
+        if as_json:
+            print_json(dump(tool.protocol))
+        else:
+            print_text(_page(tool, toolbox))
+
+
+@tools.command(epilog="Example: atc tools search weather at an airport -k 3")
+@click.argument("query", nargs=-1, required=True)
+@click.option("-k", "count", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="At most N.")
+@tools_option
+@json_option
+def search(query: tuple[str, ...], *, count: int, as_json: bool, **flags: Any) -> None:
+    """The tools that fit QUERY, best first."""
+    from atc.retrieve.bm25 import Bm25
+
+    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+        hits = Bm25.build(toolbox).search(" ".join(query), k=count).hits
+        if as_json:
+            print_json([_line_of(toolbox[hit.tool]) | {"score": round(hit.score, 4)} for hit in hits])
+        elif hits:
+            print_columns((f"{hit.score:.2f}", hit.tool, _summary(toolbox[hit.tool])) for hit in hits)
+        else:
+            say(f"None of the {len(toolbox)} tools shares a word with {' '.join(query)!r}; 'atc tools list' shows all.")
+
+
+@tools.command(epilog="Example: atc tools call get_airport code=JFK")
+@click.argument("name")
+@click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
+@click.option("--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'.")
+@tools_option
+@json_option
+def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) -> None:
+    """Call the tool NAME and print its whole response as JSON.
+
+    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands; repeat a list's argument for each
+    item. A single '-' reads all of them from stdin, as one JSON object. --json adds time, drift and errors around the
+    response. Exit status 1: the tool said no, or a write was not allowed.
+    """
+    config = load_config(flags)[0]
+    with open_toolbox(config, talk=say) as toolbox:
+        tool = toolbox.find(name)
+        values = read_object(read_stdin(), tool) if arguments == ("-",) else read_arguments(arguments, tool)
+        can_ask = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        gate = gated(toolbox.only([tool.alias]), allowed=config.allow_writes, ask_person=_ask if can_ask else None)
+        report = _report(gate[tool.alias], values)
+    if as_json:
+        print_json(report)
+    elif report["error"] is None:
+        print_text(json_text(report["result"], indent=2))
+    if report["error"] is not None:
+        say(f"atc: {report['error']}")
+        if report["curl"] and not as_json:
+            say(f"Repeat it with: {report['curl']}")
+        sys.exit(1)
+    for clause in report["drift"]:
+        say(f"The response departs from its protocol: {clause}")
+
+
+def _report(tool: Tool, values: JsonObject) -> dict[str, Any]:
+    """The call as one JSON object; `error` is None when it succeeded."""
+    begun = time.monotonic()
+    report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None, "status": None}
+    report |= {"outcome": "done", "curl": None, "drift": []}
+    try:
+        report["result"] = tool.call(values)
+    except ToolError as error:
+        report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
+    except Paused as pause:
+        report |= {"error": str(pause), "outcome": "not_run"}
+    else:
+        schema = tool.protocol.output_schema
+        found = violations(schema, report["result"]) if schema is not None else []
+        report["drift"] = [f"{violation.path}: {violation.message}".lstrip(": ") for violation in found]
+    return report | {"seconds": round(time.monotonic() - begun, 4)}
+
+
+def _ask(tool: Tool, values: JsonObject) -> bool:
+    say(f"{tool.alias} may change something. Arguments:")
+    click.echo(escape_controls(json.dumps(dict(values), ensure_ascii=False, indent=2), keep_newlines=True), err=True)
+    return click.confirm("Send it?", default=False, err=True)
+
+
+def _line_of(tool: Tool) -> dict[str, Any]:
+    return {
+        "alias": tool.alias,
+        "name": tool.protocol.name,
+        "source": tool.source,
+        "writes": tool.protocol.writes,
+        "title": tool.protocol.title,
+        "description": tool.protocol.description,
+        "arguments": list(tool.arguments),
+        "required": sorted(tool.required),
+    }
+
+
+def _effect(tool: Tool) -> str:
+    return "writes" if tool.protocol.writes else "reads"
+
+
+def _summary(tool: Tool) -> str:
+    text = tool.protocol.description or tool.protocol.title
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def _page(tool: Tool, toolbox: Toolbox) -> str:
+    from protocols.render import FULL, stubs
+
+    protocol = tool.protocol
+    lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
+    lines.append(f"# {_effect(tool)}; {_binding(tool)}; from {tool.source or 'an unnamed source'}")
+    lines += [f"# {error.status}: {' '.join(error.description.split())}" for error in protocol.errors]
+    lines += [f"# {link.argument}: from {link.tool} at {link.path} ({link.support})" for link in protocol.links]
+    return "\n".join(lines)
+
+
+def _binding(tool: Tool) -> str:
+    from protocols.protocol import HttpBinding, McpBinding, PythonBinding
+
+    match tool.protocol.binding:
+        case HttpBinding() as http:
+            return f"{http.method} {http.url}"
+        case PythonBinding() as python:
+            return f"Python {python.module}:{python.function}"
+        case McpBinding() as mcp:
+            return f"MCP {mcp.server}:{mcp.tool}"
+        case None:
+            return "no binding, so it cannot be called"

@@ -1,0 +1,141 @@
+"""What a person sees of a run, on stderr: lines as things happen, and on a terminal a moving status below them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from atc.cli.output import escape_controls
+from atc.events import (
+    AttemptEnded,
+    CallEnded,
+    CallStarted,
+    Event,
+    ModelAsked,
+    ModelReplied,
+    ProgramWritten,
+    ToolsChosen,
+)
+from atc.types import Finding
+from protocols.schema import shape
+from sandbox.trace import ToolCall
+
+_LABEL_WIDTH = 9
+_LONGEST_LINE = 160
+_MANY_TOOLS = 8
+_DOING = {"write": "writing the program", "sample": "writing another program", "repair": "repairing the program"}
+
+
+class RunView:
+    """An observer of one run. A context manager, so that the moving status never outlives it."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status: Status | None = None
+        self._asked = 0.0
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._status = self._console.status("choosing tools", spinner="dots")
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case ToolsChosen():
+                all_of_many = len(event.tools) == event.total > _MANY_TOOLS
+                names = f"all {event.total}" if all_of_many else f"{', '.join(event.tools)} (of {event.total})"
+                self.line("tools", names, "cyan")
+            case ModelAsked():
+                self._asked = time.monotonic()
+                self._now(f"{_DOING.get(event.purpose, event.purpose)} …")
+            case ModelReplied():
+                reply = event.completion
+                self.line(
+                    "model",
+                    f"{reply.input_tokens} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s",
+                    "dim",
+                )
+            case ProgramWritten():
+                self._program(event)
+            case CallStarted():
+                self._now(f"calling {event.call.tool} …")
+            case CallEnded():
+                self._call(event.call)
+            case AttemptEnded():
+                if event.result.fault is not None and not event.result.findings:
+                    self.line("fault", event.result.fault.message, "red")
+
+    def progress(self, done: int, total: int) -> None:
+        """A download of the model, in bytes."""
+        if self._status is not None:
+            self._now(f"fetching the model, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB (once)")
+        elif done == 0 or done == total:
+            self.line("model", f"fetched {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", "dim")
+
+    def line(self, label: str, text: str, style: str) -> None:
+        """One labelled line; foreign text in it cannot move the cursor or colour the screen."""
+        self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_controls(text)))
+
+    def say(self, sentence: str) -> None:
+        """A sentence for the person, outside the run's own lines."""
+        self._print(Text(escape_controls(sentence)))
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """The moving status stands still while a person is asked."""
+        if self._status is not None:
+            self._status.stop()
+        try:
+            yield
+        finally:
+            if self._status is not None:
+                self._status.start()
+
+    def _program(self, event: ProgramWritten) -> None:
+        source = event.program.source.rstrip("\n")
+        if event.findings:
+            self.line("check", f"passed over a program: {_finding(event.findings[0])}", "yellow")
+            return
+        for finding in event.mended:
+            self.line("mended", _finding(finding), "yellow")
+        self.line("program", f"attempt {event.attempt + 1}, {source.count(chr(10)) + 1} lines", "cyan")
+        for number, line in enumerate(source.splitlines(), 1):
+            self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_controls(line)))
+        self._now("running the program …")
+
+    def _call(self, call: ToolCall) -> None:
+        arguments = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in call.arguments.items())
+        came = call.error if call.error is not None else shape(call.result, depth=1)
+        took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+        style = "red" if call.error is not None else "green"
+        self.line("call", f"{call.tool}({arguments}) → {_clipped(str(came))} · {took}", style)
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=True, highlight=False)
+
+    def _now(self, doing: str) -> None:
+        if self._status is not None:
+            self._status.update(escape_controls(doing))
+
+
+def _finding(finding: Finding) -> str:
+    return f"line {finding.line}: {finding.message}" if "line" not in finding.message[:6] else finding.message
+
+
+def _clipped(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST_LINE else flat[: _LONGEST_LINE - 1] + "…"

@@ -1,0 +1,96 @@
+"""Builds what a verb needs from the configuration: toolbox, model, sandbox, store, agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from atc.cli.settings import read_secret
+from atc.config import Config, InvalidConfig
+
+if TYPE_CHECKING:  # each verb imports what it needs when it needs it
+    from atc.agent import Agent
+    from atc.consent import AskPerson
+    from atc.store import Store
+    from protocols.ask import Ask
+    from protocols.invoke import InvokeSettings
+    from protocols.toolbox import Toolbox
+
+Talk = Callable[[str], None]
+"""Takes one plain line for the person at stderr."""
+Progress = Callable[[int, int], None]
+"""Takes bytes done and bytes in all."""
+
+
+@contextmanager
+def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
+    """The configured tools; with none configured, the flights service, started for as long as this is open."""
+    from protocols.invoke import Invoker
+    from protocols.sources import load_tools
+
+    with ExitStack() as stack:
+        sources = config.tools
+        if not sources:
+            from toolflow_bench.services.data import flights_database
+            from toolflow_bench.services.flights import create_app
+            from toolflow_bench.services.serve import serve
+
+            app = create_app(flights_database(config.cache_dir, announce=talk))
+            service = stack.enter_context(serve(app))
+            talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
+            sources = (f"flights={service.document_url}",)
+        invoker = Invoker(_invoke_settings(config, talk))
+        stack.callback(invoker.close)
+        yield load_tools(*sources, invoker=invoker)
+
+
+def choose_model(config: Config, *, progress: Progress | None = None) -> Ask:
+    """The model of the configuration; `progress` is told of a download."""
+    from atc.models import choose
+
+    return choose(config.model, cache_dir=config.cache_dir, on_progress=progress)
+
+
+def open_store(config: Config) -> Store:
+    """The store of runs in the state folder."""
+    from atc.store import Store
+
+    return Store(config.state_dir / "runs.sqlite")
+
+
+@contextmanager
+def open_agent(
+    config: Config,
+    *,
+    talk: Talk,
+    progress: Progress | None = None,
+    ask_person: AskPerson | None = None,
+) -> Iterator[Agent]:
+    """An agent over the configured tools, with its runs stored."""
+    from atc.agent import Agent
+
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(config))
+        toolbox = stack.enter_context(open_toolbox(config, talk=talk))
+        agent = Agent(
+            toolbox, model=choose_model(config, progress=progress), config=config, ask_person=ask_person, store=store
+        )
+        yield stack.enter_context(agent)
+
+
+def _invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
+    """The credentials that can be read; one that cannot is told of, and only the tools that need it will fail."""
+    from protocols.invoke import Credential, InvokeSettings
+
+    credentials = {}
+    for name, entry in config.credentials.items():
+        try:
+            value = read_secret(name, entry)
+        except InvalidConfig as error:
+            talk(str(error))
+            continue
+        credentials[name] = Credential(
+            value=value, hosts=entry.hosts, place=entry.place, name=entry.name, prefix=entry.prefix
+        )
+    return InvokeSettings(credentials=credentials)

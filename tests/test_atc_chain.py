@@ -1,0 +1,272 @@
+"""The pipeline from task to solution, driven by scripted replies over the real sandbox."""
+
+from dataclasses import replace
+
+import pytest
+
+from atc.agent import Agent, InvalidTask
+from atc.config import Config
+from atc.events import AttemptEnded, CallEnded, ModelAsked, ProgramWritten, ToolsChosen
+from atc.models.scripted import ScriptedModel
+from atc.store import Store
+from protocols.errors import ModelUnavailable, ToolError
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+
+PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace", "Edsger", "Barbara", "Donald"])]
+PERSON = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "name": {"type": "string"}},
+    "required": ["id", "name"],
+    "additionalProperties": False,
+}
+PAGE = {
+    "type": "object",
+    "properties": {
+        "people": {"type": "array", "items": PERSON},
+        "page": {"type": "integer"},
+        "pages": {"type": "integer"},
+    },
+    "required": ["people", "page", "pages"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def sent():
+    """Every call that really reached a tool."""
+    return []
+
+
+@pytest.fixture
+def toolbox(sent):
+    def list_people(arguments):
+        page = arguments.get("page", 1)
+        return {"people": PEOPLE[2 * page - 2 : 2 * page], "page": page, "pages": 3}
+
+    def get_note(arguments):
+        if arguments["id"] == "p9":
+            raise ToolError(404, "no such person")
+        return {"text": f"note of {arguments['id']}", "extra": {"stars": 5}}
+
+    def send_mail(arguments):
+        return {"mail_id": f"m{len(sent)}"}
+
+    def tool(name, call, parameters, output=None, *, reads=True):
+        def recorded(arguments):
+            sent.append((name, dict(arguments)))
+            return call(arguments)
+
+        required = [key for key, schema in parameters.items() if "default" not in schema]
+        return Tool(
+            protocol=ToolProtocol(
+                name=name,
+                description=f"{name} does it.",
+                input_schema={"type": "object", "properties": parameters, "required": required},
+                output_schema=output,
+                annotations=Annotations(read_only=reads),
+            ),
+            call=recorded,
+        )
+
+    return Toolbox(
+        [
+            tool("list_people", list_people, {"page": {"type": "integer", "default": 1}}, PAGE),
+            tool("get_note", get_note, {"id": {"type": "string"}}),
+            tool("send_mail", send_mail, {"to": {"type": "string"}}, reads=False),
+        ]
+    )
+
+
+def fenced(source):
+    return f"```python\n{source}\n```"
+
+
+@pytest.fixture
+def solve(toolbox, sandbox):
+    def run(*replies, task="Do it.", store=None, ask_person=None, **settings):
+        model = ScriptedModel(*(fenced(r) if isinstance(r, str) and "(" in r else r for r in replies))
+        config = Config(**{"samples": 1, **settings})
+        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store, ask_person=ask_person)
+        events = []
+        solution = agent.run(task, observer=events.append)
+        return solution, model, events
+
+    return run
+
+
+def test_two_faults_then_solved(solve, sent):
+    solution, _, events = solve(
+        "print(get_nothing(id='p1'))",  # stopped by the check
+        "print(get_note(id='p1')['stars'])",  # fails when it runs: nobody declared the response
+        "print(get_note(id='p1')['extra']['stars'])",
+    )
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "5", 2)
+    assert [attempt.fault and attempt.fault.kind for attempt in solution.attempts] == [
+        "unknown_tool",
+        "misread_result",
+        None,
+    ]
+    assert solution.attempts[0].trace is None
+    assert sent == [("get_note", {"id": "p1"})]  # the last program's call was answered by the journal
+    assert solution.calls == 1
+    assert [type(event) for event in events if isinstance(event, ToolsChosen | ProgramWritten | AttemptEnded)] == [
+        ToolsChosen,
+        *[ProgramWritten, AttemptEnded] * 3,
+    ]
+
+
+def test_a_repair_sees_every_earlier_attempt_and_what_was_really_there(solve):
+    _, model, _ = solve(
+        "print(get_nothing(id='p1'))",
+        "print(get_note(id='p1')['stars'])",
+        "print(get_note(id='p1')['extra']['stars'])",
+    )
+    last = "\n".join(message.content for message in model.prompts[-1])
+    assert "get_nothing" in last
+    assert "print(get_note(id='p1')['stars'])" in last
+    assert "'stars'" in model.prompts[-1][-1].content
+    assert "text" in model.prompts[-1][-1].content
+    assert "extra" in model.prompts[-1][-1].content
+    assert "def get_note(*, id: str)" in model.prompts[-1][-1].content
+
+
+def test_never_solved_ends_after_the_last_repair(solve):
+    solution, _, _ = solve(*["print(get_note(id='p9'))"] * 4)
+    assert (solution.status, solution.answer, len(solution.attempts)) == ("failed", None, 4)
+    assert {attempt.fault.kind for attempt in solution.attempts} == {"bad_arguments"}
+
+
+def test_an_outage_in_the_middle_is_no_verdict_and_is_recorded(solve, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(ModelUnavailable, match="gone"):
+            solve("print(get_nothing())", ModelUnavailable("the endpoint is gone"), store=store)
+        run = store.load("last")
+    assert (run.summary.status, run.summary.error) == ("error", "the endpoint is gone")
+    assert [attempt.program.source for attempt in run.attempts] == ["print(get_nothing())\n"]
+
+
+def test_a_reply_without_a_program_is_told_so(solve):
+    solution, model, _ = solve("I would rather not.", "print(get_note(id='p1')['text'])")
+    assert solution.answer == "note of p1"
+    assert "no Python program" in model.prompts[1][-1].content
+
+
+def test_samples_with_findings_are_passed_over_without_a_call(solve, sent):
+    solution, model, _ = solve("print(no_tool())", "print(get_note(id='p2')['text'])", samples=2)
+    assert (solution.answer, solution.repairs, len(model.prompts)) == ("note of p2", 0, 2)
+    assert model.options[0]["temperature"] == 0.0
+    assert model.options[1]["temperature"] > 0
+    assert len(sent) == 1
+
+
+def test_a_slip_is_mended_without_asking_the_model(solve):
+    solution, model, _ = solve("for person in list_people(page=3):\n    print(person.name)")
+    assert (solution.answer, len(model.prompts)) == ("Donald", 1)
+    assert "list_people(page=3)['people']" in solution.attempts[0].program.source
+    assert solution.attempts[0].mended
+
+
+def test_pages_left_unread_are_doubted_once(solve):
+    first = "print(len(list_people()['people']))"
+    better = "n = 0\nfor page in (1, 2, 3):\n    n += len(list_people(page=page)['people'])\nprint(n)"
+    solution, model, _ = solve(first, better)
+    assert solution.answer == "5"
+    assert "page 1 of 3" in model.prompts[1][-1].content
+    stubborn, model, _ = solve(first, first)
+    assert (stubborn.status, stubborn.answer) == ("solved", "2")
+
+
+def test_votes_elect_the_answer_that_most_samples_give(solve):
+    replies = ["print(1)\nget_note(id='p1')", "print(2)\nget_note(id='p1')", "print(2)\nget_note(id='p2')"]
+    solution, model, _ = solve(*replies, samples=4, votes=2)
+    assert solution.answer == "2"
+    assert len(model.prompts) == 3
+
+
+def test_a_write_without_consent_is_not_sent_and_pauses(solve, sent):
+    solution, model, _ = solve("print(send_mail(to='p1'))")
+    assert (solution.status, solution.answer, sent) == ("paused", None, [])
+    assert len(model.prompts) == 1
+    failure = solution.attempts[0].trace.failure
+    assert failure.kind == "paused"
+    assert "--allow-writes send_mail" in failure.message
+
+
+def test_a_person_may_allow_or_refuse_a_write(solve, sent):
+    refused, _, _ = solve("print(send_mail(to='p1'))", ask_person=lambda tool, arguments: False)
+    assert (refused.status, sent) == ("paused", [])
+    allowed, _, _ = solve("print(send_mail(to='p1')['mail_id'])", ask_person=lambda tool, arguments: True)
+    assert (allowed.status, len(sent)) == ("solved", 1)
+
+
+def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
+    solution, _, _ = solve(
+        "mail = send_mail(to='p1')\nprint(mail['nothing'])",
+        "mail = send_mail(to='p1')\nprint(mail['mail_id'])",
+        allow_writes=("send_mail",),
+        samples=3,
+    )
+    assert solution.answer == "m1"
+    assert sent == [("send_mail", {"to": "p1"})]
+
+
+def test_the_budget_of_tokens_and_seconds_ends_a_run(solve):
+    spent, model, _ = solve("print(no_tool())", "print(1)", max_tokens=1)
+    assert (spent.status, spent.limit, len(model.prompts)) == ("failed", "max_tokens = 1", 1)
+    late, model, _ = solve("print(1)", max_seconds=1e-9)
+    assert (late.status, late.limit, len(model.prompts)) == ("failed", "max_seconds = 1e-09", 0)
+
+
+@pytest.mark.parametrize(("task", "problem"), [("", "empty"), (" \n\t", "empty"), ("x" * 1_000_000, "1,000,000")])
+def test_a_task_that_cannot_be_worked_on(solve, task, problem):
+    with pytest.raises(InvalidTask, match=problem):
+        solve("print(1)", task=task)
+
+
+def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox):
+    model = ScriptedModel(fenced("print(get_note(id='p1')['text'])"))
+    parameters = {f"argument_{n}": {"type": "string", "description": "what to list " * 6} for n in range(99)}
+    schema = {"type": "object", "properties": parameters}
+    many = Toolbox(
+        Tool(protocol=ToolProtocol(name=f"list_{n}", description="list people", input_schema=schema), call=print)
+        for n in range(9)
+    )
+    agent = Agent(many + toolbox, model=model, sandbox=sandbox, config=Config(samples=1, max_tools=2))
+    events = []
+    assert agent.run("list people", observer=events.append).answer == "note of p1"
+    chosen = next(event for event in events if isinstance(event, ToolsChosen))
+    assert "get_note" not in chosen.tools
+    assert len(chosen.tools) == 2
+
+
+def test_a_draft_calls_nothing(toolbox, sandbox, sent):
+    model = ScriptedModel(fenced("print(no_tool())"), fenced("print(get_note(id='p1'))"))
+    agent = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=2))
+    tools, program, findings = agent.draft("Do it.")
+    assert (program.source, findings, sent) == ("print(get_note(id='p1'))\n", (), [])
+    assert list(tools) == list(toolbox)
+
+
+def test_a_run_is_stored_with_its_calls_and_conversation(solve, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        solution, _, _ = solve("print(get_note(id='p1')['text'])", store=store)
+        run = store.load(solution.run)
+    assert (run.summary.status, run.summary.answer) == ("solved", "note of p1")
+    assert [stored.call.tool for stored in run.calls] == ["get_note"]
+    assert "Do it." in run.exchanges[0].messages[-1].content
+
+
+def test_events_tell_of_each_call(solve):
+    _, _, events = solve("print(get_note(id='p1')['text'])")
+    ended = [event.call for event in events if isinstance(event, CallEnded)]
+    assert [(call.tool, call.outcome) for call in ended] == [("get_note", "done")]
+    assert sum(isinstance(event, ModelAsked) for event in events) == 1
+    assert replace(ended[0], reused=False) == ended[0]

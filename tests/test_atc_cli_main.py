@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from atc import __version__
+from atc.cli.lazy import LazyGroup
+from atc.cli.main import _explained, _guarded, cli
+from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
+
+ROOT = Path(__file__).resolve().parent.parent
+HELP = Path(__file__).parent / "data" / "atc-help.txt"
+MAIN = "from atc.cli.main import main; main()"
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+
+
+def atc(*arguments: str, code: str = MAIN, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)  # type: ignore
+
+
+def verbs(group: click.Group, name: str = "atc") -> Iterator[tuple[str, click.Command]]:
+    for verb in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), verb)
+        assert command is not None
+        yield f"{name} {verb}", command
+        if isinstance(command, click.Group):
+            yield from verbs(command, f"{name} {verb}")
+
+
+def test_help_shows_the_verbs_on_stdout() -> None:
+    for flag in ("--help", "-h"):
+        done = atc(flag)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == HELP.read_text(encoding="utf-8")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = f"import sys\ntry:\n    {MAIN}\nfinally:\n    print(sorted(sys.modules), file=sys.stderr)"
+    done = atc("--help", code=code)
+    loaded = set(done.stderr.split("'")[1::2])
+    assert "atc.cli.main" in loaded
+    heavy = {"rich", "sqlite3", "requests", "openai", "pydantic", "jsonschema_rs", "platformdirs", "yaml", "numpy"}
+    assert heavy & loaded == set()
+
+
+def test_a_group_tells_of_its_verbs_what_they_tell_themselves() -> None:
+    assert isinstance(cli, LazyGroup)
+    for name, (_, summary) in cli.verbs.items():
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert command.get_short_help_str(200).rstrip(".") == summary.rstrip("."), name
+
+
+def test_every_verb_has_json_help_and_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, command in verbs(cli):
+        if isinstance(command, click.Group):
+            assert command.help, name
+            continue
+        assert "as_json" in {parameter.name for parameter in command.params}, name
+        assert command.help, name
+        assert f"{name} " in f"{command.epilog} ", name
+        assert "Example" in (command.epilog or ""), name
+        for flag in ("-h", "--help"):
+            assert _guarded([*name.split()[1:], flag]) == 0, name
+            assert capsys.readouterr().out.startswith(f"Usage: {name} ")
+
+
+def test_version() -> None:
+    done = atc("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"atc {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["rnu"], 2, "atc: No such command 'rnu'. Did you mean 'run'?"),
+        (["zzz"], 2, "atc: No such command 'zzz'; 'atc --help' shows how it is used."),
+        (["--zzz"], 2, "atc: No such option '--zzz'; 'atc --help' shows how it is used."),
+        (["runs", "show"], 2, "atc: Missing argument 'RUN'; 'atc runs show --help' shows how it is used."),
+        (["runs", "list", "--limit", "x"], 2, "atc: Invalid value for '--limit': 'x' is not a valid integer range;"),
+        (["runs", "show", "last"], 2, "atc: no run 'last'; 'atc runs list' shows all."),
+        (["bench", "run", "flight"], 2, "atc: no suite named 'flight'; did you mean 'flights'?"),
+        (["bench", "run", "flights"], 2, "atc: the suite 'flights' reads its questions from 'examples/flights.jsonl'"),
+        (["tools", "list", "--tools", "nowhere.json"], 3, "atc: "),
+    ],
+)
+def test_a_mistake_is_one_line_on_stderr(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+) -> None:
+    assert _guarded(arguments) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(said)
+    assert captured.err.count("\n") == 1
+
+
+def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
+    assert _explained(InvalidProtocol("a.json", "bad."))[1] == 2
+    assert _explained(UnknownTool("x", ["xy"]))[1] == 2
+    assert _explained(SourceUnavailable("down"))[1] == 3
+    assert _explained(ModelUnavailable("down")) == ("down", 3)
+    assert _explained(OSError(28, "No space left on device", "x")) == (
+        "No space left on device (x); set ATC_DEBUG=1 to see where.",
+        3,
+    )
+
+
+BUG = f"import atc.cli.settings as s\ns.PROJECT_FILE = 3\n{MAIN}"
+
+
+def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for() -> None:
+    done = atc("config", "show", code=BUG)
+    assert done.returncode == 3
+    assert done.stderr.startswith("atc: a bug in atc: TypeError: ")
+    assert done.stderr.count("\n") == 1
+    traced = atc("config", "show", code=BUG, env={**os.environ, "ATC_DEBUG": "1"})
+    assert traced.returncode == 3
+    assert "Traceback (most recent call last)" in traced.stderr
+    assert traced.stderr.splitlines()[-1] == done.stderr.strip()
+
+
+def test_ctrl_c_ends_with_one_line() -> None:
+    interrupt = "s._read_toml = lambda path: os.kill(os.getpid(), signal.SIGINT)"
+    code = f"import os, signal, atc.cli.settings as s\n{interrupt}\n{MAIN}"
+    done = atc("config", "show", code=code)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "atc: interrupted.\n")
+
+
+def test_a_reader_that_has_gone_is_no_error_to_talk_about() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, "bench", "list"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_result_that_cannot_be_written_is_an_error() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", MAIN, "bench", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 3
+    assert done.stderr == "atc: no space left to write to; make room, or send the result somewhere else.\n"
+
+
+def test_a_setting_that_is_wrong_is_found_by_every_verb(tmp_path: Path) -> None:
+    (tmp_path / "atc.toml").write_text("modle = 'x'")
+    for arguments in (["config", "show"], ["doctor"], ["runs", "list"], ["tools", "list"], ["run", "x"]):
+        done = atc(*arguments)
+        assert done.returncode == 2, arguments
+        assert done.stderr == "atc: atc.toml: unknown setting 'modle'; did you mean 'model'?\n"

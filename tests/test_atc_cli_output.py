@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from atc.cli.output import clipped, count, escape_controls, json_text, print_columns
+
+HOSTILE = "a\x1b[2J\x9b31m\x07\x00\r\x7f\u202eevil\u2066\u2028\ud800\ufeff\U000e0041z"
+
+
+def test_nothing_that_acts_on_a_terminal_is_left() -> None:
+    shown = escape_controls(HOSTILE + "\n\t")
+    assert shown.isprintable()
+    assert shown.startswith("a\\x1b[2J\\x9b31m\\x07\\x00\\r\\x7f\\u202eevil\\u2066\\u2028\\ud800\\ufeff")
+    assert shown.endswith("z\\n\\t")
+    assert escape_controls("a\n\tb\x1b", keep_newlines=True) == "a\n\tb\\x1b"
+
+
+def test_other_letters_stay_as_they_are() -> None:
+    text = "Zürich 東京 🛫 ≤ שלום — “x”"
+    assert escape_controls(text) == text
+    assert json_text(text) == f'"{text}"'
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_is_safe_to_show_and_still_says_the_same(indent: int | None) -> None:
+    value = {HOSTILE: [HOSTILE, 1, None]}
+    shown = json_text(value, indent=indent)
+    assert escape_controls(shown, keep_newlines=True) == shown
+    assert json.loads(shown) == value
+
+
+def test_columns_are_aligned_and_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    print_columns([("a", "long name", "x\x1b"), ("bcd", "n", "y" * 200)])
+    assert capsys.readouterr().out == f"a    long name  x\\x1b\nbcd  n          {'y' * 200}\n"
+    print_columns([])
+    assert capsys.readouterr().out == ""
+
+
+def test_small_words() -> None:
+    assert (count(1, "tool"), count(2000, "tool")) == ("1 tool", "2,000 tools")
+    assert clipped("a" * 20, 12) == "a" * 11 + "…"
+    assert clipped("abc", None) == "abc"

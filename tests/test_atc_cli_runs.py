@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atc import events
+from atc.cli.main import _guarded
+from atc.cli.wiring import open_store
+from atc.config import Config
+from atc.types import Attempt, Fault, Program, Solution, Usage
+from protocols.ask import Completion, Message
+from sandbox.trace import ToolCall, Trace
+
+CALL = ToolCall(index=0, tool="find", arguments={"name": "Bo"}, line=1, result=[{"id": "\x1b[2J"}], seconds=0.012)
+FAILED = Attempt(
+    Program("rows = find(name='Bo')\nprint(rows['id'])"),
+    (),
+    Trace(calls=(CALL,), backend="zygote"),
+    Fault(kind="misread_result", message="rows is a list", call=0, tool="find", evidence=("rows[0] has id",)),
+)
+ANSWERED = Attempt(
+    Program("print(5)"), (), Trace(calls=(replace(CALL, reused=True),), stdout="5\n"), None, ("it is short",), round=1
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return Config(state_dir=tmp_path / "state")
+
+
+def solved(config: Config) -> str:
+    with open_store(config) as store:
+        run = store.create("How many \x1b[31mBos?", model="local")
+        observe = store.observer(run)
+        observe(events.ToolsChosen(("find",), 1))
+        observe(events.ModelAsked("write", [Message("user", "the prompt")]))
+        observe(events.ModelReplied("write", Completion(text="the reply", model="local", input_tokens=9)))
+        observe(events.AttemptEnded(0, FAILED))
+        observe(events.AttemptEnded(1, ANSWERED))
+        usage = Usage(model_calls=1, input_tokens=9, output_tokens=2)
+        store.finish(run, Solution(task="t", attempts=(), status="solved", answer="5", usage=usage))
+    return run
+
+
+def test_no_runs_yet(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _guarded(["runs", "list"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "No run is stored yet; 'atc run TASK' makes one.\n")
+    assert _guarded(["runs", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_list(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = solved(config), solved(config)
+    assert _guarded(["runs", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [[second, "solved"], [first, "solved"]]
+    assert lines[0].endswith("How many \\x1b[31mBos?")
+    assert _guarded(["runs", "list", "--json", "--limit", "1"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert (run["id"], run["status"], run["answer"], run["attempts"], run["calls"]) == (second, "solved", "5", 2, 1)
+
+
+def test_show_tells_the_whole_story(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    run = solved(config)
+    assert _guarded(["runs", "show", "last"]) == 0
+    out = re.sub(r"when .*", "when -", capsys.readouterr().out)
+    assert out == (
+        f"run      {run} (solved)\n"
+        "task     How many \\x1b[31mBos?\n"
+        "when -\n"
+        "model    local, asked 1 time, 0.0 s, 9 tokens in, 2 out\n"
+        "tools    find\n"
+        "\n"
+        "attempt 1\n"
+        "      1 │ rows = find(name='Bo')\n"
+        "      2 │ print(rows['id'])\n"
+        'call 0   find(name="Bo") → [{"id": "\\u001b[2J"}] · 12 ms\n'
+        "fault    misread_result: rows is a list\n"
+        "         rows[0] has id\n"
+        "\n"
+        "attempt 2\n"
+        "      1 │ print(5)\n"
+        'call 0   find(name="Bo") → [{"id": "\\u001b[2J"}] · from the journal\n'
+        "printed  5\n"
+        "doubt    it is short\n"
+        "\n"
+        "answer   5\n"
+    )
+    assert _guarded(["runs", "show", run[-4:], "--prompts"]) == 0
+    out = capsys.readouterr().out
+    assert "prompt (write)\n[user]\nthe prompt\nreply (0 tokens, 0.0 s)\nthe reply\n" in out
+
+
+def test_show_as_json(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    solved(config)
+    assert _guarded(["runs", "show", "last", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["status"], document["task"]) == ("solved", "How many \x1b[31mBos?")
+    assert [attempt["answer"] for attempt in document["attempts"]] == [None, "5"]
+    assert document["attempts"][0]["trace"]["calls"][0]["result"] == [{"id": "\x1b[2J"}]
+    assert document["unfinished_calls"] == []
+    assert document["exchanges"][0]["reply"] == "the reply"
+
+
+def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_store(config) as store:
+        run = store.create("t")
+        store.journal_sink(run)(0, replace(CALL, result=None, outcome="unknown"), False)
+        store.finish(run, status="interrupted", error="KeyboardInterrupt()")
+    assert _guarded(["runs", "show", run]) == 0
+    out = capsys.readouterr().out
+    assert 'calls of an attempt that did not end\ncall 0   find(name="Bo") → (no outcome was recorded)' in out
+    assert "error    KeyboardInterrupt()" in out
+    assert _guarded(["runs", "show", run, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["unfinished_calls"]) == 1
+
+
+def test_a_store_that_cannot_be_opened(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    config.state_dir.write_text("a file")
+    assert _guarded(["runs", "list"]) == 3
+    captured = capsys.readouterr()
+    assert captured.err.startswith("atc: the store of runs ")
+    assert "set ATC_STATE_DIR" in captured.err
+    assert captured.err.count("\n") == 1

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import ast
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from atc.cli.main import _guarded
+from protocols.sources import load_tools
+
+MODULE = '''
+from typing import Literal
+
+def find_person(name: str, limit: int = 10, tags: list[str] | None = None) -> list[dict[str, str]]:
+    """People whose name contains a text.
+
+    read_only = True
+    """
+    return [{"id": "p1", "name": name, "tags": " ".join(tags or [])}][:limit]
+
+def rename(person: str, name: str) -> str:
+    """Change the name of a person."""
+    return f"{person} is {name}"
+
+def echo(value: int | str | None, ratio: float = 1.0, deep: bool = False, kind: Literal["a", "b"] = "a") -> str:
+    """What was given.
+
+    read_only = True
+    """
+    return repr((value, ratio, deep, kind))
+
+def hostile() -> str:
+    """Clears \\x1b[2J the screen.
+
+    read_only = True
+    """
+    return "\\x1b]0;title\\x07"
+
+def broken(name: str) -> int:
+    """Fails, or gives what it does not promise.
+
+    read_only = True
+    """
+    if name == "x":
+        raise ValueError("no such thing")
+    return name
+'''
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    (tmp_path / "people.py").write_text(MODULE)
+    (tmp_path / "atc.toml").write_text("tools = ['people.py']")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def atc(capsys: pytest.CaptureFixture[str]):
+    """Runs a verb and gives its exit code, stdout and stderr."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = _guarded(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_list(atc) -> None:
+    code, out, err = atc("tools", "list")
+    assert (code, err) == (0, "")
+    assert "find_person  reads   People whose name contains a text.\n" in out
+    assert "rename       writes  Change the name of a person.\n" in out
+    assert "hostile      reads   Clears \\x1b[2J the screen.\n" in out
+    found = json.loads(atc("tools", "list", "--json")[1])
+    assert {tool["alias"]: tool["writes"] for tool in found}["rename"] is True
+    assert found[0]["required"] == ["name"]
+
+
+def test_show(atc) -> None:
+    code, out, _ = atc("tools", "show", "find_person")
+    assert code == 0
+    assert "def find_person(*, name: str, limit: int = 10" in out
+    assert "# reads; Python " in out
+    document = json.loads(atc("tools", "show", "find_person", "--json")[1])
+    assert document["inputSchema"]["required"] == ["name"]
+    code, out, err = atc("tools", "show", "find_persn")
+    assert (code, out, err) == (2, "", "atc: no tool named 'find_persn'; did you mean find_person?\n")
+
+
+def test_search(atc) -> None:
+    code, out, _ = atc("tools", "search", "change", "a", "name", "-k", "1")
+    assert code == 0
+    assert out.split()[1] == "rename"
+    assert [hit["alias"] for hit in json.loads(atc("tools", "search", "rename", "--json", "-k", "1")[1])] == ["rename"]
+    code, out, err = atc("tools", "search", "zzz")
+    assert (code, out) == (0, "")
+    assert "None of the 5 tools shares a word with 'zzz'" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["value=5"], "(5, 1.0, False, 'a')"),
+        (["value=5x"], "('5x', 1.0, False, 'a')"),
+        (["value=null"], "(None, 1.0, False, 'a')"),
+        (['value:="5"'], "('5', 1.0, False, 'a')"),
+        (["value=", "ratio=2"], "('', 2, False, 'a')"),
+        (["value=a=b", "ratio=2.5", "deep=true", "kind=b"], "('a=b', 2.5, True, 'b')"),
+        (["value=NaN"], "('NaN', 1.0, False, 'a')"),
+    ],
+)
+def test_arguments_are_read_as_their_schemas_say(atc, words: list[str], value: str) -> None:
+    code, out, err = atc("tools", "call", "echo", *words)
+    assert (code, err) == (0, "")
+    assert json.loads(out) == value
+
+
+def test_a_list_is_given_by_repeating(atc) -> None:
+    _, out, _ = atc("tools", "call", "find_person", "name=Bo", "tags=a", "tags=b c")
+    assert json.loads(out) == [{"id": "p1", "name": "Bo", "tags": "a b c"}]
+    _, out, _ = atc("tools", "call", "find_person", "name=Bo", 'tags:=["x"]', "limit=1")
+    assert json.loads(out)[0]["tags"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "find_person needs 'name'; write name=VALUE; "),
+        (["name"], "'name' is no argument; write NAME=VALUE, or NAME:=JSON; "),
+        (["nam=x"], "find_person has no argument 'nam'; did you mean 'name'?\n"),
+        (["name=x", "name=y"], "the argument 'name' is given twice; "),
+        (["name=x", "limit=many"], "the argument 'limit' must be integer, got 'many'; "),
+        (["name=x", "limit:=many"], "'limit': 'many' is not JSON ("),
+        (["name:=5"], "the argument 'name': 5 is not of type"),
+    ],
+)
+def test_wrong_arguments_are_usage_errors(atc, words: list[str], said: str) -> None:
+    code, out, err = atc("tools", "call", "find_person", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"atc: {said}")
+    assert err.count("\n") == 1
+
+
+def test_arguments_may_come_as_json_on_stdin(atc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"name": "Bo", "limit": 1}')
+    with (tmp_path / "in.json").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        code, out, _ = atc("tools", "call", "find_person", "-")
+    assert (code, json.loads(out)[0]["name"]) == (0, "Bo")
+    (tmp_path / "in.json").write_text("[1]")
+    with (tmp_path / "in.json").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        code, _, err = atc("tools", "call", "find_person", "-")
+    assert code == 2
+    assert "must be one JSON object, got '[1]'" in err
+
+
+def test_a_write_needs_consent(atc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        code, out, err = atc("tools", "call", "rename", "person=p1", "name=Jo")
+        assert (code, out) == (1, "")
+        assert "nothing was sent. Allow it with --allow-writes rename" in err
+        assert err.count("\n") == 1
+        for allowed in ("rename", "all"):
+            code, out, _ = atc("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", allowed)
+            assert (code, json.loads(out)) == (0, "p1 is Jo")
+        assert atc("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", "other")[0] == 1
+        refused = json.loads(atc("tools", "call", "rename", "person=p1", "name=Jo", "--json")[1])
+        assert (refused["outcome"], refused["result"]) == ("not_run", None)
+
+
+def test_what_a_tool_says_cannot_act_on_the_terminal(atc) -> None:
+    code, out, _ = atc("tools", "call", "hostile")
+    assert code == 0
+    assert "\x1b" not in out
+    assert json.loads(out) == "\x1b]0;title\x07"
+
+
+def test_a_failed_call_and_a_departing_response(atc) -> None:
+    code, out, err = atc("tools", "call", "broken", "name=x")
+    assert (code, out) == (1, "")
+    assert "no such thing" in err
+    report = json.loads(atc("tools", "call", "broken", "name=x", "--json")[1])
+    assert "no such thing" in report["error"]
+    code, out, err = atc("tools", "call", "broken", "name=y")
+    assert (code, json.loads(out)) == (0, "y")
+    assert "The response departs from its protocol: " in err
+
+
+def test_imported_tools_are_the_same_tools(atc, tmp_path: Path) -> None:
+    code, out, err = atc("tools", "import", "people.py", "-o", "out/tools")
+    assert (code, out) == (0, "")
+    assert "5 tools written to out/tools; use them with: --tools out/tools\n" in err
+    assert "A folder may not name Python code" in err
+    assert sorted(path.stem for path in (tmp_path / "out/tools").iterdir()) == sorted(load_tools("people.py"))
+    assert json.loads((tmp_path / "out/tools/rename.json").read_text())["name"] == "rename"
+    code, _, err = atc("tools", "import", "people.py", "-o", "out/tools")
+    assert code == 2
+    assert "exists; give --force to replace it" in err
+    code, out, _ = atc("tools", "import", "people.py", "-o", "out/tools", "--force", "--json")
+    assert (code, len(json.loads(out))) == (0, 5)
+
+
+def test_export_in_each_format(atc, tmp_path: Path) -> None:
+    document = json.loads(atc("tools", "export")[1])
+    assert (document["openapi"], len(document["paths"])) == ("3.1.0", 5)
+    assert {tool["name"] for tool in json.loads(atc("tools", "export", "--format", "mcp")[1])} >= {"rename"}
+    assert len(json.loads(atc("tools", "export", "--format", "protocols")[1])) == 5
+    stubs = atc("tools", "export", "--format", "stubs")[1]
+    names = [node.name for node in ast.walk(ast.parse(stubs)) if isinstance(node, ast.FunctionDef)]
+    assert set(names) == set(load_tools("people.py"))
+    code, out, err = atc("tools", "export", "-o", "sub/openapi.json")
+    assert (code, out, err) == (0, "", "5 tools written to sub/openapi.json\n")
+    assert json.loads((tmp_path / "sub/openapi.json").read_text()) == document
+    code, _, err = atc("tools", "export", "-o", "people.py/x.json")
+    assert code == 3
+    assert "cannot write 'people.py/x.json'" in err
