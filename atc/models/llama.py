@@ -1,0 +1,170 @@
+"""llama.cpp in a child process, and the one kind of request that we send it.
+
+Why not in our own process, as xllamacpp allows: its constructor holds the interpreter's lock (8 s measured, deaf to
+Ctrl-C), and leaving while it generates ends in a segmentation fault or a deadlock (both measured). A child can be
+killed, a closed connection stops its generation, and its talk on stderr reaches nobody.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import weakref
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from protocols.errors import ModelUnavailable
+
+_CHILD = Path(__file__).with_name("llama_child.py")
+_REPLY_SECONDS = 1800.0
+"""More than the slowest full context takes on one core; a child that is silent for longer is stuck."""
+
+
+def free_cores() -> int:
+    """Cores that this process may use; containers and `taskset` count."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def require_runtime() -> None:
+    """Raise ModelUnavailable unless xllamacpp is installed."""
+    if find_spec("xllamacpp") is None:
+        raise ModelUnavailable(
+            "the embedded model needs 'xllamacpp', which is not installed: pip install \"automatic-tool-chain[local]\""
+            ", or set OPENAI_API_KEY to use an OpenAI-compatible endpoint."
+        )
+
+
+def require_gguf(path: Path) -> None:
+    """Raise ModelUnavailable unless `path` is a readable file that begins like a GGUF model."""
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise ModelUnavailable(
+            f"the model file {str(path)!r} cannot be read ({error.strerror}); name another with ATC_MODEL_PATH, "
+            "or unset it to use the embedded model."
+        ) from error
+    if magic != b"GGUF":
+        raise ModelUnavailable(
+            f"{str(path)!r} is not a GGUF model: it begins with {magic!r}, not b'GGUF'; name a .gguf file."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlamaSettings:
+    """What a llama.cpp process is started with. An empty `api_key` lets every local process use it."""
+
+    path: Path
+    name: str
+    threads: int
+    context_tokens: int
+    api_key: str = ""
+
+
+class LlamaProcess:
+    """A running llama.cpp with the weights loaded; `address` is `http://127.0.0.1:PORT`.
+
+    Raises:
+        ModelUnavailable: no xllamacpp, not a model, or the child ended (not enough memory).
+    """
+
+    def __init__(self, settings: LlamaSettings) -> None:
+        require_runtime()
+        require_gguf(settings.path)
+        self.settings = settings
+        self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
+            [sys.executable, "-P", str(_CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # spinning threads starve each other on a busy machine
+            start_new_session=True,  # a Ctrl-C on the terminal is ours to handle
+        )
+        self._stop = weakref.finalize(self, _end, self._child, os.getpid())
+        try:
+            self.address = self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> str:
+        """Hand over the settings, wait for the weights, and give the child's address."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        settings = asdict(self.settings) | {"path": str(self.settings.path)}
+        try:
+            self._child.stdin.write(json.dumps(settings).encode() + b"\n")
+            self._child.stdin.flush()
+        except BrokenPipeError:
+            raise ModelUnavailable(self.obituary()) from None
+        answer: dict[str, str] = json.loads(self._child.stdout.readline() or b"{}")
+        if not answer:
+            raise ModelUnavailable(self.obituary())
+        if "error" in answer:
+            raise ModelUnavailable(
+                f"llama.cpp cannot load {str(self.settings.path)!r}: the file is damaged or of an unknown architecture "
+                f"({answer['error']}); fetch it again or name another with ATC_MODEL_PATH."
+            )
+        return answer["address"]
+
+    def obituary(self) -> str:
+        """How the child ended, and what to do."""
+        try:
+            code = self._child.wait(5)
+        except subprocess.TimeoutExpired:
+            return "the local model's process closed the connection without an answer; run the command again."
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit status {code}"
+        memory = ": probably too little memory, the model needs 2 GB" if code == -signal.SIGKILL else ""
+        return f"the local model's process {how}{memory}; free some memory, or set OPENAI_API_KEY to use an endpoint."
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Send one request and wait, interruptibly; an interrupt ends the child, whatever it was doing.
+
+        The reply's JSON, whatever its status: llama.cpp reports errors under `error`.
+        """
+        address = urlsplit(self.address)
+        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_REPLY_SECONDS)
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.settings.api_key}"}
+        try:
+            connection.request("POST", path, json.dumps(body), headers)
+            reply: dict[str, Any] = json.loads(connection.getresponse().read())
+        except KeyboardInterrupt:
+            self.stop()  # a closed connection alone would stop it too, but only after up to 512 more prompt tokens
+            raise
+        except TimeoutError as error:
+            self.stop()
+            raise ModelUnavailable(
+                f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a shorter prompt."
+            ) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise ModelUnavailable(self.obituary()) from error
+        finally:
+            connection.close()
+        return reply
+
+    @property
+    def running(self) -> bool:
+        """Whether the child is alive."""
+        return self._child.poll() is None
+
+    def stop(self) -> None:
+        """End the child; harmless when it has ended."""
+        self._stop()
+
+
+def _end(child: subprocess.Popen[bytes], owner: int) -> None:
+    """Kill and reap; a forked copy of the owner must leave the owner's child alone."""
+    if os.getpid() != owner:
+        return
+    child.kill()
+    child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            pipe.close()

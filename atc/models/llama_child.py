@@ -1,0 +1,64 @@
+"""The child process that holds the local model: llama.cpp's OpenAI-compatible server on loopback.
+
+It is run as a file (`python -P llama_child.py`) and never imported. The first line of its stdin is a JSON object of
+settings; it answers with one line on stdout, `{"address": …}` or `{"error": …}`, serves until stdin closes (which
+happens when its parent ends, however that comes about), and leaves without waiting for a running generation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+PROMPT_CACHE_MIB = 512
+"""Memory for the states of earlier prompts, so that a prompt that returns is not read again (28 KB a token)."""
+
+
+def parameters(settings: dict[str, Any]) -> Any:
+    """llama.cpp's parameters for the settings of `atc.models.llama.LlamaProcess`."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = settings["path"]
+    params.model_alias = {settings["name"]}
+    params.n_ctx = settings["context_tokens"]
+    params.n_parallel = 1  # one slot: every request finds the prefix that the last one left
+    params.n_batch = 512  # as fast as 2048 here, and a request whose client left is dropped after as many tokens
+    params.cache_prompt = True
+    params.cache_ram_mib = PROMPT_CACHE_MIB
+    params.cpuparams.n_threads = settings["threads"]
+    params.cpuparams_batch.n_threads = settings["threads"]
+    params.warmup = False  # the first request follows at once
+    params.verbosity = 0
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.ui = False
+    params.endpoint_slots = False  # they would show the prompts to whoever finds the port
+    params.endpoint_props = False
+    if settings["api_key"]:
+        params.api_keys = [settings["api_key"]]
+    return params
+
+
+def main() -> None:
+    """Serve until stdin closes."""
+    settings = json.loads(sys.stdin.readline())
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever the C++ side prints must not mix with the answer
+    try:
+        import xllamacpp
+
+        server = xllamacpp.Server(parameters(settings))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent makes a sentence of it
+        answer.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")
+    else:
+        answer.write(json.dumps({"address": server.listening_address}) + "\n")
+    answer.close()
+    sys.stdin.read()
+    os._exit(0)  # an orderly end would wait for a running generation
+
+
+if __name__ == "__main__":
+    main()

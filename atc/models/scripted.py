@@ -1,0 +1,75 @@
+"""A model that says what it was told to say: for tests, which then need no weights and no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+from protocols.ask import Completion, Message
+from protocols.errors import ModelUnavailable
+
+Reply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
+"""A text, an exception to raise, or a function of the messages that gives the text."""
+
+
+class ScriptEnded(AssertionError):
+    """The model was asked once more than its script has replies: whoever wrote the script expected fewer questions."""
+
+
+class ScriptedModel:
+    """Gives its replies in order, one a call. Token counts are words, so that they repeat.
+
+    `prompts` are the messages of each call so far, `options` its keyword arguments.
+    """
+
+    prompt_tokens = 4000
+
+    def __init__(self, *replies: Reply, name: str = "scripted") -> None:
+        self.name = name
+        self.prompts: list[list[Message]] = []
+        self.options: list[dict[str, Any]] = []
+        self._replies = replies
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The script of a file that holds a JSON array of texts.
+
+        Raises:
+            ModelUnavailable: there is no such file, or it holds something else.
+        """
+        try:
+            replies = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelUnavailable(f"the script {str(path)!r} cannot be read ({error}); name a JSON file.") from error
+        if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
+            raise ModelUnavailable(f"the script {str(path)!r} must be a JSON array of texts, one a reply.")
+        return cls(*replies)
+
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 1024,
+    ) -> Completion:
+        """The next reply. Raises ScriptEnded when there is none, or the exception that stands in its place."""
+        turn = len(self.prompts)
+        self.prompts.append(list(messages))
+        self.options.append(
+            {"schema": schema, "grammar": grammar, "temperature": temperature, "seed": seed, "max_tokens": max_tokens}
+        )
+        if turn >= len(self._replies):
+            raise ScriptEnded(
+                f"the model {self.name!r} has {len(self._replies)} replies, and was asked {turn + 1} times"
+            )
+        reply = self._replies[turn]
+        if isinstance(reply, Exception):
+            raise reply
+        text = reply if isinstance(reply, str) else reply(messages)
+        read = sum(len(message.content.split()) for message in messages)
+        return Completion(text=text, model=self.name, input_tokens=read, output_tokens=len(text.split()))

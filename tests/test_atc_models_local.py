@@ -1,0 +1,264 @@
+"""The embedded model: how its process is led (with a stand-in for llama.cpp), and the real thing (marked tests)."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atc.models import llama
+from atc.models.fetch import cached
+from atc.models.local import LocalModel, serve_openai
+from atc.models.openai import OpenAIModel
+from protocols.ask import Message
+from protocols.errors import ModelUnavailable
+
+FAKE = Path(__file__).with_name("fake_llama.py")
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+
+
+def user(text: str) -> list[Message]:
+    return [Message("user", text)]
+
+
+@pytest.fixture
+def gguf(tmp_path) -> Path:
+    path = tmp_path / "mine.gguf"
+    path.write_bytes(b"GGUF and more")
+    return path
+
+
+@pytest.fixture
+def model(gguf, monkeypatch) -> Iterator[LocalModel]:
+    pytest.importorskip("xllamacpp")
+    monkeypatch.setattr(llama, "_CHILD", FAKE)
+    model = LocalModel(gguf, threads=2, context_tokens=4096)
+    yield model
+    model.close()
+
+
+def echoed(model: LocalModel, **options: Any) -> dict[str, Any]:
+    reply: dict[str, Any] = json.loads(model(user("hello"), **options).text)
+    return reply
+
+
+def test_a_call_hands_everything_over_and_gives_the_counts(model):
+    reply = model(user("hello"), temperature=0.7, seed=2**32 + 4, max_tokens=9)
+    echo = json.loads(reply.text)
+    assert echo["request"] == {
+        "messages": [{"role": "user", "content": "hello"}],
+        "temperature": 0.7,
+        "seed": 5,
+        "max_tokens": 9,
+    }
+    assert (echo["settings"]["threads"], echo["settings"]["context_tokens"]) == (2, 4096)
+    assert echo["settings"]["path"].endswith("/mine.gguf")
+    assert (reply.model, reply.input_tokens, reply.output_tokens, reply.truncated) == ("mine.gguf", 7, 3, True)
+    assert reply.seconds > 0
+    assert model.timings == {"cache_n": 5}
+
+
+def test_only_we_may_use_its_port(model):
+    echo = echoed(model)
+    assert len(echo["settings"]["api_key"]) == 32
+    assert echo["authorization"] == f"Bearer {echo['settings']['api_key']}"
+
+
+def test_a_schema_goes_before_a_grammar(model):
+    assert echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert echoed(model, grammar="root ::= x")["request"]["grammar"] == "root ::= x"
+    assert "grammar" not in echoed(model, schema=SCHEMA, grammar="root ::= x")["request"]
+
+
+def test_the_process_is_started_once_and_again_after_it_died(model):
+    first = echoed(model)["pid"]
+    assert echoed(model)["pid"] == first
+    with pytest.raises(ModelUnavailable, match=r"process was killed by SIGKILL: probably too little memory.*free some"):
+        model(user("die"))
+    assert echoed(model)["pid"] != first
+
+
+def test_a_prompt_over_the_context_says_by_how_much(model):
+    with pytest.raises(ModelUnavailable, match=r"838 tokens too long .* has 9,030, the context holds 8,192; shorten"):
+        model(user("overflow"))
+
+
+def test_a_refused_grammar_is_one_sentence(model):
+    with pytest.raises(ModelUnavailable, match=r"refuses the request: failed to parse grammar; check the schema or gr"):
+        model(user("grammar"))
+
+
+@pytest.mark.parametrize(
+    ("context_tokens", "sentence"),
+    [
+        (666, r"process ended with exit status 3"),
+        (667, r"cannot load '.*mine\.gguf': the file is damaged .*RuntimeError"),
+    ],
+)
+def test_a_model_that_does_not_load_is_one_sentence(model, gguf, context_tokens, sentence):
+    with pytest.raises(ModelUnavailable, match=sentence):
+        LocalModel(gguf, context_tokens=context_tokens).load()
+
+
+def test_calls_from_threads_wait_for_each_other_and_share_one_process(model):
+    pids: list[int] = []
+    threads = [threading.Thread(target=lambda: pids.append(echoed(model)["pid"])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(pids) == 4
+    assert len(set(pids)) == 1
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_the_process_ends_with_its_model(model, gguf):
+    other = LocalModel(gguf)
+    pid = echoed(other)["pid"]
+    del other
+    gc.collect()
+    assert is_gone(pid)
+
+
+INTERRUPTED = """
+import signal, sys, threading
+from pathlib import Path
+from atc.models import llama
+from atc.models.local import LocalModel
+from protocols.ask import Message
+
+llama._CHILD = Path(sys.argv[1])
+model = LocalModel(sys.argv[2])
+print(model([Message("user", "hello")]).text, flush=True)
+try:
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    model([Message("user", "hang")])
+except KeyboardInterrupt:
+    print(model([Message("user", "hello")]).text, flush=True)
+"""
+
+
+def test_an_interrupt_leaves_at_once_ends_the_generation_and_the_model_can_be_asked_again(gguf):
+    pytest.importorskip("xllamacpp")
+    command = [sys.executable, "-c", INTERRUPTED, str(FAKE), str(gguf)]
+    root = str(Path(__file__).parent.parent)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=30, env={**os.environ, "PYTHONPATH": root}, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = [json.loads(line)["pid"] for line in done.stdout.splitlines()]
+    assert first != second
+    assert is_gone(first)
+    assert is_gone(second)
+
+
+def test_the_process_ends_when_ours_is_killed(gguf):
+    pytest.importorskip("xllamacpp")
+    code = INTERRUPTED.partition("try:")[0] + "signal.pause()"
+    root = str(Path(__file__).parent.parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(FAKE), str(gguf)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": root},
+    ) as ours:
+        assert ours.stdout is not None
+        pid = json.loads(ours.stdout.readline())["pid"]
+        with os.fdopen(os.pidfd_open(pid)) as child:
+            ours.send_signal(signal.SIGKILL)
+            import select
+
+            assert select.select([child], [], [], 10)[0], "the child outlived us"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"<html>", r"is not a GGUF model: it begins with b'<htm'"),
+        (b"", r"is not a GGUF model"),
+        (b"GGUF\x03\0\0\0 and then nothing of use", r"cannot load '.*': the file is damaged"),
+        (None, r"cannot be read \(No such file or directory\); name another with ATC_MODEL_PATH"),
+    ],
+)
+def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content, sentence):
+    pytest.importorskip("xllamacpp")
+    path = tmp_path / "bad.gguf"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ModelUnavailable, match=sentence):
+        LocalModel(path).load()
+
+
+def test_without_the_runtime_nothing_is_fetched_and_the_command_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
+    with pytest.raises(ModelUnavailable, match=r'pip install "automatic-tool-chain\[local\]", or set OPENAI_API_KEY'):
+        LocalModel(folder=tmp_path).load()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_called_local_or_by_its_file(monkeypatch):
+    monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
+    assert LocalModel().name == "local"
+    monkeypatch.setenv("ATC_MODEL_PATH", "/models/other.gguf")
+    assert LocalModel().name == "other.gguf"
+
+
+@pytest.fixture(scope="module")
+def real() -> Path:
+    path = Path(os.environ["ATC_MODEL_PATH"]) if "ATC_MODEL_PATH" in os.environ else cached()
+    if path is None:
+        pytest.skip("no model: fetch it with 'atc models pull', or set ATC_MODEL_PATH")
+    return path
+
+
+@pytest.mark.local_model
+def test_the_real_model_answers_under_a_schema_and_reads_a_common_prefix_once(real):
+    pytest.importorskip("xllamacpp")
+    model = LocalModel(real)
+    try:
+        rules = Message("system", "You extract numbers from text. " * 20)
+        first = model([rules, *user("There are 7 geese.")], schema=SCHEMA, max_tokens=30)
+        read = model.timings["prompt_n"]
+        second = model([rules, *user("There are 12 geese.")], schema=SCHEMA, max_tokens=30)
+        assert (json.loads(first.text), json.loads(second.text)) == ({"a": 7}, {"a": 12})
+        assert model.timings["cache_n"] > 100 > 4 * model.timings["prompt_n"]
+        assert first.input_tokens == read > 100
+        assert model(user("Is water wet?"), grammar='root ::= "maybe"', max_tokens=10).text == "maybe"
+    finally:
+        model.close()
+
+
+@pytest.mark.local_model
+def test_the_real_model_is_served_to_openai_clients(real):
+    pytest.importorskip("xllamacpp")
+    with serve_openai(real, api_key="k") as url:
+        model = OpenAIModel(base_url=url, api_key="k", gbnf=True)
+        try:
+            reply = model(user("There are 7 geese. How many geese are there?"), schema=SCHEMA, max_tokens=30)
+            assert json.loads(reply.text) == {"a": 7}
+            assert reply.model == model.name == real.name
+            assert min(reply.input_tokens, reply.output_tokens) > 1
+            assert model(user("Is water wet?"), grammar='root ::= "maybe"', max_tokens=10).text == "maybe"
+        finally:
+            model.close()
+        stranger = OpenAIModel("x", base_url=url, api_key="wrong")
+        with pytest.raises(ModelUnavailable, match="refuses the key"):
+            stranger(user("Hello"))
+        stranger.close()

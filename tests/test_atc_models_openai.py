@@ -1,0 +1,270 @@
+"""The OpenAI-compatible model against endpoints on loopback that behave, misbehave or are not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from atc.models.openai import OpenAIModel, configured
+from protocols.ask import Message
+from protocols.errors import ModelUnavailable
+from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking
+
+ASK = [Message("system", "Be brief."), Message("user", "Name a city.")]
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def said(text: str | None, *, finish: str = "stop", **usage: int) -> Reply:
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+    return Reply(body={"object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+def refusal(status: int, message: str, **more: str) -> Reply:
+    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **more}})
+
+
+@contextmanager
+def endpoint(
+    *replies: Reply | Callable[[dict[str, Any]], Reply], **options: Any
+) -> Iterator[tuple[OpenAIModel, Server]]:
+    """A model at an endpoint that gives its replies in turn, the last one for ever; `.waits` are its pauses."""
+    turn = iter(range(10**6))
+
+    def answer(seen: Seen) -> Reply:
+        reply = replies[min(next(turn), len(replies) - 1)]
+        return reply if isinstance(reply, Reply) else reply(json.loads(seen.body or b"{}"))
+
+    with serving(answer) as server:
+        waits: list[float] = []
+        settings = {"model": "m", "api_key": "sk-secret-123", "base_url": f"{server.url}/v1", "sleep": waits.append}
+        model = OpenAIModel(**(settings | options))
+        server.waits = waits  # type: ignore[attr-defined]
+        try:
+            yield model, server
+        finally:
+            model.close()
+
+
+def bodies(server: Server) -> list[dict[str, Any]]:
+    return [json.loads(seen.body) for seen in server.seen]
+
+
+def test_a_completion_has_its_text_and_token_counts():
+    with endpoint(said("Lima", finish="length", prompt_tokens=21, completion_tokens=2)) as (model, server):
+        reply = model(ASK, temperature=0.7, seed=3, max_tokens=64)
+    assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("Lima", "m", 21, 2)
+    assert reply.truncated
+    assert reply.seconds > 0
+    assert (server.last.method, server.last.path) == ("POST", "/v1/chat/completions")
+    assert server.last.headers["authorization"] == "Bearer sk-secret-123"
+    assert bodies(server) == [
+        {
+            "model": "m",
+            "temperature": 0.7,
+            "seed": 3,
+            "max_tokens": 64,
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Name a city."}],
+        }
+    ]
+
+
+def test_a_schema_is_sent_and_a_grammar_only_where_configured():
+    with endpoint(said('{"city": "Lima"}')) as (model, server):
+        model(ASK, schema=SCHEMA)
+        model(ASK, grammar='root ::= "a"')
+    with_schema, with_grammar = bodies(server)
+    assert with_schema["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert "grammar" not in with_grammar
+    with endpoint(said("a"), gbnf=True) as (model, server):
+        model(ASK, grammar='root ::= "a"')
+    assert bodies(server)[0]["grammar"] == 'root ::= "a"'
+
+
+def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():
+    def answer(body: dict[str, Any]) -> Reply:
+        if "response_format" in body:
+            return refusal(400, "'response_format.type' must be 'text'")
+        return said('Here:\n```json\n{"city": "Lima"}\n```')
+
+    with endpoint(answer) as (model, server):
+        texts = [model(ASK, schema=SCHEMA).text for _ in range(2)]
+        plain = model(ASK).text
+    assert texts == ['{"city": "Lima"}'] * 2
+    assert plain.startswith("Here:")
+    assert ["response_format" in body for body in bodies(server)] == [True, False, False, False]
+    assert json.dumps(SCHEMA) in bodies(server)[1]["messages"][-1]["content"]
+    assert bodies(server)[3]["messages"][-1]["content"] == "Name a city."
+
+
+def test_refused_parameters_are_dropped_or_renamed_once_and_remembered():
+    def reasoning_model(body: dict[str, Any]) -> Reply:
+        if "max_tokens" in body:
+            return refusal(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.", param="max_tokens")
+        if "temperature" in body:
+            return refusal(400, "Unsupported value: 'temperature' does not support 0.", param="temperature")
+        if "seed" in body:
+            return refusal(422, "unknown field: seed")
+        return said("Lima")
+
+    with endpoint(reasoning_model) as (model, server):
+        assert [model(ASK).text, model(ASK).text] == ["Lima", "Lima"]
+    assert len(server.seen) == 5
+    assert bodies(server)[-1].keys() == {"model", "messages", "max_completion_tokens"}
+
+
+def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
+    with endpoint(said("", finish="length"), said("Lima")) as (model, server):
+        assert model(ASK, max_tokens=100).text == "Lima"
+        model(ASK, max_tokens=100)
+    assert [body["max_tokens"] for body in bodies(server)] == [100, 8292, 8292]
+    with endpoint(said("", finish="length")) as (model, server), pytest.raises(ModelUnavailable, match="empty reply"):
+        model(ASK)
+    assert len(server.seen) == 2
+
+
+def test_passing_failures_are_tried_again_after_growing_waits():
+    replies = [refusal(500, "oops"), refusal(503, "loading"), refusal(429, "slow down"), said("Lima")]
+    with endpoint(*replies) as (model, server):
+        assert model(ASK).text == "Lima"
+    assert server.waits == [0.5, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        ("7", 7, 7),
+        ("3600", 60, 60),
+        (format_datetime(datetime.now(UTC) + timedelta(seconds=40)), 1, 40),
+        ("soon", 0.5, 0.5),
+    ],
+)
+def test_retry_after_is_honoured_up_to_a_minute(header: str, low: float, high: float):
+    busy = Reply(429, {"error": {"message": "busy"}}, {"Retry-After": header})
+    with endpoint(busy, said("Lima")) as (model, server):
+        model(ASK)
+    assert low <= server.waits[0] <= high
+
+
+def test_a_dropped_connection_is_tried_again():
+    def drop(connection, server) -> None:
+        if len(server.seen) > 1:
+            body = json.dumps(said("Lima").body).encode()
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
+
+    with speaking(drop) as server:
+        waits: list[float] = []
+        model = OpenAIModel("m", base_url=server.url, sleep=waits.append)
+        assert model(ASK).text == "Lima"
+        model.close()
+    assert waits == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("reply", "requests", "sentence"),
+    [
+        (refusal(401, "Wrong API key: sk-secret-123."), 1, r"refuses the key \(HTTP 401: .*: …\); set OPENAI_API_KEY"),
+        (refusal(403, "not for you"), 1, r"refuses the key \(HTTP 403: not for you\); set OPENAI_API_KEY"),
+        (refusal(404, "The model `m` does not exist"), 1, r"has no model 'm'.*name a model that it has with --model"),
+        (Reply(404, b"<html><h1>Not found</h1></html>"), 1, r"\(HTTP 404: an HTML page\).*OPENAI_BASE_URL, which"),
+        (refusal(429, "slow down"), 3, r"still too busy after several tries \(HTTP 429: slow down\); wait"),
+        (refusal(429, "no money", code="insufficient_quota"), 1, r"has no quota left .*; top it up"),
+        (refusal(500, "oops"), 3, r"still fails after several tries \(HTTP 500: oops\); wait"),
+        (Reply(502, b"<html>Bad\x1b[2J gateway</html>"), 3, r"\(HTTP 502: an HTML page\)"),
+        (refusal(400, "maximum length is 4096 tokens"), 1, r"refuses the request to 'm' \(HTTP 400: maximum"),
+        (refusal(400, "bad\n\x1b[31mthings " + "x" * 900), 1, r"\(HTTP 400: bad \[31mthings x{180,190}\); try another"),
+        (Reply(body={"choices": []}), 1, r"model 'm' at http://\S+ answered with an empty reply"),
+        (said("  \n"), 1, r"answered with an empty reply; try again or name another model"),
+        (said(None), 1, r"answered with an empty reply"),
+        (Reply(body=b"<!doctype html><p>Welcome</p>"), 1, r"answered with an HTML page, not with the OpenAI API"),
+        (Reply(body=b"null"), 1, r"answered with something that is not a JSON object"),
+    ],
+)  # fmt: skip
+def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(reply: Reply, requests: int, sentence: str):
+    with endpoint(reply, max_retries=2) as (model, server), pytest.raises(ModelUnavailable, match=sentence) as caught:
+        model(ASK)
+    assert len(server.seen) == requests
+    words = str(caught.value)
+    assert "sk-secret-123" not in words
+    assert words.isprintable()
+
+
+def test_an_endpoint_that_is_down_is_named_with_the_cause():
+    waits: list[float] = []
+    model = OpenAIModel("m", base_url=f"http://127.0.0.1:{closed_port()}/v1", sleep=waits.append)
+    with pytest.raises(
+        ModelUnavailable, match=r"127\.0\.0\.1:\d+/v1 cannot be reached \(.*refused.*\); start it, correct"
+    ):
+        model(ASK)
+    model.close()
+    assert waits == [0.5, 1, 2, 4]
+
+
+def test_an_endpoint_with_a_wrong_name_is_named():
+    model = OpenAIModel("m", base_url="http://no-such-host.invalid/v1", max_retries=0)
+    with pytest.raises(ModelUnavailable, match=r"no-such-host\.invalid/v1 cannot be reached \(.*\); .*OPENAI_BASE_URL"):
+        model(ASK)
+    model.close()
+
+
+def test_an_endpoint_that_hangs_is_left_after_the_time_out_without_another_try():
+    with speaking(lambda connection, server: server.stop.wait(30)) as server:
+        model = OpenAIModel("m", base_url=server.url, timeout_seconds=0.2)
+        with pytest.raises(ModelUnavailable, match=r"gave no answer within 0\.2 s; try again"):
+            model(ASK)
+        model.close()
+    assert len(server.seen) == 1
+
+
+def test_what_the_model_declines_is_its_answer_not_an_outage():
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    with endpoint(Reply(body={"choices": [{"message": message, "finish_reason": "stop"}]})) as (model, _):
+        assert model(ASK).text == "I cannot help with that."
+
+
+def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
+    def answer(seen: Seen) -> Reply:
+        return Reply(body={"data": [{"id": "tiny"}, {"id": "huge"}]}) if seen.method == "GET" else said("Lima")
+
+    with serving(answer) as server:
+        model = OpenAIModel(base_url=f"{server.url}/v1/")
+        assert model(ASK).model == model.name == "tiny"
+        model.close()
+    assert [seen.path for seen in server.seen] == ["/v1/models", "/v1/chat/completions"]
+    assert bodies_of_posts(server)[0]["model"] == "tiny"
+
+
+def bodies_of_posts(server: Server) -> list[dict[str, Any]]:
+    return [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
+
+
+def test_an_endpoint_without_models_says_so():
+    with (
+        endpoint(Reply(body={"data": []}), model=None) as (model, _),
+        pytest.raises(ModelUnavailable, match="no model"),
+    ):
+        model(ASK)
+
+
+def test_the_environment_configures_it(monkeypatch):
+    assert not configured()
+    with pytest.raises(
+        ModelUnavailable, match=r"'gpt-5-mini' needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL"
+    ):
+        OpenAIModel()
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert configured()
+    assert OpenAIModel().name == "gpt-5-mini"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert OpenAIModel("m").url == "http://127.0.0.1:1/v1"

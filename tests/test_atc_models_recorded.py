@@ -1,0 +1,91 @@
+"""Cassettes: what was recorded is replayed, exactly and alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from atc.models.recorded import RecordedModel
+from atc.models.scripted import ScriptedModel
+from protocols.ask import Message
+from protocols.errors import ModelUnavailable
+
+ASK = [Message("system", "Be brief."), Message("user", "\nName a city: é.\nNow.")]
+
+
+@pytest.fixture
+def cassette(tmp_path) -> Path:
+    return tmp_path / "cassette.jsonl"
+
+
+def test_a_recorded_exchange_is_replayed_without_the_model(cassette):
+    script = ScriptedModel("Lima", "Rome")
+    recording = RecordedModel(cassette, script)
+    first = recording(ASK)
+    second = recording(ASK, temperature=0.7, seed=1)
+    assert recording(ASK) == first  # asked again while recording: not asked of the model again
+    assert len(script.prompts) == 2
+    replay = RecordedModel(cassette)
+    assert (replay(ASK), replay(ASK, temperature=0.7, seed=1)) == (first, second)
+    assert (recording.name, replay.name) == ("scripted", "recorded")
+
+
+def test_recording_goes_on_at_the_end_of_a_cassette(cassette):
+    RecordedModel(cassette, ScriptedModel("Lima"))(ASK)
+    before = cassette.read_text()
+    later = RecordedModel(cassette, ScriptedModel("Rome"))
+    assert [later(ASK).text, later(ASK, seed=9).text] == ["Lima", "Rome"]
+    assert cassette.read_text().startswith(before)
+    assert len(cassette.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 1}, {"temperature": 0.1}, {"max_tokens": 5}, {"grammar": "root ::= x"}, {"schema": {"type": "object"}}],
+)
+def test_another_option_is_another_question(cassette, change):
+    RecordedModel(cassette, ScriptedModel("Lima"))(ASK)
+    replay = RecordedModel(cassette)
+    assert replay(ASK, temperature=0).text == "Lima"
+    with pytest.raises(ModelUnavailable):
+        replay(ASK, **change)
+
+
+def test_a_missing_recording_names_the_cassette_and_the_question(cassette):
+    cassette.touch()
+    words = (
+        r"the cassette '.*cassette\.jsonl' has no reply to 'Name a city: é\.' \(key [0-9a-f]{32}\); .*record it anew"
+    )
+    with pytest.raises(ModelUnavailable, match=words):
+        RecordedModel(cassette)(ASK)
+
+
+def test_a_missing_cassette_is_named(cassette):
+    with pytest.raises(ModelUnavailable, match=r"there is no cassette '.*cassette\.jsonl'"):
+        RecordedModel(cassette)
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"key": "x"}', '{"key": "x", "reply": {"words": 1}}'])
+def test_a_damaged_line_is_named_by_its_number(cassette, line):
+    RecordedModel(cassette, ScriptedModel("Lima"))(ASK)
+    with cassette.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(ModelUnavailable, match="line 2 of the cassette"):
+        RecordedModel(cassette)
+
+
+def test_an_outage_is_not_recorded(cassette):
+    model = RecordedModel(cassette, ScriptedModel(ModelUnavailable("down"), "Lima"))
+    with pytest.raises(ModelUnavailable, match="down"):
+        model(ASK)
+    assert model(ASK).text == "Lima"
+    assert len(cassette.read_text().splitlines()) == 1
+
+
+def test_an_exchange_shows_the_question_and_the_reply(cassette):
+    RecordedModel(cassette, ScriptedModel("Lima"))(ASK)
+    exchange = json.loads(cassette.read_text())
+    assert exchange["request"]["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert exchange["reply"]["text"] == "Lima"
