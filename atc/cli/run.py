@@ -38,7 +38,7 @@ Examples:
 )
 @click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
-@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (200).")
+@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run.")
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Wall time of the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole solution as JSON.")

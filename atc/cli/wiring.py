@@ -45,11 +45,11 @@ def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
         yield load_tools(*sources, invoker=invoker)
 
 
-def choose_model(config: Config, *, progress: Progress | None = None) -> Ask:
-    """The model of the configuration; `progress` is told of a download."""
+def choose_model(config: Config, *, progress: Progress | None = None, talk: Talk | None = None) -> Ask:
+    """The model of the configuration; `progress` is told of a download, `talk` of a wait for somebody else's."""
     from atc.models import choose
 
-    return choose(config.model, cache_dir=config.cache_dir, on_progress=progress)
+    return choose(config.model, cache_dir=config.cache_dir, on_progress=progress, on_message=talk)
 
 
 def open_store(config: Config) -> Store:
@@ -74,7 +74,11 @@ def open_agent(
         store = stack.enter_context(open_store(config))
         toolbox = stack.enter_context(open_toolbox(config, talk=talk))
         agent = Agent(
-            toolbox, model=choose_model(config, progress=progress), config=config, ask_person=ask_person, store=store
+            toolbox,
+            model=choose_model(config, progress=progress, talk=talk),
+            config=config,
+            ask_person=ask_person,
+            store=store,
         )
         yield stack.enter_context(agent)
 

@@ -59,13 +59,16 @@ def require_gguf(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlamaSettings:
-    """What a llama.cpp process is started with. An empty `api_key` lets every local process use it."""
+    """What a llama.cpp process is started with. An empty `api_key` lets every local process use it; `states` is the
+    folder where states of prompts may be saved, None for nowhere.
+    """
 
     path: Path
     name: str
     threads: int
     context_tokens: int
     api_key: str = ""
+    states: Path | None = None
 
 
 class LlamaProcess:
@@ -98,7 +101,10 @@ class LlamaProcess:
         """Hand over the settings, wait for the weights, and give the child's address."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        settings = asdict(self.settings) | {"path": str(self.settings.path)}
+        settings = asdict(self.settings) | {
+            "path": str(self.settings.path),
+            "states": str(self.settings.states) if self.settings.states is not None else None,
+        }
         try:
             self._child.stdin.write(json.dumps(settings).encode() + b"\n")
             self._child.stdin.flush()

@@ -37,6 +37,8 @@ def parameters(settings: dict[str, Any]) -> Any:
     params.ui = False
     params.endpoint_slots = False  # they would show the prompts to whoever finds the port
     params.endpoint_props = False
+    if settings["states"]:
+        params.slot_save_path = settings["states"].rstrip("/") + "/"
     if settings["api_key"]:
         params.api_keys = [settings["api_key"]]
     return params

@@ -8,15 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from atc.models.fetch import fetch
+from atc.models.fetch import cache_folder, fetch
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
+from atc.models.states import PromptStates
 from protocols.ask import Completion, Message
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json
 
+_LONG_PROMPT = 1000
+"""Tokens read anew from which on a prompt's state is kept on disk: twenty seconds of reading."""
 CONTEXT_TOKENS = 8192
 """Prompt and reply together; the KV cache takes 28 KB a token, 235 MB in all."""
 
@@ -26,7 +30,8 @@ class LocalModel:
 
     `path` is a GGUF file of one's own, by default ATC_MODEL_PATH; else the pinned model is fetched into `folder` (see
     `fetch`). `threads` defaults to the cores that this process may use. Calls from several threads wait for each other.
-    The state of the last prompt is kept: a prompt that begins alike is read only from where it differs.
+    The state of the last prompt is kept, and long ones are kept on disk below `folder` (see `states.py`): a prompt that
+    begins alike is read only from where it differs, by a later process too.
     """
 
     prompt_tokens = 4000
@@ -49,6 +54,9 @@ class LocalModel:
         self._threads = threads or free_cores()
         self._context_tokens = context_tokens
         self._fetch = partial(fetch, folder=folder, on_progress=on_progress, on_message=on_message)
+        self._states_folder = (folder or cache_folder()) / "states"
+        self._states: PromptStates | None = None
+        self._held = ""
         self._process: LlamaProcess | None = None
         self._lock = threading.Lock()
 
@@ -75,9 +83,12 @@ class LocalModel:
             body["grammar"] = grammar
         with self._lock:
             started = time.perf_counter()
-            reply = self._loaded().post("/v1/chat/completions", body)
+            process, prompt = self._loaded(), "\n".join(f"{m.role}: {m.content}" for m in messages)
+            self._recall(process, prompt)
+            reply = process.post("/v1/chat/completions", body)
             seconds = time.perf_counter() - started
             self.timings = reply.get("timings", {})
+            self._keep(process, prompt)
         if "error" in reply:
             raise ModelUnavailable(_refusal(reply["error"]))
         return _completion(reply, name=self.name, seconds=seconds)
@@ -93,19 +104,49 @@ class LocalModel:
             self._process.stop()
             self._process = None
 
+    def _recall(self, process: LlamaProcess, prompt: str) -> None:
+        """Load the kept state that spares most of reading `prompt`, if one does."""
+        if self._states is not None and (name := self._states.nearest(prompt, held=self._held)) is not None:
+            restored = process.post("/slots/0?action=restore", {"filename": name})
+            if "error" in restored:
+                self._states.drop(name)
+
+    def _keep(self, process: LlamaProcess, prompt: str) -> None:
+        """Keep the state of a prompt that took long to read."""
+        self._held = prompt
+        if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
+            name = self._states.file_for(prompt)
+            if "error" not in process.post("/slots/0?action=save", {"filename": name}):
+                self._states.saved(name, prompt)
+
     def _loaded(self) -> LlamaProcess:
         if self._process is None or not self._process.running:
             require_runtime()  # before 1.1 GB are fetched in vain
+            path = self._path or self._fetch()
+            self._states, self._held = self._states_for(path), ""
             self._process = LlamaProcess(
                 LlamaSettings(
-                    path=self._path or self._fetch(),
+                    path=path,
                     name=self.name,
                     threads=self._threads,
                     context_tokens=self._context_tokens,
                     api_key=os.urandom(16).hex(),
+                    states=self._states.folder if self._states is not None else None,
                 )
             )
         return self._process
+
+    def _states_for(self, path: Path) -> PromptStates | None:
+        """Where states of prompts to this very file, runtime and context are kept; None where nothing can be."""
+        try:
+            self._states_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            weights = path.stat()
+        except OSError:
+            return None
+        runtime = version("xllamacpp")
+        return PromptStates(
+            self._states_folder, kind=f"{weights.st_size} {weights.st_mtime_ns} {runtime} {self._context_tokens}"
+        )
 
 
 def _completion(reply: Mapping[str, Any], *, name: str, seconds: float) -> Completion:

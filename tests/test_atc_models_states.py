@@ -1,0 +1,66 @@
+"""States of long prompts on disk: which one spares most reading, and how many are kept."""
+
+from pathlib import Path
+
+import pytest
+
+from atc.models.states import PromptStates, shared
+
+LONG = "rules and stubs " * 400
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> PromptStates:
+    return PromptStates(tmp_path, kind="model 1")
+
+
+def keep(states: PromptStates, prompt: str) -> str:
+    name = states.file_for(prompt)
+    (states.folder / name).write_bytes(b"state")
+    states.saved(name, prompt)
+    return name
+
+
+def test_the_state_that_shares_most_is_found(states: PromptStates) -> None:
+    near = keep(states, LONG + "Task: one")
+    keep(states, LONG[:5000] + "another toolbox")
+    assert states.nearest(LONG + "Task: two") == near
+
+
+def test_a_state_that_spares_little_is_not_loaded(states: PromptStates) -> None:
+    keep(states, LONG[:3000])
+    assert states.nearest(LONG) is None
+    keep(states, LONG)
+    assert states.nearest(LONG + "x", held=LONG[:-100]) is None
+    assert states.nearest(LONG + "x") is not None
+
+
+def test_another_model_or_runtime_reads_none_of_them(states: PromptStates) -> None:
+    keep(states, LONG)
+    assert PromptStates(states.folder, kind="model 2").nearest(LONG) is None
+
+
+def test_only_the_latest_used_are_kept(states: PromptStates) -> None:
+    for number in range(5):
+        keep(states, f"{number}{LONG}")
+    assert len(list(states.folder.glob("*.state"))) == 3
+    assert len(list(states.folder.glob("*.json"))) == 3
+
+
+def test_a_broken_note_or_a_missing_state_is_passed_over(states: PromptStates) -> None:
+    name = keep(states, LONG)
+    (states.folder / name).with_suffix(".json").write_text("{")
+    assert states.nearest(LONG) is None
+    name = keep(states, LONG)
+    (states.folder / name).unlink()
+    assert states.nearest(LONG) is None
+    states.drop(name)
+    assert list(states.folder.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    assert PromptStates(tmp_path / "none", kind="m").nearest(LONG) is None
+
+
+def test_shared_beginnings() -> None:
+    assert (shared("abc", "abd"), shared("", "x"), shared("x", "x")) == (2, 0, 1)
