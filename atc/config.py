@@ -66,7 +66,7 @@ class Config:
     """Samples of a reading task that must give the same answer before it stands; 1: the first answer stands."""
     max_repairs: int = 3
     """Programs written after the first one failed."""
-    max_calls: int = 200
+    max_calls: int = 500
     """Tool calls of one execution."""
     max_tokens: int | None = None
     """Model tokens of one run, in and out; None: no cap."""

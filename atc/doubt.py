@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from atc.types import Program
@@ -24,9 +25,47 @@ _MORE = ("has_more", "has_next", "more")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A tool whose results go on beyond what a program read.
+
+    `argument` asks for a page, `count` is the key that holds the number of pages (None where a cursor or a total says
+    that there is more), `evidence` quotes what says so.
+    """
+
+    tool: str
+    argument: str
+    count: str | None
+    evidence: str
+
+
 def doubts(program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
-    return (*_empty_answer(answer), *_raw_record(answer), *_unread_pages(program, trace, tools), *_swallowed(trace))
+    return (*_empty_answer(answer), *_raw_record(answer), *_pages(program, trace, tools), *_swallowed(trace))
+
+
+def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread, ...]:
+    """The tools whose results say that they go on, of which the program asked no further page and read no total."""
+    found: dict[str, Unread] = {}
+    for (tool, _), calls in _series(trace, tools).items():
+        last = calls[-1]
+        argument = next((a for a in tools[tool].arguments if a in _PAGE_ARGUMENTS), None)
+        if argument is None or not isinstance(last.result, Mapping) or tool in found:
+            continue
+        read_total = any(re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS if key in last.result)
+        evidence = _goes_on(last.result, calls)
+        if evidence and not read_total:
+            count = next((key for key in _PAGE_COUNTS if _number(last.result.get(key))), None)
+            found[tool] = Unread(tool, argument, count if argument in ("page", "page_number") else None, evidence)
+    return tuple(found.values())
+
+
+def _pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+    for unread in unread_pages(program, trace, tools)[:1]:
+        yield (
+            f"{unread.tool} has more results than the program read ({unread.evidence}): unless the first ones are"
+            f" enough for the task, call it in a loop with {unread.argument} until the last page."
+        )
 
 
 def _empty_answer(answer: str) -> Iterator[str]:
@@ -44,23 +83,6 @@ def _swallowed(trace: Trace) -> Iterator[str]:
     failed = [call for call in trace.calls if call.error is not None]
     if failed and len(failed) == len(trace.calls):
         yield f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}."
-
-
-def _unread_pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
-    """A result that says it goes on, of which the program asked no further page and read no total."""
-    for tool, calls in _series(trace, tools).items():
-        last = calls[-1]
-        page_argument = next((a for a in tools[tool[0]].arguments if a in _PAGE_ARGUMENTS), None)
-        if page_argument is None or not isinstance(last.result, Mapping):
-            continue
-        evidence = _goes_on(last.result, calls)
-        read_total = any(re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS if key in last.result)
-        if evidence and not read_total:
-            yield (
-                f"{last.tool} has more results than the program read ({evidence}): unless the first ones are enough for"
-                f" the task, call it in a loop with {page_argument} until the last page."
-            )
-            return
 
 
 def _series(trace: Trace, tools: Toolbox) -> dict[tuple[str, str], list[ToolCall]]:

@@ -13,12 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from atc.doubt import Unread
+from atc.join import argument_lookup, lookup
 from atc.types import Finding, Program
 from protocols.producers import Producer, Producers
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
+_SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
 _SURELY_MEANT = 0.8
 """How alike (difflib's ratio) a key must be to the one that was written."""
 
@@ -33,26 +36,23 @@ class _Edit:
 
 
 def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
-    """The program with every finding mended, or None where one of them leaves a choice."""
+    """The program with those findings mended that leave no choice, or None where all of them do.
+
+    What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.
+    """
     try:
         tree = ast.parse(program.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     source = program.source.encode()
     place = _Places(source)
-    edits: list[_Edit] = []
-    for finding in findings:
-        edit = _edit(finding, tree, place, tools)
-        if edit is None:
-            return None
-        edits.append(edit)
+    edits = {edit for finding in findings if (edit := _edit(finding, tree, place, tools)) is not None}
     end = len(source) + 1
-    for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):
-        if edit.end > end:
-            return None  # two of them want the same place
-        source = source[: edit.start] + edit.text.encode() + source[edit.end :]
-        end = edit.start
-    return Program(source.decode())
+    for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
+        if edit.end <= end:  # of two that want the same place, the later one in the program is first
+            source = source[: edit.start] + edit.text.encode() + source[edit.end :]
+            end = edit.start
+    return Program(source.decode()) if edits else None
 
 
 class _Places:
@@ -87,8 +87,8 @@ def _edit(finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox) ->
                 return _Edit(place.end(node), place.end(node), subscript.group())
             case "no-attribute", ast.Attribute(value=owner) if subscript:
                 return _Edit(place.end(owner), place.end(node), subscript.group())
-            case "missing-key", ast.Subscript(value=owner, slice=ast.Constant(value=str(key))):
-                return _meant_key(key, better, place.end(owner), place.end(node))
+            case "missing-key", ast.Constant(value=str(key)):
+                return _other_field(node, key, finding, tree, place, tools)
             case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
                 return _Edit(0, 0, better + "\n")
             case "bad-literal", ast.Constant(value=str(text)):
@@ -115,6 +115,28 @@ def _meant_key(key: str, better: str, start: int, end: int) -> _Edit | None:
     return None
 
 
+def _other_field(
+    constant: ast.expr, key: str, finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox
+) -> _Edit | None:
+    """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `atc.join`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=owner, slice=index) if index is constant:
+                meant = _meant_key(key, finding.suggestion or "", place.end(owner), place.end(node))
+                if meant is not None:
+                    return meant
+            case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if first is constant:
+                pass
+            case _:
+                continue
+        argument = _argument_of(node, tree)
+        found = argument_lookup(argument, _keys(finding), tools) if argument else None
+        found = found or lookup(key, _keys(finding), tools)
+        text = found.replace("{}", ast.unparse(owner)) if found else ""
+        return _Edit(place.start(node), place.end(node), text) if text else None
+    return None
+
+
 def _looked_up(
     node: ast.expr, text: str, finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox
 ) -> _Edit | None:
@@ -136,6 +158,7 @@ def _looked_up(
 
 
 def _argument_of(value: ast.expr, tree: ast.Module) -> str | None:
+    """The alias of the argument that an expression fills by name."""
     return next((node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.value is value), None)
 
 
@@ -153,3 +176,61 @@ def _words_argument(tool: Tool, producers: Producers) -> str | None:
 def _is_search(producer: Producer, tools: Toolbox) -> bool:
     """Whether the values stand in a list, best match first; a lookup by the name itself would have no list."""
     return "[" in producer.path and not tools[producer.tool].protocol.writes
+
+
+def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program | None:
+    """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
+
+    Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
+    None where the program asks for pages itself, or the result does not count its pages.
+    """
+    tool = tools[unread.tool]
+    key = _list_key(tool)
+    if key is None or unread.count is None:
+        return None
+    tree = ast.parse(program.source)
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
+    if not calls or any(keyword.arg in (unread.argument, None) for call in calls for keyword in call.keywords):
+        return None
+    source, place = program.source.encode(), _Places(program.source.encode())
+    for call in sorted(calls, key=lambda c: place.start(c.func), reverse=True):
+        start = place.start(call.func)
+        source = source[:start] + b"every_page_of_" + source[start:]
+    size = next((f'"{name}": {most}, ' for name, most in _page_sizes(tool)), "")
+    helper = _EVERY_PAGE.format(tool=unread.tool, argument=unread.argument, count=unread.count, key=key, size=size)
+    return Program(helper + source.decode())
+
+
+_EVERY_PAGE = """\
+def every_page_of_{tool}(**arguments):
+    arguments = {{{size}**arguments}}
+    result = {tool}(**arguments)
+    while result["page"] < result["{count}"]:
+        more = {tool}(**{{**arguments, "{argument}": result["page"] + 1}})
+        result = {{**more, "{key}": result["{key}"] + more["{key}"]}}
+    return result
+
+
+"""
+
+
+def _list_key(tool: Tool) -> str | None:
+    """The one list in a paged result."""
+    root = tool.protocol.output_schema or {}
+    properties = resolve(root, root).get("properties", {})
+    lists = [key for key, schema in properties.items() if types(resolve(schema, root)) == ("array",)]
+    return lists[0] if len(lists) == 1 else None
+
+
+def _page_sizes(tool: Tool) -> Iterator[tuple[str, int]]:
+    """The argument that sets how many items a page has, and the most it takes."""
+    for alias, name in tool.arguments.items():
+        schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
+        if alias in _SIZE_ARGUMENTS and isinstance(most := schema.get("maximum"), int):
+            yield alias, most
+
+
+def _keys(finding: Finding) -> list[str]:
+    """The keys that are there, as the finding's message lists them."""
+    listed = re.search(r"its keys are ([^.]*)\.", finding.message)
+    return listed.group(1).split(", ") if listed else []

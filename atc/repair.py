@@ -25,7 +25,7 @@ def correction(attempt: Attempt, tools: Toolbox) -> list[Message]:
     if fault is None:
         doubts = "\n".join(f"- {doubt}" for doubt in attempt.doubts)
         return [written, Message("user", fill("doubt", answer=_clipped(attempt.answer or ""), doubts=doubts))]
-    blamed = [fault.tool] if fault.tool in tools else []
+    blamed = [fault.tool] if fault.tool is not None and fault.tool in tools else []
     documentation = (
         f"\nThe function again:\n\n```python\n{stubs(tools.only(blamed), detail=FULL, among=tools)}\n```\n"
         if blamed

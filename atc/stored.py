@@ -120,13 +120,17 @@ def attempt_of(row: sqlite3.Row, calls: tuple[ToolCall, ...]) -> Attempt:
     fault = json.loads(row["fault"]) if row["fault"] else None
     return Attempt(
         program=Program(row["program"]),
-        findings=tuple(Finding(**finding) for finding in json.loads(row["findings"])),
+        findings=_findings(row["findings"]),
         trace=trace,
         fault=fault and Fault(**{**fault, "evidence": tuple(fault["evidence"])}),
         doubts=tuple(json.loads(row["doubts"])),
-        mended=tuple(Finding(**finding) for finding in json.loads(row["mended"])),
+        mended=_findings(row["mended"]),
         round=row["round"],
     )
+
+
+def _findings(text: str) -> tuple[Finding, ...]:
+    return tuple(Finding(**{**finding, "keys": tuple(finding["keys"])}) for finding in json.loads(text))
 
 
 def call_of(row: sqlite3.Row) -> StoredCall:

@@ -74,7 +74,9 @@ def _fenced(reply: str) -> list[str]:
             if inside:
                 blocks.append([])
         elif inside:
-            blocks[-1].append(line)
+            code, closing, _ = line.partition("```")  # a fence glued to the last line, as small models write it
+            blocks[-1].append(code)
+            inside = not closing
     texts = ["\n".join(lines).strip("\n").rstrip() + "\n" for lines in blocks]
     return [text for text in texts if text.strip()]
 

@@ -54,6 +54,8 @@ class Finding:
     end_column: int = 0
     tool: str | None = None
     suggestion: str | None = None
+    keys: tuple[str, ...] = ()
+    """Of a missing key: those that are really there."""
     certain: bool = True
     """False for what only may go wrong (a field that can be null): no reason not to run the program."""
 

@@ -174,14 +174,21 @@ def test_a_slip_is_mended_without_asking_the_model(solve):
     assert solution.attempts[0].mended
 
 
-def test_pages_left_unread_are_doubted_once(solve):
-    first = "print(len(list_people()['people']))"
-    better = "n = 0\nfor page in (1, 2, 3):\n    n += len(list_people(page=page)['people'])\nprint(n)"
+def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
+    solution, model, _ = solve("print(len(list_people()['people']))")
+    assert (solution.answer, len(model.prompts)) == ("5", 1)
+    assert [finding.code for finding in solution.attempts[0].mended] == ["first-page-only"]
+    assert [arguments.get("page", 1) for _, arguments in sent] == [1, 2, 3]
+
+
+def test_pages_that_the_program_turns_itself_are_doubted_once(solve):
+    first = "print(sum(len(list_people(page=page)['people']) for page in (1, 2)))"
+    better = "print(sum(len(list_people(page=page)['people']) for page in (1, 2, 3)))"
     solution, model, _ = solve(first, better)
     assert solution.answer == "5"
-    assert "page 1 of 3" in model.prompts[1][-1].content
+    assert "page 2 of 3" in model.prompts[1][-1].content
     stubborn, model, _ = solve(first, first)
-    assert (stubborn.status, stubborn.answer) == ("solved", "2")
+    assert (stubborn.status, stubborn.answer) == ("solved", "4")
 
 
 def test_votes_elect_the_answer_that_most_samples_give(solve):

@@ -21,6 +21,7 @@ PROGRAM = "x = find(name='a')\nprint(x)\n"
         f"First:\n```python\nx = 1\n```\nbetter:\n```python\n{PROGRAM}```",
         f"```json\n{{}}\n```\n```python\n{PROGRAM}```",
         PROGRAM,
+        f"```python\n{PROGRAM.rstrip()}```\nDone.",
         f"   ```py\n{PROGRAM}   ```",
     ],
 )

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from atc.attribute import attribute
 from atc.check import check
-from atc.doubt import doubts
+from atc.doubt import doubts, unread_pages
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
-from atc.mend import mend
+from atc.grounding import made_up
+from atc.mend import mend, read_every_page
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
 from atc.retrieve.closure import with_producers
@@ -42,7 +43,7 @@ def solve(task: str, parts: Parts) -> Solution:
         for round_ in range(config.max_repairs + 1):
             tried: list[Attempt] = []
             for program in samples(messages, meter.complete, count=config.samples, temperature=config.temperature):
-                tried.append(attempt(program, tools, parts, meter, number=len(attempts), round_=round_))
+                tried.append(attempt(task, program, tools, parts, meter, number=len(attempts), round_=round_))
                 attempts.append(tried[-1])
                 if _settled(tried, parts):
                     break
@@ -72,38 +73,65 @@ def retrieve(task: str, parts: Parts) -> Toolbox:
     return kept
 
 
-def attempt(program: Program, tools: Toolbox, parts: Parts, meter: Meter, *, number: int, round_: int) -> Attempt:
+def attempt(
+    task: str, program: Program, tools: Toolbox, parts: Parts, meter: Meter, *, number: int, round_: int
+) -> Attempt:
     """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts."""
     known = _with_named(program, tools, parts.toolbox)
-    program, findings, mended = checked(program, known)
+    program, findings, mended = checked(task, program, known)
     parts.observer(ProgramWritten(number, program, findings, mended))
     trace = None
     if not findings:
         trace = parts.sandbox.run(program.source, known, limits=_limits(parts, meter), journal=parts.journal)
     result = Attempt(program, findings, trace, attribute(program, findings, trace, known), mended=mended, round=round_)
-    if result.trace is not None and result.answer is not None and not _wrote(result, parts):
-        result = replace(result, doubts=doubts(program, result.trace, result.answer, known))
+    result = _with_doubts(_with_every_page(result, known, parts, meter), known, parts)
     parts.observer(AttemptEnded(number, result))
     return result
 
 
-def checked(program: Program, tools: Toolbox) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
+def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
+    """The attempt run again with all pages read, where it answered from the first ones; as it came if that fails.
+
+    The journal answers the calls that were made, and whatever the first page held stands where it stood.
+    """
+    if result.answer is None or result.trace is None or _wrote(result, parts):
+        return result
+    for unread in unread_pages(result.program, result.trace, tools):
+        program = read_every_page(result.program, unread, tools)
+        if program is None or check(program, tools):
+            continue
+        trace = parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
+        finding = Finding(code="first-page-only", message=f"{unread.tool}: {unread.evidence} was read.", line=1)
+        again = replace(result, program=program, trace=trace, fault=attribute(program, (), trace, tools))
+        if again.answer is not None:
+            result = replace(again, mended=(*result.mended, finding))
+    return result
+
+
+def _with_doubts(result: Attempt, tools: Toolbox, parts: Parts) -> Attempt:
+    if result.answer is None or result.trace is None or _wrote(result, parts):
+        return result
+    return replace(result, doubts=doubts(result.program, result.trace, result.answer, tools))
+
+
+def checked(task: str, program: Program, tools: Toolbox) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
     """The program to run, what stops it, and what was mended in it; the program as it came where mending fails."""
-    found = findings = _certain(program, tools)
+    found = findings = _certain(task, program, tools)
     better = program
     for _ in range(_MENDING_ROUNDS):
         mended = mend(better, findings, tools) if findings else None
         if mended is None:
             break
-        better, findings = mended, _certain(mended, tools)
+        better, findings = mended, _certain(task, mended, tools)
         if not findings:
             return better, (), found
     return program, found, ()
 
 
-def _certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+def _certain(task: str, program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
-    return tuple(finding for finding in check(program, tools) if finding.certain)
+    found = tuple(finding for finding in check(program, tools) if finding.certain)
+    return (*found, *made_up(program, task, tools))
 
 
 def _with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
@@ -179,7 +207,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     for number, program in enumerate(
         samples(messages, meter.complete, count=parts.config.samples, temperature=parts.config.temperature)
     ):
-        program, findings, mended = checked(program, _with_named(program, tools, parts.toolbox))
+        program, findings, mended = checked(task, program, _with_named(program, tools, parts.toolbox))
         parts.observer(ProgramWritten(number, program, findings, mended))
         if best[0] is None or len(findings) < len(best[1]):
             best = (program, findings)

@@ -1,0 +1,61 @@
+"""Finds values that a program made up: ids that neither the task nor any result gave.
+
+A model that lacks a flight's number writes 1234 and goes on. The call that follows finds nothing, or worse, something.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from atc.check.report import finding
+from atc.types import Finding, Program
+from protocols.producers import Producers
+from protocols.toolbox import Tool, Toolbox
+
+_SMALL = 100
+"""Below it a number may be an hour, a count or a limit; from it on it is likely an id."""
+
+
+def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+    """Findings for literals in required arguments whose values, by the links, come from another tool.
+
+    Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not
+    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task.
+    """
+    try:
+        tree = ast.parse(program.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    producers = Producers(tools)
+    words = set(re.findall(r"\w+", task.casefold()))
+    found: list[Finding] = []
+    for tool, keyword, value in _literals(tree, tools):
+        sources = producers.of(tool, tool.arguments[keyword.arg or ""])
+        if not sources or not _telling(value) or str(value).casefold() in words:
+            continue
+        message = (
+            f"{value!r} for {keyword.arg!r} of {tool.alias} is made up: the task does not give it. Take it from"
+            f" {producers.expression(sources[0])}, or use a function that does not need it."
+        )
+        found.append(finding("made-up-value", keyword.value, message, tool=tool.alias))
+    return tuple(found)
+
+
+def _literals(tree: ast.Module, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword, str | int]]:
+    """Each literal that fills a required argument of a tool by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tools:
+            tool = tools[node.func.id]
+            for keyword in node.keywords:
+                if keyword.arg in tool.required and isinstance(keyword.value, ast.Constant):
+                    value = keyword.value.value
+                    if isinstance(value, str | int) and not isinstance(value, bool):
+                        yield tool, keyword, value
+
+
+def _telling(value: str | int) -> bool:
+    if isinstance(value, int):
+        return abs(value) >= _SMALL
+    return value.isalnum() and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
