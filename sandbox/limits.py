@@ -17,6 +17,6 @@ class Limits:
     cpu_seconds: float = 30.0
     memory_bytes: int = 512 * 2**20
     output_bytes: int = 1 * 2**20
-    tool_calls: int = 200
+    tool_calls: int = 500
     concurrent_calls: int = 8
     result_bytes: int = 8 * 2**20

@@ -1,0 +1,61 @@
+"""What speaks against an answer that no fault stopped."""
+
+import pytest
+
+from atc.doubt import doubts
+from atc.types import Program
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall, Trace
+
+SCHEMA = {"type": "object", "properties": {"cursor": {"type": "string"}, "q": {"type": "string"}}}
+TOOLS = Toolbox([Tool(protocol=ToolProtocol(name="find", input_schema=SCHEMA), call=print)])
+
+
+def of(answer, *results, source="", error=None):
+    calls = tuple(
+        ToolCall(index=n, tool="find", arguments={"q": "x"}, line=1, result=result, error=error)
+        for n, result in enumerate(results)
+    )
+    return doubts(Program(source), Trace(calls=calls, stdout=answer), answer, TOOLS)
+
+
+@pytest.mark.parametrize("answer", ["None", "nan", "[]", "{}", " inf\n", "()"])
+def test_an_answer_that_says_nothing(answer):
+    assert "printed" in of(answer)[0]
+
+
+@pytest.mark.parametrize("answer", ["{'id': 3}", '[{"id": 3}, {"id": 4}]'])
+def test_a_raw_record(answer):
+    assert "whole record" in of(answer)[0]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"rows": [1, 2], "total": 9},
+        {"rows": [1], "next_cursor": "abc"},
+        {"rows": [1], "has_more": True},
+        {"rows": [1], "page": 1, "total_pages": 2},
+    ],
+)
+def test_results_that_go_on(result):
+    assert "cursor" in of("7", result)[0]
+
+
+def test_every_call_failed_and_the_program_went_on():
+    assert "404" in of("No flights.", None, error="HTTP 404: none")[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "results", "source"),
+    [
+        ("0", [{"rows": [], "total": 0}], ""),
+        ("none of them", [{"rows": [1]}], ""),
+        ("9", [{"rows": [1, 2], "total": 9}], "print(find(q='x')['total'])"),  # counted by the tool itself
+        ("['a', 'b']", [], ""),
+        ("7", [{"rows": [1], "next_cursor": None, "has_more": False}], ""),
+    ],
+)
+def test_a_plain_answer_is_not_doubted(answer, results, source):
+    assert of(answer, *results, source=source) == ()

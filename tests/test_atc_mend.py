@@ -1,0 +1,185 @@
+"""Mending what leaves one way to write it, and joining records through tools."""
+
+import pytest
+
+from atc.check import check
+from atc.doubt import unread_pages
+from atc.join import argument_lookup, lookup
+from atc.mend import mend, read_every_page
+from atc.types import Program
+from protocols.protocol import Annotations, Link, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall, Trace
+
+CODE = {"type": "string", "pattern": "^[A-Z]{3}$"}
+
+
+def record(**properties):
+    types = {name: {"type": kind} if isinstance(kind, str) else kind for name, kind in properties.items()}
+    return {"type": "object", "properties": types, "required": list(types), "additionalProperties": False}
+
+
+def tool(name, parameters, output, *, links=(), optional=(), reads=True):
+    return Tool(
+        protocol=ToolProtocol(
+            name=name,
+            input_schema={
+                "type": "object",
+                "properties": {k: {"type": v} if isinstance(v, str) else v for k, v in parameters.items()},
+                "required": [key for key in parameters if key not in optional],
+            },
+            output_schema=output,
+            annotations=Annotations(read_only=reads),
+            links=tuple(Link(argument=a, tool=t, path=p) for a, t, p in links),
+        ),
+        call=print,
+    )
+
+
+TOOLS = Toolbox(
+    [
+        tool(
+            "search_cities",
+            {"query": "string"},
+            record(cities={"type": "array", "items": record(code=CODE, title="string")}),
+        ),
+        tool("get_city", {"city": CODE}, record(title="string", mayor_id="string")),
+        tool(
+            "list_trains",
+            {"city": CODE, "page": "integer", "page_size": {"type": "integer", "maximum": 100}},
+            record(
+                trains={"type": "array", "items": record(train_id="string", line="integer")},
+                page="integer",
+                pages="integer",
+            ),
+            links=[("city", "search_cities", "cities[].code")],
+            optional=("page", "page_size"),
+        ),
+        tool("get_train", {"train_id": "string"}, record(train_id="string", driver_id="string", wagons="integer")),
+        tool("get_driver", {"driver_id": "string"}, record(driver_id="string", age="integer")),
+        tool("stop_train", {"train_id": "string"}, record(reason="string"), reads=False),
+    ]
+)
+
+
+def mended(source):
+    program = Program(source)
+    for _ in range(3):
+        findings = check(program, TOOLS)
+        if not findings:
+            return program.source
+        program = mend(program, findings, TOOLS)
+        if program is None:
+            return None
+    return None
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("print(get_city(code='AMS'))", "print(get_city(city='AMS'))"),
+        ("print(get_city('AMS'))", "print(get_city(city='AMS'))"),
+        (
+            "for t in list_trains(city='AMS'):\n    print(t['line'])",
+            "for t in list_trains(city='AMS')['trains']:\n    print(t['line'])",
+        ),
+        ("print(list_trains(city='AMS')[0])", "print(list_trains(city='AMS')['trains'][0])"),
+        ("print(get_city(city='AMS').title)", "print(get_city(city='AMS')['title'])"),
+        ("print(get_city(city='AMS')['titel'])", "print(get_city(city='AMS')['title'])"),
+        ("print(math.pi)", "import math\nprint(math.pi)"),
+        (
+            "print(list_trains(city='Amsterdam')['pages'])",
+            "print(list_trains(city=search_cities(query='Amsterdam')[0][\"code\"])['pages'])",
+        ),
+        (
+            "t = list_trains(city='AMS')['trains'][0]\nprint(t['wagons'])",
+            "t = list_trains(city='AMS')['trains'][0]\nprint(get_train(train_id=t[\"train_id\"])[\"wagons\"])",
+        ),
+        (
+            "t = list_trains(city='AMS')['trains'][0]\nprint(t.get('age'))",
+            "t = list_trains(city='AMS')['trains'][0]\n"  # noqa: ISC004 - two lines of one program
+            'print(get_driver(driver_id=get_train(train_id=t["train_id"])["driver_id"])["age"])',
+        ),
+        ("größe = get_city(stadt='AMS')['title']\nprint(größe)", "größe = get_city(city='AMS')['title']\nprint(größe)"),
+    ],
+)
+def test_what_leaves_one_way_is_mended(written, meant):
+    assert mended(written) == meant
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "print(no_such_tool())",
+        "print(get_city(city='AMS')['colour'])",  # no tool has it
+        "print(list_trains())",  # which city?
+        "print(get_city(city='Amsterdam'))",  # nobody says where this tool's codes come from
+        "t = list_trains(city='AMS')['trains'][0]\nprint(t['reason'])",  # only a write would give it
+        "print(",
+    ],
+)
+def test_what_leaves_a_choice_is_left_to_the_model(written):
+    assert mended(written) is None
+
+
+def test_the_shortest_way_to_a_field_wins_and_a_tie_is_none():
+    assert lookup("wagons", ["train_id"], TOOLS) == 'get_train(train_id={}["train_id"])["wagons"]'
+    twins = Toolbox(tool(f"get_{n}", {"id": "string"}, record(size="integer", id="string")) for n in ("a", "b"))
+    assert lookup("size", ["id"], twins) is None
+    assert lookup("size", ["other"], twins) is None
+
+
+def test_an_argument_takes_the_key_of_its_name_or_looks_it_up():
+    assert argument_lookup("driver_id", ["driver_id"], TOOLS) == '{}["driver_id"]'
+    assert argument_lookup("driver_id", ["train_id"], TOOLS) == 'get_train(train_id={}["train_id"])["driver_id"]'
+    assert argument_lookup("driver_id", ["line"], TOOLS) is None
+
+
+def trace(*calls):
+    return Trace(
+        calls=tuple(
+            ToolCall(index=n, tool="list_trains", arguments=arguments, line=1, result=result)
+            for n, (arguments, result) in enumerate(calls)
+        ),
+        stdout="2",
+    )
+
+
+def page(number, of):
+    return {"trains": [{"train_id": f"t{number}", "line": 1}], "page": number, "pages": of}
+
+
+def test_every_page_is_read_with_the_largest_page_size():
+    program = Program("print(len(list_trains(city='AMS')['trains']))\n")
+    unread = unread_pages(program, trace(({"city": "AMS"}, page(1, 3))), TOOLS)
+    better = read_every_page(program, unread[0], TOOLS)
+    asked = []
+
+    def list_trains(**arguments):
+        asked.append(arguments)
+        return page(arguments.get("page", 1), 3)
+
+    printed = []
+    exec(better.source, {"list_trains": list_trains, "print": printed.append})
+    assert printed == [3]
+    assert asked[0] == {"page_size": 100, "city": "AMS"}
+    assert [arguments.get("page") for arguments in asked] == [None, 2, 3]
+    assert check(better, TOOLS) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ("list_trains(city='AMS')", [({"city": "AMS"}, page(1, 1))]),  # there is only one
+        ("loop", [({"city": "AMS", "page": n}, page(n, 2)) for n in (1, 2)]),  # all were read
+    ],
+)
+def test_pages_that_were_read_are_not_unread(source, calls):
+    assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
+
+
+def test_a_program_that_turns_pages_itself_is_left_as_it_is():
+    program = Program("print(list_trains(city='AMS', page=1))")
+    unread = unread_pages(program, trace(({"city": "AMS", "page": 1}, page(1, 2))), TOOLS)
+    assert len(unread) == 1
+    assert read_every_page(program, unread[0], TOOLS) is None
