@@ -55,7 +55,7 @@ def _steps(route: _Route, tools: Toolbox, producers: Producers) -> Iterator[_Rou
     """One lookup further: each reading tool whose required arguments the record's keys fill."""
     for tool in tools.values():
         required = [alias for alias in tool.arguments if alias in tool.required]
-        fields = _fields(tool)
+        fields = fields_of(tool)
         if tool.protocol.writes or not required or not fields:
             continue
         choices = [_fitting_keys(tool, alias, route.keys, producers) for alias in required]
@@ -74,7 +74,7 @@ def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], producers: Produ
     return sorted(ends & keys)
 
 
-def _fields(tool: Tool) -> frozenset[str]:
+def fields_of(tool: Tool) -> frozenset[str]:
     """The fields of a tool's answer as programs get it, where that is one object and its protocol was declared."""
     root = tool.protocol.output_schema
     if root is None or tool.protocol.evidence.level == "guessed":

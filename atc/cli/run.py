@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from atc.agent import readable
 from atc.cli.output import escape_controls, stderr_console
 from atc.cli.settings import load_config
 from atc.cli.view import RunView
@@ -50,8 +51,7 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
     3 something is missing or down, 130 interrupted.
     """
     config, _ = load_config(flags)
-    if task == "-":
-        task = sys.stdin.read()
+    task = readable(sys.stdin.read() if task == "-" else task)
     console = stderr_console()
     view = RunView(console)
 

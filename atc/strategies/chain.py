@@ -14,6 +14,7 @@ from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.grounding import made_up
 from atc.mend import mend, read_every_page
 from atc.meter import BudgetSpent, Meter
+from atc.naming import look_up_answer
 from atc.repair import correction, worth_repairing
 from atc.retrieve.closure import with_producers
 from atc.strategies.base import Parts
@@ -22,6 +23,7 @@ from atc.types import Attempt, Fault, Finding, Program, Solution
 from protocols.render import stubs, stubs_within, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.limits import Limits
+from sandbox.trace import ToolCall
 
 _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
@@ -84,28 +86,63 @@ def attempt(
     if not findings:
         trace = parts.sandbox.run(program.source, known, limits=_limits(parts, meter), journal=parts.journal)
     result = Attempt(program, findings, trace, attribute(program, findings, trace, known), mended=mended, round=round_)
-    result = _with_doubts(_with_every_page(result, known, parts, meter), known, parts)
+    result = _with_every_page(result, known, parts, meter)
+    result = _with_names(task, result, parts, meter)
+    result = _with_doubts(result, known, parts)
     parts.observer(AttemptEnded(number, result))
     return result
 
 
 def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
-    """The attempt run again with all pages read, where it answered from the first ones; as it came if that fails.
+    """The attempt with all pages read, where it answered from the first ones.
 
-    The journal answers the calls that were made, and whatever the first page held stands where it stood.
+    Whatever the first page held stands where it stood.
     """
+    if result.answer is not None and result.trace is not None and not _wrote(result, parts):
+        for unread in unread_pages(result.program, result.trace, tools):
+            program = read_every_page(result.program, unread, tools)
+            finding = Finding(code="first-page-only", message=f"{unread.tool}: {unread.evidence} was read.", line=1)
+            result = _again(result, program, finding, tools, parts, meter)
+    return result
+
+
+def _with_names(task: str, result: Attempt, parts: Parts, meter: Meter) -> Attempt:
+    """The attempt with ids in its answer looked up, where the task asks for a field that a lookup gives."""
     if result.answer is None or result.trace is None or _wrote(result, parts):
         return result
-    for unread in unread_pages(result.program, result.trace, tools):
-        program = read_every_page(result.program, unread, tools)
-        if program is None or check(program, tools):
-            continue
-        trace = parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
-        finding = Finding(code="first-page-only", message=f"{unread.tool}: {unread.evidence} was read.", line=1)
-        again = replace(result, program=program, trace=trace, fault=attribute(program, (), trace, tools))
-        if again.answer is not None:
-            result = replace(again, mended=(*result.mended, finding))
-    return result
+    program = look_up_answer(task, result.program, result.trace, result.answer, parts.toolbox)
+    finding = Finding(code="id-printed", message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    tools = _with_named(program, Toolbox(), parts.toolbox) if program else parts.toolbox
+    return _again(result, program, finding, tools, parts, meter)
+
+
+def _again(
+    result: Attempt, program: Program | None, finding: Finding, tools: Toolbox, parts: Parts, meter: Meter
+) -> Attempt:
+    """The attempt with `program` run in its place; as it came where there is none, or it gives no answer.
+
+    The journal answers the calls that were made already.
+    """
+    if program is None or any(found.certain for found in check(program, tools)):
+        return result
+    trace = parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
+    trace = replace(trace, calls=_as_made(trace.calls, result))
+    mended = (*result.mended, finding)
+    again = replace(result, program=program, trace=trace, fault=attribute(program, (), trace, tools), mended=mended)
+    return again if again.answer is not None else result
+
+
+def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
+    """The calls of a second run of one attempt, those that its first run made shown as made, not as reused."""
+    made = [call for call in (before.trace.calls if before.trace else ()) if not call.reused]
+    shown: list[ToolCall] = []
+    for call in calls:
+        first = next((m for m in made if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)), None)
+        if first is not None:
+            made.remove(first)
+            call = replace(call, reused=False, seconds=first.seconds)
+        shown.append(call)
+    return tuple(shown)
 
 
 def _with_doubts(result: Attempt, tools: Toolbox, parts: Parts) -> Attempt:
