@@ -20,6 +20,8 @@ from protocols.producers import Producer, Producers
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
+_NAME = re.compile(r"[^\W\d_]{3}")
+"""What a person calls a thing has letters in a row; a date or a number is no name to search by."""
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
 _SURELY_MEANT = 0.8
@@ -146,7 +148,7 @@ def _looked_up(
     argument, a free text that no other tool yields.
     """
     argument = _argument_of(node, tree)
-    if finding.tool is None or finding.tool not in tools or argument is None:
+    if finding.tool is None or finding.tool not in tools or argument is None or not _NAME.search(text):
         return None
     tool, producers = tools[finding.tool], Producers(tools)
     for producer in producers.of(tool, tool.arguments.get(argument, argument)):

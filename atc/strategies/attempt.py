@@ -1,0 +1,138 @@
+"""One attempt: a program checked, mended where facts allow, executed, and blamed where it failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from atc.attribute import attribute
+from atc.check import check
+from atc.doubt import doubts, unread_pages
+from atc.events import AttemptEnded, ProgramWritten
+from atc.grounding import made_up
+from atc.mend import mend, read_every_page
+from atc.meter import Meter
+from atc.naming import look_up_answer
+from atc.strategies.base import Parts
+from atc.types import Attempt, Finding, Program
+from protocols.toolbox import Toolbox
+from sandbox.limits import Limits
+from sandbox.trace import ToolCall
+
+_MENDING_ROUNDS = 3
+"""Mending one thing may bring another to light."""
+
+
+def attempt(
+    task: str, program: Program, tools: Toolbox, parts: Parts, meter: Meter, *, number: int, round_: int
+) -> Attempt:
+    """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts."""
+    known = with_named(program, tools, parts.toolbox)
+    program, findings, mended = checked(task, program, known)
+    parts.observer(ProgramWritten(number, program, findings, mended))
+    trace = None
+    if not findings:
+        trace = parts.sandbox.run(program.source, known, limits=_limits(parts, meter), journal=parts.journal)
+    result = Attempt(program, findings, trace, attribute(program, findings, trace, known), mended=mended, round=round_)
+    result = _with_every_page(result, known, parts, meter)
+    result = _with_names(task, result, parts, meter)
+    result = _with_doubts(result, known, parts)
+    parts.observer(AttemptEnded(number, result))
+    return result
+
+
+def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
+    """The attempt with all pages read, where it answered from the first ones.
+
+    Whatever the first page held stands where it stood.
+    """
+    if result.answer is not None and result.trace is not None and not wrote(result, parts):
+        for unread in unread_pages(result.program, result.trace, tools):
+            program = read_every_page(result.program, unread, tools)
+            finding = Finding(code="first-page-only", message=f"{unread.tool}: {unread.evidence} was read.", line=1)
+            result = _again(result, program, finding, tools, parts, meter)
+    return result
+
+
+def _with_names(task: str, result: Attempt, parts: Parts, meter: Meter) -> Attempt:
+    """The attempt with ids in its answer looked up, where the task asks for a field that a lookup gives."""
+    if result.answer is None or result.trace is None or wrote(result, parts):
+        return result
+    program = look_up_answer(task, result.program, result.trace, result.answer, parts.toolbox)
+    finding = Finding(code="id-printed", message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    tools = with_named(program, Toolbox(), parts.toolbox) if program else parts.toolbox
+    return _again(result, program, finding, tools, parts, meter)
+
+
+def _again(
+    result: Attempt, program: Program | None, finding: Finding, tools: Toolbox, parts: Parts, meter: Meter
+) -> Attempt:
+    """The attempt with `program` run in its place; as it came where there is none, or it gives no answer.
+
+    The journal answers the calls that were made already.
+    """
+    if program is None or any(found.certain for found in check(program, tools)):
+        return result
+    trace = parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
+    trace = replace(trace, calls=_as_made(trace.calls, result))
+    mended = (*result.mended, finding)
+    again = replace(result, program=program, trace=trace, fault=attribute(program, (), trace, tools), mended=mended)
+    return again if again.answer is not None else result
+
+
+def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
+    """The calls of a second run of one attempt, those that its first run made shown as made, not as reused."""
+    made = [call for call in (before.trace.calls if before.trace else ()) if not call.reused]
+    shown: list[ToolCall] = []
+    for call in calls:
+        first = next((m for m in made if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)), None)
+        if first is not None:
+            made.remove(first)
+            call = replace(call, reused=False, seconds=first.seconds)
+        shown.append(call)
+    return tuple(shown)
+
+
+def _with_doubts(result: Attempt, tools: Toolbox, parts: Parts) -> Attempt:
+    if result.answer is None or result.trace is None or wrote(result, parts):
+        return result
+    return replace(result, doubts=doubts(result.program, result.trace, result.answer, tools))
+
+
+def checked(task: str, program: Program, tools: Toolbox) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
+    """The program to run, what stops it, and what was mended in it; the program as it came where mending fails."""
+    found = findings = _certain(task, program, tools)
+    better = program
+    for _ in range(_MENDING_ROUNDS):
+        mended = mend(better, findings, tools) if findings else None
+        if mended is None:
+            break
+        better, findings = mended, _certain(task, mended, tools)
+        if not findings:
+            return better, (), found
+    return program, found, ()
+
+
+def _certain(task: str, program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
+    found = tuple(finding for finding in check(program, tools) if finding.certain)
+    return (*found, *made_up(program, task, tools))
+
+
+def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
+    """The prompt's tools and those that the program names besides: a tool that exists may be used unseen."""
+    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", program.source))
+    return everything.only([*tools, *(word for word in words if word in everything and word not in tools)])
+
+
+def _limits(parts: Parts, meter: Meter) -> Limits:
+    limits = Limits(tool_calls=parts.config.max_calls)
+    left = meter.seconds_left
+    return limits if left is None else replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
+
+
+def wrote(attempt: Attempt, parts: Parts) -> bool:
+    """Whether a call of the attempt changed something, or may have."""
+    calls = attempt.trace.calls if attempt.trace else ()
+    return any(call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes for call in calls)

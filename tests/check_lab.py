@@ -1,0 +1,206 @@
+"""Toolboxes for the static check: a hand-written shop with awkward schemas, the flights service, RestBench, BFCL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from protocols.protocol import Evidence, ToolProtocol
+from protocols.sources.openapi import read_openapi
+from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.services.flights import INFO, OPERATIONS, SCHEMAS
+from toolflow_bench.services.rest import document
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+TEXT, NUMBER, WHOLE, YES_NO = {"type": "string"}, {"type": "number"}, {"type": "integer"}, {"type": "boolean"}
+
+
+def obj(*, optional: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [k for k in properties if k not in optional]}
+
+
+def arr(items: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def maybe(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+STATUS = {"type": "string", "enum": ["open", "paid", "shipped", "cancelled"]}
+DEFS: dict[str, Any] = {
+    "Category": obj(id=WHOLE, name=TEXT, children=arr(ref("Category")), parent=maybe(ref("Category"))),
+    "Company": obj(kind={"const": "company"}, name=TEXT, vat_id=TEXT),
+    "Person": obj(kind={"const": "person"}, first_name=TEXT, last_name=TEXT),
+    "Product": obj(
+        sku=TEXT,
+        title=TEXT,
+        price=NUMBER,
+        stock=WHOLE,
+        rating={"type": ["number", "null"]},
+        tags=arr(TEXT),
+        dimensions=maybe(obj(width_cm=NUMBER, height_cm=NUMBER)),
+        variants=arr(obj(color=TEXT, sizes=arr(TEXT))),
+        seller={"oneOf": [ref("Company"), ref("Person")]},
+        attributes={"type": "object", "additionalProperties": TEXT},
+        category=ref("Category"),
+        optional=("variants",),
+    ),
+    "Address": obj(street=TEXT, city=TEXT, country=TEXT),
+    "Line": obj(sku=TEXT, quantity=WHOLE, unit_price=NUMBER),
+    "Base": obj(order_id=WHOLE, status=STATUS),
+    "Order": {
+        "allOf": [
+            ref("Base"),
+            obj(
+                placed_at={"type": "string", "format": "date-time"},
+                customer_id=WHOLE,
+                lines=arr(ref("Line")),
+                shipping=obj(address=ref("Address"), carrier={"type": ["string", "null"]}, days={"type": "integer"}),
+                payment={
+                    "oneOf": [
+                        obj(method={"const": "card"}, last4=TEXT),
+                        obj(method={"const": "invoice"}, due_date=TEXT),
+                    ]
+                },
+                totals={"type": "object", "additionalProperties": NUMBER},
+                notes={"type": ["array", "null"], "items": TEXT},
+                delay_days={"type": ["integer", "null"]},
+            ),
+        ]
+    },
+    "Customer": obj(customer_id=WHOLE, name=TEXT, email=TEXT, vip=YES_NO, last_order={"type": ["integer", "null"]}),
+}
+
+
+def tool(name: str, given: dict[str, Any], gives: dict[str, Any] | None, **more: Any) -> Tool:
+    """`optional` arguments are named in `more`; `level` is how the protocol is known."""
+    optional, level = more.pop("optional", ()), more.pop("level", "declared")
+    protocol = ToolProtocol(
+        name=name,
+        input_schema={**obj(optional=optional, **given), "$defs": DEFS},
+        output_schema=None if gives is None else {**gives, "$defs": DEFS},
+        evidence=Evidence(level=level),
+    )
+    return Tool(protocol=protocol, call=lambda arguments: None)
+
+
+SHOP = Toolbox(
+    [
+        tool(
+            "search_products",
+            {
+                "query": TEXT,
+                "category": {"type": "string", "enum": ["books", "games", "tools"]},
+                "max_price": {"type": "number", "minimum": 0},
+                "cursor": TEXT,
+                "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+            },
+            obj(items=arr(ref("Product")), next_cursor={"type": ["string", "null"]}, total=WHOLE),
+            optional=("category", "max_price", "cursor", "limit"),
+        ),
+        tool("get_product", {"sku": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"}}, ref("Product")),
+        tool(
+            "list_orders",
+            {"customer_id": WHOLE, "status": STATUS, "since": {"type": "string", "format": "date"}},
+            obj(orders=arr(ref("Order"))),
+            optional=("status", "since"),
+        ),
+        tool("get_order", {"order_id": WHOLE}, ref("Order")),
+        tool("find-customer", {"e-mail": TEXT}, obj(customer=maybe(ref("Customer")))),
+        tool("get_customer", {"customer_id": WHOLE}, ref("Customer")),
+        tool("list_customers", {"vip": YES_NO}, arr(ref("Customer")), optional=("vip",)),
+        tool("get_stock_matrix", {}, obj(matrix=arr(arr(WHOLE)), warehouses=arr(TEXT))),
+        tool("get_category_tree", {"root_id": WHOLE}, ref("Category")),
+        tool("exchange_rates", {"base": TEXT}, {"type": "object", "additionalProperties": NUMBER}),
+        tool("convert", {"amount": NUMBER, "source": TEXT, "target": TEXT}, obj(result=NUMBER)),
+        tool("review_summary", {"sku": TEXT}, None),
+        tool("log_event", {"payload": {"type": "object"}}, {"type": "object"}),
+        tool("guess_price", {"sku": TEXT}, obj(price=NUMBER, currency=TEXT), level="guessed"),
+        tool("seen_price", {"sku": TEXT}, obj(price={"type": ["integer", "null"]}, unit=TEXT), level="observed"),
+        tool("list_warehouses", {}, arr(obj(code=TEXT, city=TEXT, capacity=WHOLE))),
+        tool("count_visits", {"day": {"type": "string", "format": "date"}}, WHOLE),
+        tool("get_text", {"name": TEXT}, TEXT),
+        tool(
+            "create_order",
+            {
+                "customer_id": WHOLE,
+                "lines": arr(obj(sku=TEXT, quantity={"type": "integer", "minimum": 1})),
+                "gift": YES_NO,
+                "labels": arr(TEXT),
+            },
+            obj(order=ref("Order")),
+            optional=("gift", "labels"),
+        ),
+        tool("page_of_tags", {"page": WHOLE}, obj(tags=arr(TEXT), more=YES_NO, page=WHOLE), optional=("page",)),
+    ]
+)
+ORDINARY = Toolbox([tool(name, {given: {}}, None) for name, given in
+                    (("get_item", "id"), ("list_items", "page"), ("echo", "text"))])
+
+
+@cache
+def flights() -> Toolbox:
+    described = document(OPERATIONS, info=INFO, schemas=SCHEMAS, server="http://flights.test")
+    return _openapi(described, "flights")
+
+
+@cache
+def restbench(name: str) -> Toolbox:
+    return _openapi(json.loads((SHARED / "data/restbench" / f"{name}_oas.json").read_text("utf-8")), name)
+
+
+def _openapi(described: dict[str, Any], name: str) -> Toolbox:
+    protocols = read_openapi(described, where=name, base_url="http://service.test")
+    return Toolbox([Tool(protocol=protocol, call=lambda arguments: None, source=name) for protocol in protocols])
+
+
+@cache
+def bfcl() -> Toolbox:
+    """BFCL's functions with their documented responses; the documents' own type names are translated."""
+    documents = json.loads((SHARED / "data/bfcl/func_docs.json").read_text("utf-8"))
+    tools = []
+    for source, functions in documents.items():
+        for function in functions:
+            protocol = ToolProtocol(
+                name=function["name"],
+                input_schema=_json_schema(function["parameters"]),
+                output_schema=_json_schema(function["response"]) if function.get("response") else None,
+            )
+            tools.append(Tool(protocol=protocol, call=lambda arguments: None, source=source))
+    return Toolbox(tools)
+
+
+_TYPES = {"dict": "object", "float": "number", "list": "array", "tuple": "array", "any": None, "bool": "boolean"}
+
+
+def _json_schema(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_json_schema(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _json_schema(value) for key, value in node.items()}
+    kind = made.get("type")
+    if isinstance(kind, str):
+        made["type"] = _TYPES.get(kind.lower(), kind.lower())
+        if made["type"] not in ("object", "number", "array", "boolean", "string", "integer"):
+            del made["type"]
+    return made
+
+
+BOXES: dict[str, Callable[[], Toolbox]] = {
+    "shop": lambda: SHOP,
+    "flights": flights,
+    "spotify": lambda: restbench("spotify"),
+    "tmdb": lambda: restbench("tmdb"),
+    "bfcl": bfcl,
+    "ordinary": lambda: ORDINARY,
+}

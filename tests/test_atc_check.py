@@ -1,0 +1,468 @@
+"""The static check against tables of programs: every fault found, and nothing in programs that are right."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from atc.check import MOST_FINDINGS, called_tools, check, render_finding
+from atc.types import Finding, Program
+from protocols.toolbox import Toolbox
+from tests.check_lab import BOXES, ORDINARY, SHARED, SHOP, arr, obj, tool
+
+DATA = Path(__file__).with_name("data")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    box: str
+    wanted: tuple[tuple[str, int], ...]
+    words: tuple[str, ...]
+    source: str
+
+
+def cases(file: str) -> Iterator[Case]:
+    for block in DATA.joinpath(file).read_text("utf-8").split("\n== ")[1:]:
+        head, *lines = block.splitlines()
+        name, _, box = head.partition(" | ")
+        wanted, words = [], []
+        while lines and lines[0].startswith("-> "):
+            expected, _, word = lines.pop(0)[3:].partition(" : ")
+            code, line = expected.split()
+            wanted.append((code, int(line)))
+            words += [word] if word else []
+        yield Case(name, box.strip(), tuple(sorted(wanted)), tuple(words), "\n".join(lines).strip("\n") + "\n")
+
+
+FAULTY, CORRECT = list(cases("check_faulty.txt")), list(cases("check_correct.txt"))
+
+
+def toolbox(box: str) -> Toolbox:
+    if box in ("spotify", "tmdb", "bfcl") and not SHARED.is_dir():
+        pytest.skip("the shared data is not here")
+    return BOXES[box]()
+
+
+def found(source: str, tools: Toolbox = SHOP) -> list[tuple[str, int]]:
+    return sorted((finding.code, finding.line) for finding in check(Program(source), tools))
+
+
+def shown(source: str, tools: Toolbox) -> str:
+    return "\n".join(render_finding(finding, Program(source)) for finding in check(Program(source), tools))
+
+
+@pytest.mark.parametrize("case", FAULTY, ids=lambda case: case.name)
+def test_a_faulty_program_has_exactly_these_findings(case: Case) -> None:
+    tools = toolbox(case.box)
+    text = shown(case.source, tools)
+    assert found(case.source, tools) == list(case.wanted), text
+    assert [word for word in case.words if word not in text] == [], text
+
+
+@pytest.mark.parametrize("case", CORRECT, ids=lambda case: case.name)
+def test_a_correct_program_has_none(case: Case) -> None:
+    tools = toolbox(case.box)
+    assert shown(case.source, tools) == ""
+
+
+def test_the_tables_are_what_they_should_be() -> None:
+    assert len(FAULTY) >= 150
+    assert len(CORRECT) >= 150
+    for group in (FAULTY, CORRECT):
+        assert len({case.name for case in group}) == len(group)
+    for case in CORRECT:
+        ast.parse(case.source)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data is not here")
+@pytest.mark.parametrize("path", sorted((SHARED / "snippets").glob("*.py")), ids=lambda path: path.stem)
+def test_ordinary_programs_over_tools_without_schemas_have_none(path: Path) -> None:
+    assert shown(path.read_text("utf-8"), ORDINARY) == ""
+
+
+# --- one change to a correct program ----------------------------------------------------------------------------------
+
+
+def misspelled(source: str) -> Iterator[str]:
+    """The program with one constant key that it reads misspelled, for each."""
+    for index, node in enumerate(ast.walk(ast.parse(source))):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Constant):
+            if isinstance(node.slice.value, str):
+                tree = ast.parse(source)
+                changed = list(ast.walk(tree))[index]
+                assert isinstance(changed, ast.Subscript)
+                changed.slice = ast.Constant(f"{node.slice.value}_x")
+                yield ast.unparse(ast.fix_missing_locations(tree))
+
+
+STRAIGHT = [case for case in CORRECT if case.box == "flights"]
+
+
+@pytest.mark.parametrize("case", STRAIGHT, ids=lambda case: case.name)
+def test_one_misspelled_key_is_found_wherever_it_is(case: Case) -> None:
+    tools = toolbox(case.box)
+    missed = [source for source in misspelled(case.source) if not _certain(source, tools)]
+    assert missed == []
+
+
+def _certain(source: str, tools: Toolbox) -> list[Finding]:
+    return [finding for finding in check(Program(source), tools) if finding.certain]
+
+
+# --- what schemas say -------------------------------------------------------------------------------------------------
+
+
+def reading(schema: dict[str, Any], *, key: str = "x", level: str = "declared") -> list[str]:
+    """The codes found when a program reads `key` of a response of this schema."""
+    tools = Toolbox([tool("fetch", {}, {"title": "Result", **schema}, level=level)])
+    return [finding.code for finding in check(Program(f"r = fetch()\nprint(r[{key!r}])\n"), tools)]
+
+
+TWO = {"a": {"type": "integer"}, "b": {"type": "string"}}
+PLAIN = {"type": "object", "properties": TWO}
+
+
+@pytest.mark.parametrize(
+    ("schema", "codes"),
+    [
+        (PLAIN, ["missing-key"]),
+        ({**PLAIN, "additionalProperties": False}, ["missing-key"]),
+        ({**PLAIN, "additionalProperties": True}, []),
+        ({**PLAIN, "additionalProperties": {}}, []),
+        ({**PLAIN, "additionalProperties": {"type": "string"}}, []),
+        ({**PLAIN, "patternProperties": {"^x": {}}}, []),
+        ({**PLAIN, "unevaluatedProperties": False}, ["missing-key"]),
+        ({**PLAIN, "if": {}, "then": {"properties": {"x": {}}}}, []),
+        ({"properties": TWO}, ["missing-key"]),
+        ({"type": "object"}, []),
+        ({"type": "object", "properties": {}}, []),
+        ({}, []),
+        ({"type": ["object", "null"], "properties": TWO}, ["missing-key", "none-value"]),
+        ({**PLAIN, "nullable": True}, ["missing-key", "none-value"]),
+        ({"type": ["object", "string"], "properties": TWO}, ["missing-key"]),
+        ({"anyOf": [PLAIN, {"type": "null"}]}, ["missing-key", "none-value"]),
+        ({"anyOf": [PLAIN, {"type": "object", "properties": {"x": {}, "y": {}}}]}, []),
+        ({"oneOf": [PLAIN, {"type": "object", "properties": {"y": {}, "z": {}}}]}, ["missing-key"]),
+        ({"oneOf": [PLAIN, {}]}, []),
+        ({**PLAIN, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, ["missing-key"]),
+        ({"allOf": [PLAIN, {"properties": {"x": {}}}]}, []),
+        ({"allOf": [PLAIN, {"properties": {"y": {}}}]}, ["missing-key"]),
+        ({"allOf": [PLAIN, {"description": "the same"}]}, ["missing-key"]),
+        ({"allOf": [PLAIN, {"$ref": "#/$defs/Nowhere"}]}, []),
+        ({"$ref": "#/$defs/Category"}, ["missing-key"]),
+        ({"$ref": "#/$defs/Nowhere"}, []),
+        ({"$ref": "https://example.org/schema.json"}, []),
+        ({"$defs": {"A": {"$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"}, []),
+        ({"type": "array", "items": PLAIN}, ["not-an-object"]),
+        ({"type": "string"}, ["not-an-object"]),
+        ({"enum": ["p", "q"]}, ["not-an-object"]),
+        ({"const": 3}, ["not-an-object"]),
+        ({"type": "no-such-type"}, []),
+        ({"type": "object", "properties": {"a": True, "b": False}}, ["missing-key"]),
+        ({"not": {"type": "string"}}, []),
+    ],
+)
+def test_what_a_schema_says_of_a_key_that_it_does_not_name(schema: dict[str, Any], codes: list[str]) -> None:
+    assert sorted(reading(schema)) == codes
+
+
+def test_what_is_not_declared_is_not_held_against_a_program() -> None:
+    assert reading(PLAIN, level="observed") == []
+    assert reading(PLAIN, level="guessed") == []
+    assert reading({"type": "array", "items": {}}, level="observed") == ["not-an-object"]
+    assert reading({"type": "array", "items": {}}, level="guessed") == []
+
+
+def test_a_schema_that_never_ends() -> None:
+    # Every name leads to another: nothing here may run without an end.
+    steps = {f"S{n}": {"allOf": [{"$ref": f"#/$defs/S{(n + 1) % 5}"}, {"properties": {f"k{n}": {}}}]} for n in range(5)}
+    wide = {"anyOf": [{"anyOf": [{"type": "object", "properties": {f"a{i}{j}": {}}} for j in range(9)]} for i in range(9)]}
+    for schema in ({"$defs": steps, "$ref": "#/$defs/S0"}, wide, {"allOf": [{"$ref": "#"}]}, {"items": {"$ref": "#"}}):
+        tools = Toolbox([tool("fetch", {}, schema)])
+        tools = tools.map(lambda known, s=schema: replace(known, protocol=replace(known.protocol, output_schema=s)))
+        source = "r = fetch()\nprint(r['k0']['k1'], r[0][0][0], [x['q'] for x in r])\n"
+        assert all(finding.line == 2 for finding in check(Program(source), tools))
+
+
+def test_a_none_that_a_test_has_ruled_out_is_not_told_twice() -> None:
+    tools = Toolbox([tool("fetch", {}, arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))])
+    body = "for r in fetch():\n    if {}:\n        print(r['a'] + 1)\n    print(r['b'])\n"
+    silent = ["r['a']", "r['a'] is not None", "r['a'] != None", "r.get('a')", "None != r['a']", "not r['a'] is None",
+              "isinstance(r['a'], int)", "r['a'] and r['b']", "not (r['a'] is None or r['b'] > 3)", "r['a'] == 4"]  # fmt: skip
+    telling = ["r['b']", "r['b'] > 3", "True"]
+    for test in silent:
+        assert found(body.format(test), tools) == [], test
+    for test in telling:
+        assert found(body.format(test), tools) == [("none-value", 3)], test
+
+
+# --- findings as values -----------------------------------------------------------------------------------------------
+
+
+def test_a_finding_points_at_what_is_wrong() -> None:
+    source = 'found = search_products(query="chess")\nfor p in found["itmes"]:\n    print(p)\n'
+    (finding,) = check(Program(source), SHOP)
+    assert (finding.line, finding.column, finding.end_column) == (2, 15, 22)
+    assert (finding.tool, finding.suggestion, finding.certain) == ("search_products", "items", True)
+    assert render_finding(finding, Program(source)) == (
+        "line 2: the result of search_products has no key 'itmes'; its keys are items, next_cursor, total. "
+        "Did you mean 'items'?\n"
+        '   2 | for p in found["itmes"]:\n'
+        "                      ^^^^^^^"
+    )
+
+
+def test_carets_count_characters_not_bytes_and_survive_tabs() -> None:
+    source = 'if True:\n\tprint("Zürich → Köln", get_order(order_id=1)["stat"])\n'
+    (finding,) = check(Program(source), SHOP)
+    _, text, carets = render_finding(finding, Program(source)).splitlines()
+    assert text[carets.index("^") : carets.rindex("^") + 1] == '"stat"'
+
+
+def test_a_finding_outside_the_source_is_still_rendered() -> None:
+    finding = Finding(code="syntax", message="unexpected end.", line=9)
+    assert render_finding(finding, Program("x = 1\n")) == "line 9: unexpected end."
+
+
+def test_only_a_none_that_may_come_is_uncertain() -> None:
+    source = "o = get_order(order_id=1)\nprint(o['delay_days'] + 1, o['nothing'])\n"
+    assert {finding.code: finding.certain for finding in check(Program(source), SHOP)} == {
+        "none-value": False,
+        "missing-key": True,
+    }
+
+
+def test_findings_stand_in_order_without_repeats_and_are_not_too_many() -> None:
+    lines = [f"print(get_order(order_id=1)['k{n}'], get_order(order_id=1)['delay_days'] + 1)" for n in range(9)]
+    program = Program("\n".join(lines))
+    findings = check(program, SHOP)
+    assert len(findings) == MOST_FINDINGS
+    assert list(findings) == sorted(findings, key=lambda f: (f.line, f.column))
+    # What is certain is kept before what is not.
+    assert sum(finding.certain for finding in findings) == 9
+    assert check(program, SHOP) == findings
+    looped = "for n in (1, 2):\n    for m in (1, 2):\n        print(get_order(order_id=n)['k'])\n"
+    assert found(looped) == [("missing-key", 3)]
+
+
+def test_every_message_is_a_sentence_of_one_line() -> None:
+    for case in FAULTY:
+        if case.box in ("shop", "flights"):
+            for finding in check(Program(case.source), BOXES[case.box]()):
+                assert finding.message.endswith((".", "?")), finding.message
+                assert "\n" not in finding.message
+
+
+def test_a_program_without_calls_is_no_fault_but_can_be_told() -> None:
+    assert check(Program("print(1)"), SHOP) == ()
+    assert called_tools(Program("print(1)"), SHOP) == ()
+    assert called_tools(Program("x = get_order(order_id=1)\nf = get_product\nget_order(order_id=x)"), SHOP) == (
+        "get_order",
+        "get_product",
+    )
+    assert called_tools(Program("x ="), SHOP) == ()
+
+
+def test_without_tools_the_rest_is_still_checked() -> None:
+    assert found("print(x)\nfetch()\n", Toolbox()) == [("undefined-name", 1), ("unknown-tool", 2)]
+
+
+def test_the_check_runs_nothing_and_changes_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "made"
+    source = f"open({str(target)!r}, 'w').write('x')\nimport antigravity\nprint(get_order(order_id=1))\n"
+    before = [(known.protocol.input_schema, known.protocol.output_schema) for known in SHOP.values()]
+    check(Program(source), SHOP)
+    assert not target.exists()
+    assert [(known.protocol.input_schema, known.protocol.output_schema) for known in SHOP.values()] == before
+
+
+# --- it never raises --------------------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=100, deadline=None, database=None)
+def test_any_text(text: str) -> None:
+    for finding in check(Program(text), SHOP):
+        render_finding(finding, Program(text))
+
+
+WORDS = sorted(
+    {*SHOP, "x", "y", "f", "(", ")", "[", "]", "{", "}", ":", ",", ".", "=", "==", "for ", "in ", "if ", "else ", "lambda "}
+    | {"def f(x): ", "return ", "yield ", "await ", "async ", "class A: ", "\n", "\n    ", "'items'", "'status'", "1", "None"}
+    | {"try:\n    ", "except:\n    ", "with ", " as ", "import json\n", "not ", "and ", "or ", "is ", "*", "**", "+=", ":=", "f'{x:.2f}'"}
+    | {"match x:\n    case ", "global x\n", "del x\n", "print(", "sorted(", "max(", ".get(", ".items()", ".append(", "key="}
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=40))
+@settings(max_examples=150, deadline=None, database=None)
+def test_any_words(words: list[str]) -> None:
+    check(Program("".join(words)), SHOP)
+
+
+names = st.sampled_from(["x", "y", "f", "print", "len", "max", "sorted", "dict", "list", "get_order", "search_products"])
+constants = st.sampled_from([None, True, 0, 1, -1, 2.5, "", "items", "status", "lines", "1", b"x", ...])
+
+
+def _expressions(inner: st.SearchStrategy[ast.expr]) -> st.SearchStrategy[ast.expr]:
+    comprehension = st.builds(
+        lambda target, values, test: ast.comprehension(ast.Name(target, ast.Store()), values, [test], 0),
+        names, inner, inner,
+    )  # fmt: skip
+    return st.one_of(
+        st.builds(lambda a, b: ast.Subscript(a, b, ast.Load()), inner, inner),
+        st.builds(lambda a, b: ast.Subscript(a, ast.Slice(b, None, None), ast.Load()), inner, inner),
+        st.builds(lambda a, n: ast.Attribute(a, n, ast.Load()), inner, st.sampled_from(["get", "items", "x", "append", "pop", "join", "update", "sort", "format"])),
+        st.builds(lambda a, b, k: ast.Call(a, b, [ast.keyword("key", k)]), inner, st.lists(inner, max_size=2), inner),
+        st.builds(lambda a, b: ast.Call(a, [ast.Starred(b, ast.Load())], [ast.keyword(None, b)]), inner, inner),
+        st.builds(lambda a, b, op: ast.BinOp(a, op, b), inner, inner, st.sampled_from([ast.Add(), ast.Mod(), ast.BitOr(), ast.Mult()])),
+        st.builds(lambda a, b, op: ast.BoolOp(op, [a, b]), inner, inner, st.sampled_from([ast.And(), ast.Or()])),
+        st.builds(lambda a, b, op: ast.Compare(a, [op], [b]), inner, inner, st.sampled_from([ast.Lt(), ast.Is(), ast.In(), ast.Eq(), ast.NotEq(), ast.NotIn()])),
+        st.builds(lambda a: ast.UnaryOp(ast.Not(), a), inner),
+        st.builds(lambda a, b, c: ast.IfExp(a, b, c), inner, inner, inner),
+        st.builds(lambda n, a: ast.NamedExpr(ast.Name(n, ast.Store()), a), names, inner),
+        st.builds(lambda a, n: ast.Lambda(ast.arguments([], [ast.arg(n)], None, [], [], None, []), a), inner, names),
+        st.builds(lambda a, b: ast.Dict([a, None], [b, b]), inner, inner),
+        st.builds(lambda a: ast.List(a, ast.Load()), st.lists(inner, max_size=3)),
+        st.builds(lambda a: ast.Tuple(a, ast.Load()), st.lists(inner, max_size=3)),
+        st.builds(lambda a: ast.Set(a), st.lists(inner, min_size=1, max_size=2)),
+        st.builds(lambda a, c: ast.ListComp(a, [c]), inner, comprehension),
+        st.builds(lambda a, c: ast.GeneratorExp(a, [c, c]), inner, comprehension),
+        st.builds(lambda a, b, c: ast.DictComp(a, b, [c]), inner, inner, comprehension),
+        st.builds(lambda a: ast.JoinedStr([ast.FormattedValue(a, -1, ast.JoinedStr([ast.Constant(".2f")]))]), inner),
+    )  # fmt: skip
+
+
+expressions = st.recursive(
+    st.one_of(st.builds(lambda n: ast.Name(n, ast.Load()), names), st.builds(ast.Constant, constants)),
+    _expressions,
+    max_leaves=8,
+)
+
+
+def _statements(inner: st.SearchStrategy[list[ast.stmt]]) -> st.SearchStrategy[list[ast.stmt]]:
+    handler = st.builds(lambda n, b: ast.ExceptHandler(ast.Name("KeyError", ast.Load()), n, b), names, inner)
+    one = st.one_of(
+        st.builds(lambda t, a, b: ast.If(t, a, b), expressions, inner, inner),
+        st.builds(lambda t, a, b: ast.While(t, a, b), expressions, inner, inner),
+        st.builds(lambda n, i, a, b: ast.For(ast.Name(n, ast.Store()), i, a, b), names, expressions, inner, inner),
+        st.builds(lambda a, h, b: ast.Try(a, [h], [], b), inner, handler, inner),
+        st.builds(lambda e, a: ast.With([ast.withitem(e, ast.Name("x", ast.Store()))], a), expressions, inner),
+        st.builds(lambda n, a, d: ast.FunctionDef(n, ast.arguments([], [ast.arg("x")], ast.arg("rest"), [], [], None, [d]), a, []), names, inner, expressions),
+        st.builds(lambda a: ast.ClassDef("A", [], [], a, []), inner),
+    )  # fmt: skip
+    return st.lists(one, min_size=1, max_size=2)
+
+
+simple = st.one_of(
+    st.builds(ast.Expr, expressions),
+    st.builds(lambda n, e: ast.Assign([ast.Name(n, ast.Store())], e), names, expressions),
+    st.builds(lambda a, i, e: ast.Assign([ast.Subscript(a, i, ast.Store())], e), expressions, expressions, expressions),
+    st.builds(lambda n, e: ast.AugAssign(ast.Name(n, ast.Store()), ast.Add(), e), names, expressions),
+    st.builds(lambda a, b, e: ast.Assign([ast.Tuple([ast.Name(a, ast.Store()), ast.Starred(ast.Name(b, ast.Store()), ast.Store())], ast.Store())], e), names, names, expressions),
+    st.builds(lambda n: ast.Delete([ast.Name(n, ast.Del())]), names),
+    st.just(ast.Pass()),
+)  # fmt: skip
+blocks = st.recursive(st.lists(simple, min_size=1, max_size=3), _statements, max_leaves=6)
+
+
+@given(blocks)
+@settings(max_examples=300, deadline=None, database=None)
+def test_any_tree(body: list[ast.stmt]) -> None:
+    source = ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
+    for finding in check(Program(source), SHOP):
+        assert 1 <= finding.line <= len(source.splitlines())
+        render_finding(finding, Program(source))
+
+
+DEEP = ["(" * 90 + ")" * 90, "x = " + "-" * 3000 + "1", "[" * 80 + "]" * 80, "a" + ".b" * 2000, "f(" * 80 + ")" * 80]
+DEEP += ["x = " + " + ".join(["1"] * 3000), "\n".join("    " * n + "if x:" for n in range(90)) + " pass"]
+DEEP += ["x = 0\n" + "".join("    " * n + f"for a{n} in x:\n" for n in range(18)) + "    " * 18 + "x = [x]"]
+DEEP += ["def f(n): return f(n - 1) + f(f(n))\nprint(f(f(f(3))))", "f = lambda f: f(f)\nprint(f(f))"]
+DEEP += ["\n".join(f"def f{n}(x): return f{n + 1}(x) + f{n + 1}([x])" for n in range(30)) + "\ndef f30(x): return x\nprint(f0(1))"]
+
+
+@pytest.mark.parametrize("source", DEEP, ids=range(len(DEEP)))
+def test_deep_and_wide_programs_end_soon(source: str) -> None:
+    started = time.process_time()
+    check(Program(source), SHOP)
+    assert time.process_time() - started < 5
+
+
+def test_fifty_lines_and_twenty_tools_take_milliseconds() -> None:
+    source = FIFTY
+    assert source.count("\n") >= 50
+    assert len(SHOP) == 20
+    assert check(Program(source), SHOP) == ()
+    seconds = []
+    for _ in range(15):
+        started = time.process_time()
+        check(Program(source), SHOP)
+        seconds.append(time.process_time() - started)
+    # The target is 10 ms; five times that is left for a machine that is busy with other things.
+    assert statistics.median(seconds) < 0.05
+
+
+FIFTY = '''
+from collections import defaultdict
+
+
+def all_products(query, limit=50):
+    cursor = None
+    while True:
+        page = search_products(query=query, cursor=cursor, limit=limit)
+        for product in page["items"]:
+            yield product
+        cursor = page["next_cursor"]
+        if not cursor:
+            return
+
+
+def price_in_dollars(product):
+    return convert(amount=product["price"], source="EUR", target="USD")
+
+
+def describe(product):
+    size = product["dimensions"]
+    words = [product["title"], f"{price_in_dollars(product):.2f} USD"]
+    if size is not None:
+        words.append(f"{size['width_cm']:.0f} x {size['height_cm']:.0f}")
+    if product["rating"] is not None and product["rating"] > 4:
+        words.append("recommended")
+    return ", ".join(words)
+
+
+by_category = defaultdict(list)
+for product in all_products("chess"):
+    by_category[product["category"]["name"]].append(product)
+
+totals = {}
+for customer in list_customers(vip=True):
+    spent = 0.0
+    for order in list_orders(customer_id=customer["customer_id"], status="paid"):
+        spent += sum(line["quantity"] * line["unit_price"] for line in order["lines"])
+        if order["delay_days"] is None:
+            continue
+        if order["delay_days"] > 3:
+            print("late:", order["order_id"], order["shipping"]["address"]["city"])
+    totals[customer["name"]] = spent
+
+best = sorted(totals.items(), key=lambda item: item[1], reverse=True)[:3]
+for name, amount in best:
+    print(f"{name}: {amount:.2f}")
+for name, products in sorted(by_category.items()):
+    cheapest = min(products, key=lambda p: p["price"])
+    print(name, len(products), describe(cheapest))
+rates = exchange_rates(base="EUR")
+print({code: round(rate, 2) for code, rate in rates.items() if rate > 1})
+'''
