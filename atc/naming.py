@@ -28,7 +28,8 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
     words = {_singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     choices = [_lookups(value, trace, tools, words) for value in values]
     common = set.intersection(*choices)
-    prints = [node for node in ast.walk(ast.parse(program.source)) if _is_print(node)]
+    calls = (node for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Call))
+    prints = [call for call in calls if _prints_one_value(call)]
     if len(common) != 1 or len(prints) != 1:
         return None
     alias, argument, field = common.pop()
@@ -64,7 +65,7 @@ def _lookups(value: str, trace: Trace, tools: Toolbox, words: set[str]) -> set[t
             if tool.protocol.writes or len(required) != 1 or not _takes(tool, required[0], origin.tool, path, tools):
                 continue
             # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
-            if _named(printed, words) and (printed != required[0] or "_" in printed):
+            if _named(printed, words) and (_singular(printed) != required[0] or "_" in printed):
                 return set()
             found |= {(tool.alias, required[0], field) for field in fields_of(tool) if _named(field, words)}
     return found
@@ -90,14 +91,9 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
-def _is_print(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "print"
-        and len(node.args) == 1
-        and not isinstance(node.args[0], ast.Starred | ast.JoinedStr)
-    )
+def _prints_one_value(call: ast.Call) -> bool:
+    named = isinstance(call.func, ast.Name) and call.func.id == "print"
+    return named and len(call.args) == 1 and not isinstance(call.args[0], ast.Starred | ast.JoinedStr)
 
 
 def _replaced(source: str, node: ast.expr, text: str) -> str:

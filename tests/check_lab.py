@@ -143,8 +143,9 @@ SHOP = Toolbox(
         tool("page_of_tags", {"page": WHOLE}, obj(tags=arr(TEXT), more=YES_NO, page=WHOLE), optional=("page",)),
     ]
 )
-ORDINARY = Toolbox([tool(name, {given: {}}, None) for name, given in
-                    (("get_item", "id"), ("list_items", "page"), ("echo", "text"))])
+ORDINARY = Toolbox(
+    [tool(name, {given: {}}, None) for name, given in (("get_item", "id"), ("list_items", "page"), ("echo", "text"))]
+)
 
 
 @cache

@@ -19,7 +19,7 @@ QUESTIONS = (
         answer="Virgin America",
         type="text",
     ),
-    Question(id="near", question="How many other airports lie within 20 km of O'Hare (ORD)?", answer=7, type="number"),
+    Question(id="near", question="How many other airports lie within 20 km of O'Hare (ORD)?", answer=3, type="number"),
     Question(id="zone", question="In which time zone does the airport DEN lie?", answer="America/Denver", type="text"),
 )
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from atc.check import MOST_FINDINGS, called_tools, check, render_finding
 from atc.types import Finding, Program
@@ -96,12 +94,12 @@ def test_ordinary_programs_over_tools_without_schemas_have_none(path: Path) -> N
 def misspelled(source: str) -> Iterator[str]:
     """The program with one constant key that it reads misspelled, for each."""
     for index, node in enumerate(ast.walk(ast.parse(source))):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Constant):
-            if isinstance(node.slice.value, str):
+        match node:
+            case ast.Subscript(ctx=ast.Load(), slice=ast.Constant(value=str(key))):
                 tree = ast.parse(source)
                 changed = list(ast.walk(tree))[index]
                 assert isinstance(changed, ast.Subscript)
-                changed.slice = ast.Constant(f"{node.slice.value}_x")
+                changed.slice = ast.Constant(f"{key}_x")
                 yield ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -186,7 +184,9 @@ def test_what_is_not_declared_is_not_held_against_a_program() -> None:
 def test_a_schema_that_never_ends() -> None:
     # Every name leads to another: nothing here may run without an end.
     steps = {f"S{n}": {"allOf": [{"$ref": f"#/$defs/S{(n + 1) % 5}"}, {"properties": {f"k{n}": {}}}]} for n in range(5)}
-    wide = {"anyOf": [{"anyOf": [{"type": "object", "properties": {f"a{i}{j}": {}}} for j in range(9)]} for i in range(9)]}
+    wide = {
+        "anyOf": [{"anyOf": [{"type": "object", "properties": {f"a{i}{j}": {}}} for j in range(9)]} for i in range(9)]
+    }
     for schema in ({"$defs": steps, "$ref": "#/$defs/S0"}, wide, {"allOf": [{"$ref": "#"}]}, {"items": {"$ref": "#"}}):
         tools = Toolbox([tool("fetch", {}, schema)])
         tools = tools.map(lambda known, s=schema: replace(known, protocol=replace(known.protocol, output_schema=s)))
@@ -197,8 +197,10 @@ def test_a_schema_that_never_ends() -> None:
 def test_a_none_that_a_test_has_ruled_out_is_not_told_twice() -> None:
     tools = Toolbox([tool("fetch", {}, arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))])
     body = "for r in fetch():\n    if {}:\n        print(r['a'] + 1)\n    print(r['b'])\n"
-    silent = ["r['a']", "r['a'] is not None", "r['a'] != None", "r.get('a')", "None != r['a']", "not r['a'] is None",
-              "isinstance(r['a'], int)", "r['a'] and r['b']", "not (r['a'] is None or r['b'] > 3)", "r['a'] == 4"]  # fmt: skip
+    silent = [
+        *("r['a']", "r['a'] is not None", "r['a'] != None", "r.get('a')", "None != r['a']", "not r['a'] is None"),
+        *("isinstance(r['a'], int)", "r['a'] and r['b']", "not (r['a'] is None or r['b'] > 3)", "r['a'] == 4"),
+    ]
     telling = ["r['b']", "r['b'] > 3", "True"]
     for test in silent:
         assert found(body.format(test), tools) == [], test
@@ -286,117 +288,7 @@ def test_the_check_runs_nothing_and_changes_nothing(tmp_path: Path) -> None:
     assert [(known.protocol.input_schema, known.protocol.output_schema) for known in SHOP.values()] == before
 
 
-# --- it never raises --------------------------------------------------------------------------------------------------
-
-
-@given(st.text(max_size=200))
-@settings(max_examples=100, deadline=None, database=None)
-def test_any_text(text: str) -> None:
-    for finding in check(Program(text), SHOP):
-        render_finding(finding, Program(text))
-
-
-WORDS = sorted(
-    {*SHOP, "x", "y", "f", "(", ")", "[", "]", "{", "}", ":", ",", ".", "=", "==", "for ", "in ", "if ", "else ", "lambda "}
-    | {"def f(x): ", "return ", "yield ", "await ", "async ", "class A: ", "\n", "\n    ", "'items'", "'status'", "1", "None"}
-    | {"try:\n    ", "except:\n    ", "with ", " as ", "import json\n", "not ", "and ", "or ", "is ", "*", "**", "+=", ":=", "f'{x:.2f}'"}
-    | {"match x:\n    case ", "global x\n", "del x\n", "print(", "sorted(", "max(", ".get(", ".items()", ".append(", "key="}
-)  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(WORDS), max_size=40))
-@settings(max_examples=150, deadline=None, database=None)
-def test_any_words(words: list[str]) -> None:
-    check(Program("".join(words)), SHOP)
-
-
-names = st.sampled_from(["x", "y", "f", "print", "len", "max", "sorted", "dict", "list", "get_order", "search_products"])
-constants = st.sampled_from([None, True, 0, 1, -1, 2.5, "", "items", "status", "lines", "1", b"x", ...])
-
-
-def _expressions(inner: st.SearchStrategy[ast.expr]) -> st.SearchStrategy[ast.expr]:
-    comprehension = st.builds(
-        lambda target, values, test: ast.comprehension(ast.Name(target, ast.Store()), values, [test], 0),
-        names, inner, inner,
-    )  # fmt: skip
-    return st.one_of(
-        st.builds(lambda a, b: ast.Subscript(a, b, ast.Load()), inner, inner),
-        st.builds(lambda a, b: ast.Subscript(a, ast.Slice(b, None, None), ast.Load()), inner, inner),
-        st.builds(lambda a, n: ast.Attribute(a, n, ast.Load()), inner, st.sampled_from(["get", "items", "x", "append", "pop", "join", "update", "sort", "format"])),
-        st.builds(lambda a, b, k: ast.Call(a, b, [ast.keyword("key", k)]), inner, st.lists(inner, max_size=2), inner),
-        st.builds(lambda a, b: ast.Call(a, [ast.Starred(b, ast.Load())], [ast.keyword(None, b)]), inner, inner),
-        st.builds(lambda a, b, op: ast.BinOp(a, op, b), inner, inner, st.sampled_from([ast.Add(), ast.Mod(), ast.BitOr(), ast.Mult()])),
-        st.builds(lambda a, b, op: ast.BoolOp(op, [a, b]), inner, inner, st.sampled_from([ast.And(), ast.Or()])),
-        st.builds(lambda a, b, op: ast.Compare(a, [op], [b]), inner, inner, st.sampled_from([ast.Lt(), ast.Is(), ast.In(), ast.Eq(), ast.NotEq(), ast.NotIn()])),
-        st.builds(lambda a: ast.UnaryOp(ast.Not(), a), inner),
-        st.builds(lambda a, b, c: ast.IfExp(a, b, c), inner, inner, inner),
-        st.builds(lambda n, a: ast.NamedExpr(ast.Name(n, ast.Store()), a), names, inner),
-        st.builds(lambda a, n: ast.Lambda(ast.arguments([], [ast.arg(n)], None, [], [], None, []), a), inner, names),
-        st.builds(lambda a, b: ast.Dict([a, None], [b, b]), inner, inner),
-        st.builds(lambda a: ast.List(a, ast.Load()), st.lists(inner, max_size=3)),
-        st.builds(lambda a: ast.Tuple(a, ast.Load()), st.lists(inner, max_size=3)),
-        st.builds(lambda a: ast.Set(a), st.lists(inner, min_size=1, max_size=2)),
-        st.builds(lambda a, c: ast.ListComp(a, [c]), inner, comprehension),
-        st.builds(lambda a, c: ast.GeneratorExp(a, [c, c]), inner, comprehension),
-        st.builds(lambda a, b, c: ast.DictComp(a, b, [c]), inner, inner, comprehension),
-        st.builds(lambda a: ast.JoinedStr([ast.FormattedValue(a, -1, ast.JoinedStr([ast.Constant(".2f")]))]), inner),
-    )  # fmt: skip
-
-
-expressions = st.recursive(
-    st.one_of(st.builds(lambda n: ast.Name(n, ast.Load()), names), st.builds(ast.Constant, constants)),
-    _expressions,
-    max_leaves=8,
-)
-
-
-def _statements(inner: st.SearchStrategy[list[ast.stmt]]) -> st.SearchStrategy[list[ast.stmt]]:
-    handler = st.builds(lambda n, b: ast.ExceptHandler(ast.Name("KeyError", ast.Load()), n, b), names, inner)
-    one = st.one_of(
-        st.builds(lambda t, a, b: ast.If(t, a, b), expressions, inner, inner),
-        st.builds(lambda t, a, b: ast.While(t, a, b), expressions, inner, inner),
-        st.builds(lambda n, i, a, b: ast.For(ast.Name(n, ast.Store()), i, a, b), names, expressions, inner, inner),
-        st.builds(lambda a, h, b: ast.Try(a, [h], [], b), inner, handler, inner),
-        st.builds(lambda e, a: ast.With([ast.withitem(e, ast.Name("x", ast.Store()))], a), expressions, inner),
-        st.builds(lambda n, a, d: ast.FunctionDef(n, ast.arguments([], [ast.arg("x")], ast.arg("rest"), [], [], None, [d]), a, []), names, inner, expressions),
-        st.builds(lambda a: ast.ClassDef("A", [], [], a, []), inner),
-    )  # fmt: skip
-    return st.lists(one, min_size=1, max_size=2)
-
-
-simple = st.one_of(
-    st.builds(ast.Expr, expressions),
-    st.builds(lambda n, e: ast.Assign([ast.Name(n, ast.Store())], e), names, expressions),
-    st.builds(lambda a, i, e: ast.Assign([ast.Subscript(a, i, ast.Store())], e), expressions, expressions, expressions),
-    st.builds(lambda n, e: ast.AugAssign(ast.Name(n, ast.Store()), ast.Add(), e), names, expressions),
-    st.builds(lambda a, b, e: ast.Assign([ast.Tuple([ast.Name(a, ast.Store()), ast.Starred(ast.Name(b, ast.Store()), ast.Store())], ast.Store())], e), names, names, expressions),
-    st.builds(lambda n: ast.Delete([ast.Name(n, ast.Del())]), names),
-    st.just(ast.Pass()),
-)  # fmt: skip
-blocks = st.recursive(st.lists(simple, min_size=1, max_size=3), _statements, max_leaves=6)
-
-
-@given(blocks)
-@settings(max_examples=300, deadline=None, database=None)
-def test_any_tree(body: list[ast.stmt]) -> None:
-    source = ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
-    for finding in check(Program(source), SHOP):
-        assert 1 <= finding.line <= len(source.splitlines())
-        render_finding(finding, Program(source))
-
-
-DEEP = ["(" * 90 + ")" * 90, "x = " + "-" * 3000 + "1", "[" * 80 + "]" * 80, "a" + ".b" * 2000, "f(" * 80 + ")" * 80]
-DEEP += ["x = " + " + ".join(["1"] * 3000), "\n".join("    " * n + "if x:" for n in range(90)) + " pass"]
-DEEP += ["x = 0\n" + "".join("    " * n + f"for a{n} in x:\n" for n in range(18)) + "    " * 18 + "x = [x]"]
-DEEP += ["def f(n): return f(n - 1) + f(f(n))\nprint(f(f(f(3))))", "f = lambda f: f(f)\nprint(f(f))"]
-DEEP += ["\n".join(f"def f{n}(x): return f{n + 1}(x) + f{n + 1}([x])" for n in range(30)) + "\ndef f30(x): return x\nprint(f0(1))"]
-
-
-@pytest.mark.parametrize("source", DEEP, ids=range(len(DEEP)))
-def test_deep_and_wide_programs_end_soon(source: str) -> None:
-    started = time.process_time()
-    check(Program(source), SHOP)
-    assert time.process_time() - started < 5
+# --- how long it takes ------------------------------------------------------------------------------------------------
 
 
 def test_fifty_lines_and_twenty_tools_take_milliseconds() -> None:
@@ -413,7 +305,7 @@ def test_fifty_lines_and_twenty_tools_take_milliseconds() -> None:
     assert statistics.median(seconds) < 0.05
 
 
-FIFTY = '''
+FIFTY = """
 from collections import defaultdict
 
 
@@ -465,4 +357,4 @@ for name, products in sorted(by_category.items()):
     print(name, len(products), describe(cheapest))
 rates = exchange_rates(base="EUR")
 print({code: round(rate, 2) for code, rate in rates.items() if rate > 1})
-'''
+"""

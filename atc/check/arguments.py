@@ -1,0 +1,55 @@
+"""The arguments of a call to anything but a tool."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from atc.check.core import Core
+from atc.check.kinds import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call passes. `sure` is False where `*` or `**` passes more, which is in `loose`."""
+
+    values: list[Type]
+    nodes: list[ast.expr]
+    named: dict[str, Type]
+    sure: bool
+    loose: list[Type]
+
+    def every(self) -> Iterator[Type]:
+        """All values passed."""
+        yield from self.values
+        yield from self.named.values()
+        yield from self.loose
+
+    def first(self) -> tuple[Type, ast.expr] | None:
+        """The first positional argument, if it is certain which it is."""
+        return (self.values[0], self.nodes[0]) if self.values and self.sure else None
+
+
+def read_arguments(core: Core, node: ast.Call, *, skip: int = 0) -> Arguments:
+    """Every argument of a call, evaluated."""
+    values: list[Type] = []
+    nodes: list[ast.expr] = []
+    named: dict[str, Type] = {}
+    sure = True
+    loose: list[Type] = []
+    for argument in node.args[skip:]:
+        if isinstance(argument, ast.Starred):
+            loose.append(core.evaluate(argument.value))
+            sure = False
+        else:
+            values.append(core.evaluate(argument))
+            nodes.append(argument)
+    for keyword in node.keywords:
+        value = core.evaluate(keyword.value)
+        if keyword.arg is None:
+            loose.append(value)
+            sure = False
+        else:
+            named[keyword.arg] = value
+    return Arguments(values, nodes, named, sure, loose)

@@ -1,0 +1,92 @@
+"""Attributes: of modules, of containers, and of dicts whose keys were meant."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterable
+
+from atc.check.core import Core
+from atc.check.iteration import keys_text, report_iterated
+from atc.check.kinds import ANY, NUMBERS, Array, Atom, KeyOf, Library, Listing, Mapped, Record, Tuple, Type
+from atc.check.lattice import members
+from atc.check.nulls import need_value
+from atc.check.report import nearest, spelled
+from atc.check.words import described
+
+_ATTRIBUTES: dict[str, frozenset[str]] = {
+    name: frozenset(dir(kind))
+    for name, kind in {"dict": dict, "list": list, "str": str, "set": set, "deque": deque, "tuple": tuple}.items()
+}
+_ATTRIBUTES["number"] = frozenset(dir(int)) | frozenset(dir(float))
+_OF_DICT_KINDS = {"most_common", "elements", "total", "subtract", "move_to_end", "default_factory"}
+"""What `Counter`, `OrderedDict` and `defaultdict` have besides."""
+
+
+def attribute(core: Core, value: Type, node: ast.Attribute) -> Type:
+    """The type of `value.attr` where it is not called at once."""
+    value = need_value(core, value, node.value, f"it has no attribute {node.attr!r}")
+    if isinstance(value, Library):
+        return Library(f"{value.name}.{node.attr}")
+    check_attribute(core, value, node)
+    core.escape([value])
+    return ANY
+
+
+def check_attribute(core: Core, value: Type, node: ast.Attribute) -> bool:
+    """Whether some alternative has the attribute; reports where none does."""
+    alternatives = members(value)
+    if any(node.attr in known for known in map(_attributes, alternatives) if known is not None):
+        return True
+    if any(_attributes(member) is None for member in alternatives):
+        return True
+    if core.catches("AttributeError", "Exception", "BaseException"):
+        return False
+    _report_attribute(core, alternatives[0], node)
+    return False
+
+
+def _attributes(member: Type) -> Iterable[str] | None:
+    match member:
+        case Record():
+            return _ATTRIBUTES["dict"]
+        case Mapped():
+            return _ATTRIBUTES["dict"] | _OF_DICT_KINDS
+        case Array():
+            return _ATTRIBUTES["list"]
+        case Listing(kind=kind):
+            return _ATTRIBUTES.get(kind)
+        case Tuple(kind=kind):
+            return _ATTRIBUTES[kind]
+        case Atom("str"):
+            return _ATTRIBUTES["str"]
+        case Atom(name) if name in NUMBERS:
+            return _ATTRIBUTES["number"]
+        case _:
+            return None
+
+
+def _report_attribute(core: Core, member: Type, node: ast.Attribute) -> None:
+    text, attr = spelled(node.value), node.attr
+    match member:
+        case Record():
+            keys = member.shape.properties
+            near = attr if attr in keys else nearest(attr, keys)
+            better = f"{text}[{near!r}]" if near else (text if attr in ("json", "data", "result") else None)
+            then = f" Write {better}." if better else ""
+            what = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}"
+            message = f"{what}; its keys are {keys_text(member)}.{then}"
+            core.report("no-attribute", node, message, tool=member.origin.tool, better=better)
+        case Array():
+            then = f" It holds items; take one first, or use {text} itself."
+            message = f"{text} ({member.origin}) is a list and has no attribute {attr!r}.{then}"
+            core.report("no-attribute", node, message, tool=member.origin.tool)
+        case Atom("str", key_of=KeyOf() as source):
+            report_iterated(core, source)
+        case Mapped(cell):
+            better = f"{text}[{attr!r}]" if attr in cell.keys else None
+            then = f" Write {better}." if better else ""
+            core.report("no-attribute", node, f"{text} is a dict and has no attribute {attr!r}.{then}", better=better)
+        case _:
+            message = f"{text} is {described(member)} and has no attribute {attr!r}."
+            core.report("no-attribute", node, message)

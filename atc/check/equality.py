@@ -1,0 +1,97 @@
+"""Comparisons that never come out true: with a value that the schema never gives, or of another kind."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.core import Core
+from atc.check.iteration import iterate_items
+from atc.check.kinds import Atom, Listing, Null, Type
+from atc.check.lattice import members
+from atc.check.literals import matches
+from atc.check.operators import category
+from atc.check.report import listed, nearest, spelled
+from atc.check.words import described
+
+
+def check_equal(core: Core, node: ast.Compare, left: Type, right: Type) -> None:
+    """Check `left == right`, `left != right` or `left in right` (a single comparison, not one of several)."""
+    if len(node.ops) != 1 or node in core.hints.alternative:
+        return
+    op, other = node.ops[0], node.comparators[0]
+    if isinstance(op, ast.In | ast.NotIn):
+        _check_in(core, node, left, right)
+    elif isinstance(op, ast.Eq | ast.NotEq):
+        node_left, node_right = node.left, other
+        if isinstance(node_left, ast.Constant):
+            node_left, left, node_right, right = node_right, right, node_left, left
+        if isinstance(op, ast.Eq) and _check_kinds(core, node, node_left, left, node_right, right):
+            return
+        _check_value(core, node, node_left, left, right)
+
+
+def _check_kinds(
+    core: Core, node: ast.Compare, left_node: ast.expr, left: Type, right_node: ast.expr, right: Type
+) -> bool:
+    kinds = category(left), category(right)
+    if kinds[0] is None or kinds[1] is None or kinds[0] == kinds[1] or {"tuple", "list"} == set(kinds):
+        return False
+    better = _converted(right_node, kinds[0])
+    then = f" Write {better}." if better else ""
+    message = (
+        f"{spelled(left_node)} is {described(members(left)[0])} and {spelled(right_node)} is "
+        f"{described(members(right)[0])}: they are never equal.{then}"
+    )
+    core.report("never-equal", node, message, better=better)
+    return True
+
+
+def _converted(node: ast.expr, kind: str) -> str | None:
+    if not isinstance(node, ast.Constant):
+        return None
+    if kind == "number" and isinstance(node.value, str) and node.value.strip("-").isdigit():
+        return node.value
+    return repr(str(node.value)) if kind == "str" and isinstance(node.value, int) else None
+
+
+def _check_value(core: Core, node: ast.Compare, left_node: ast.expr, left: Type, right: Type) -> None:
+    """A constant string against what a schema says of the other side."""
+    if not (isinstance(right, Atom) and right.name == "str" and right.values is not None and len(right.values) == 1):
+        return
+    if not isinstance(left_node, ast.Subscript | ast.Call | ast.Name):
+        return
+    text = right.values[0]
+    alternatives = [member for member in members(left) if not isinstance(member, Null)]
+    if not alternatives or not all(isinstance(m, Atom) and _impossible(m, text) for m in alternatives):
+        return
+    values = [v for m in alternatives if isinstance(m, Atom) for v in m.values or () if isinstance(v, str)]
+    near = nearest(text, values, cutoff=0.75) if values else None
+    if isinstance(node.ops[0], ast.NotEq) and near is None:
+        return
+    pattern = alternatives[0].pattern if isinstance(alternatives[0], Atom) else None
+    wanted = f"is one of {listed(map(repr, values))}" if values else f"matches the pattern {pattern!r}"
+    then = f" Did you mean {near!r}?" if near else ""
+    message = f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}"
+    core.report("never-equal", node, message, better=repr(near) if near else None)
+
+
+def _impossible(member: Atom, text: str) -> bool:
+    if member.name != "str":
+        return False
+    if member.values is not None:
+        return len(member.values) > 1 and text not in member.values
+    return member.pattern is not None and matches(member.pattern, text) is False
+
+
+def _check_in(core: Core, node: ast.Compare, left: Type, right: Type) -> None:
+    """Something looked for among things of another kind."""
+    if not all(isinstance(member, Listing) or category(member) == "list" for member in members(right)):
+        return
+    kinds = category(left), category(iterate_items(core, right))
+    if kinds[0] not in ("str", "number") or kinds[1] not in ("str", "number", "dict") or kinds[0] == kinds[1]:
+        return
+    held = {"dict": "objects", "str": "strings", "number": "numbers"}[kinds[1] or ""]
+    container = node.comparators[0]
+    what = f"{spelled(node.left)} is {described(members(left)[0])}"
+    message = f"{what}, and {spelled(container)} holds {held}: it is never in it."
+    core.report("never-equal", node, message)

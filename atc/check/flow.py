@@ -1,0 +1,93 @@
+"""Runs a whole program over types and collects what is wrong with its values."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check import expressions, statements
+from atc.check.core import Core, Frame, OutOfSteps
+from atc.check.elsewhere import changed_keys, touched_names
+from atc.check.functions import run_body, unknown_parameters
+from atc.check.hints import Hints
+from atc.check.kinds import Function, Type
+from atc.check.scopes import FunctionNode, Scopes
+from atc.types import Finding
+from protocols.toolbox import Toolbox
+
+_ABOUT_VALUES = {
+    "missing-key",
+    "not-an-object",
+    "not-a-list",
+    "no-attribute",
+    "none-value",
+    "wrong-argument-type",
+    "wrong-operand",
+    "wrong-unpacking",
+}
+
+
+class Flow(Core):
+    """The analysis itself: `Core` with its statements and expressions."""
+
+    def evaluate(self, node: ast.expr) -> Type:
+        """The type of an expression, its findings reported."""
+        return expressions.evaluate(self, node)
+
+    def execute(self, body: list[ast.stmt]) -> None:
+        """Run statements in the current frame."""
+        statements.execute(self, body)
+
+
+def flow_findings(scopes: Scopes, hints: Hints, tools: Toolbox) -> list[Finding]:
+    """What following every value through the program finds."""
+    flow = Flow(tools, scopes, hints)
+    elsewhere = _run(flow)
+    changed = changed_keys(elsewhere)
+    touched = touched_names(elsewhere, scopes)
+    if changed or touched:
+        # Functions that run at a time unknown to us change what others read: begin again, knowing that.
+        flow = Flow(tools, scopes, hints)
+        flow.overwritten |= changed
+        flow.volatile |= touched
+        _run(flow)
+    found = [*flow.findings, *flow.lasting]
+    return [finding for finding in found if finding.code not in _ABOUT_VALUES] if flow.foreign else found
+
+
+def _run(flow: Flow) -> list[FunctionNode]:
+    """Run the program; gives the functions that run when we do not see it."""
+    mark = 0
+    elsewhere: list[FunctionNode] = []
+    try:
+        flow.execute(flow.scopes.module.body)
+        mark = len(flow.findings)
+        for node in flow.scopes.functions:
+            if node not in flow.analysed:
+                elsewhere.append(node)
+                _run_detached(flow, node)
+                mark = len(flow.findings)
+    except (OutOfSteps, RecursionError):
+        # Findings of a pass that did not end are not sure.
+        del flow.findings[mark:]
+    return [*elsewhere, *flow.given_away]
+
+
+def _run_detached(flow: Flow, node: FunctionNode) -> None:
+    """A function that the program does not call where we see it: its parameters may be anything."""
+    flow.analysed.add(node)
+    outer = Frame(flow.scopes.module, env=flow.frame.env, detached=True)
+    frame = _frames(flow, node, outer)
+    frame.env = flow.env.__class__(unknown_parameters(node.args))
+    flow.shielded.clear()
+    run_body(flow, Function(node, frame.parent or outer), frame)
+
+
+def _frames(flow: Flow, node: ast.AST, outer: Frame) -> Frame:
+    """Frames for the scopes that enclose `node`, nothing known in them."""
+    scope = flow.scopes.by_node[node]
+    parent = scope.parent
+    if parent is None or isinstance(parent.node, ast.Module):
+        return Frame(node, outer, detached=True)
+    inner = _frames(flow, parent.node, outer)
+    inner.env = None
+    return Frame(node, inner, detached=True)

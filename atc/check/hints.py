@@ -1,0 +1,84 @@
+"""What the shape of the source says about single expressions, whatever their types are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Nodes of the tree by what stands around them."""
+
+    tolerated: set[ast.AST] = field(default_factory=set)
+    """`.get()` calls that ask whether a key exists at all: in tests, and before the last part of an `or`."""
+    alternative: set[ast.AST] = field(default_factory=set)
+    """Comparisons that are one of several possibilities: in an `or`, or in a chain of `elif`."""
+    immediate: set[ast.AST] = field(default_factory=set)
+    """Calls of coroutine functions that run at once: awaited, gathered, or given to `asyncio.run`."""
+    kept: set[ast.AST] = field(default_factory=set)
+    """Calls whose result is first given a name."""
+
+
+def read_hints(nodes: Iterable[ast.AST]) -> Hints:
+    """What the nodes of a whole tree say."""
+    hints = Hints()
+    for node in nodes:
+        match node:
+            case ast.If() | ast.IfExp():
+                _mark_gets(node.test, hints.tolerated)
+                _mark_chain(node, hints)
+            case ast.While(test=test) | ast.Assert(test=test):
+                _mark_gets(test, hints.tolerated)
+            case ast.comprehension(ifs=tests):
+                for test in tests:
+                    _mark_gets(test, hints.tolerated)
+            case ast.BoolOp(op=op, values=values):
+                for value in values[:-1]:
+                    _mark_gets(value, hints.tolerated)
+                if isinstance(op, ast.Or):
+                    hints.alternative.update(part for part in ast.walk(node) if isinstance(part, ast.Compare))
+            case ast.Await(value=ast.Call() as call):
+                hints.immediate.update((call, *_coroutines(call)))
+            case ast.Call(func=ast.Attribute(attr="run"), args=[ast.Call() as call, *_]):
+                hints.immediate.add(call)
+            case ast.Assign(value=ast.Call() as call) | ast.AnnAssign(value=ast.Call() as call):
+                hints.kept.add(call)
+    return hints
+
+
+def _coroutines(call: ast.Call) -> list[ast.AST]:
+    """The calls among the arguments of an awaited `gather(a(), *[b(x) for x in …])`."""
+    inner = [part.value if isinstance(part, ast.Starred) else part for part in call.args]
+    inner = [part.elt if isinstance(part, ast.GeneratorExp | ast.ListComp) else part for part in inner]
+    return [part for part in inner if isinstance(part, ast.Call)]
+
+
+def _mark_chain(node: ast.If | ast.IfExp, hints: Hints) -> None:
+    """A value that never comes is no fault in `if … elif …`: the other branches are there for those that do."""
+    other = node.orelse
+    chained = isinstance(other, ast.IfExp) or (
+        isinstance(other, list) and len(other) == 1 and isinstance(other[0], ast.If)
+    )
+    if not chained:
+        return
+    following: ast.AST = other[0] if isinstance(other, list) else other
+    for test in (node.test, getattr(following, "test", node.test)):
+        hints.alternative.update(part for part in ast.walk(test) if isinstance(part, ast.Compare))
+
+
+def _mark_gets(test: ast.expr, found: set[ast.AST]) -> None:
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                _mark_gets(value, found)
+        case ast.UnaryOp(op=ast.Not(), operand=inner) | ast.NamedExpr(value=inner):
+            _mark_gets(inner, found)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()]):
+            _mark_gets(left, found)
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
+            _mark_gets(left, found)
+        case ast.Call(func=ast.Attribute(attr="get", value=owner)):
+            found.add(test)
+            _mark_gets(owner, found)

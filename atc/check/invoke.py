@@ -1,0 +1,77 @@
+"""Calls: of tools, of the program's own functions, of methods, builtins and the standard library."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.arguments import Arguments, read_arguments
+from atc.check.attributes import check_attribute
+from atc.check.calls import call_tool, report_mapped
+from atc.check.core import Core
+from atc.check.functions import call_function
+from atc.check.kinds import ANY, NEVER, Function, Library, ToolRef, Type
+from atc.check.lattice import members
+from atc.check.library import call_library
+from atc.check.methods import call_method
+from atc.check.nulls import need_value
+
+
+def call(core: Core, node: ast.Call) -> Type:
+    """The type of a call."""
+    func = node.func
+    if isinstance(func, ast.Attribute):
+        return _call_attribute(core, func, node)
+    return _call_value(core, core.evaluate(func), node)
+
+
+def _call_value(core: Core, callee: Type, node: ast.Call) -> Type:
+    if isinstance(callee, ToolRef):
+        return call_tool(core, callee.alias, node)
+    if isinstance(callee, Library):
+        return call_library(core, callee.name, node)
+    arguments = read_arguments(core, node)
+    if isinstance(callee, Function):
+        result = call_function(core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node)
+        _die_if_endless(core, callee, result)
+        return result
+    _run_detached(core, callee, arguments)
+    core.escape(arguments.every())
+    return ANY
+
+
+def _run_detached(core: Core, callee: Type, arguments: Arguments) -> None:
+    """Functions among the alternatives of a callee run with arguments that we do not follow."""
+    for member in members(callee):
+        if isinstance(member, Function):
+            call_function(core, member, arguments.values, arguments.named, sure=False)
+
+
+def _die_if_endless(core: Core, callee: Function, result: Type) -> None:
+    """A function that never returns (it raises, or exits) ends this way of the program."""
+    if result is NEVER and not isinstance(callee.node, ast.AsyncFunctionDef):
+        core.frame.env = None
+
+
+def _call_attribute(core: Core, func: ast.Attribute, node: ast.Call) -> Type:
+    value = core.evaluate(func.value)
+    if isinstance(value, Library):
+        return call_library(core, f"{value.name}.{func.attr}", node)
+    value = need_value(core, value, func.value, f"it has no method {func.attr!r}")
+    if not check_attribute(core, value, func):
+        read_arguments(core, node)
+        return ANY
+    if func.attr == "map" and node.args and isinstance(callee := core.evaluate(node.args[0]), ToolRef):
+        report_mapped(core, callee, node)
+    if func.attr in ("submit", "run_in_executor", "apply_async") and _submits_tool(core, node):
+        return ANY
+    return call_method(core, value, func, node, read_arguments(core, node))
+
+
+def _submits_tool(core: Core, node: ast.Call) -> bool:
+    """`pool.submit(tool, x=1)` is a call of the tool."""
+    for position, argument in enumerate(node.args[:2]):
+        callee = core.evaluate(argument)
+        if isinstance(callee, ToolRef):
+            call_tool(core, callee.alias, node, skip=position + 1)
+            return True
+    return False

@@ -1,0 +1,111 @@
+"""Iterating values, and objects that are iterated by mistake."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from atc.check.core import Core
+from atc.check.fields import item_type
+from atc.check.kinds import (
+    ANY,
+    INT,
+    NUMBERS,
+    STR,
+    Array,
+    Atom,
+    Awaitable,
+    Iterating,
+    KeyOf,
+    Listing,
+    Mapped,
+    Nothing,
+    Record,
+    Tuple,
+    Type,
+)
+from atc.check.lattice import join, joined, members
+from atc.check.nulls import need_value
+from atc.check.report import listed, spelled
+from atc.check.shapes import convert
+from atc.check.words import described
+
+
+def some_item(value: Type) -> Type:
+    """An item that is read does exist, so a list that looks empty was filled where we did not see it."""
+    return ANY if isinstance(value, Nothing) else value
+
+
+def keys_text(record: Record) -> str:
+    """An object's keys, for a message."""
+    return listed(record.shape.properties) if record.shape.properties else "of its own"
+
+
+def list_keys(record: Record) -> list[str]:
+    """The keys of an object under which a list stands."""
+    shape = record.shape
+    return [
+        key
+        for key, schema in shape.properties.items()
+        if any(isinstance(m, Array) for m in members(convert(schema, shape.document, record.origin)))
+    ]
+
+
+def report_iterated(core: Core, source: KeyOf) -> None:
+    """An object was iterated as though it were a list."""
+    record, text = source.record, spelled(source.node)
+    lists = list_keys(record)
+    better = f"{text}[{lists[0]!r}]" if lists else None
+    then = f" Iterate over {better}." if better else ""
+    message = (
+        f"iterating {text} gives its keys (strings): {record.origin} is an object with keys {keys_text(record)}, "
+        f"not a list.{then}"
+    )
+    core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
+
+
+def iterate(core: Core, value: Type, node: ast.expr) -> Type:
+    """The type of each item when `value` is iterated at `node`."""
+    value = need_value(core, value, node, "it cannot be iterated")
+    alternatives = members(value)
+    bad = [m for m in alternatives if isinstance(m, Awaitable) or (isinstance(m, Atom) and m.name in NUMBERS)]
+    if len(bad) == len(alternatives) and not core.catches("TypeError", "Exception", "BaseException"):
+        if isinstance(bad[0], Awaitable):
+            message, better = f"{spelled(node)} was not awaited. Write `await`.", f"await {spelled(node)}"
+            core.report("missing-await", node, message, better=better)
+        else:
+            core.report("not-a-list", node, f"{spelled(node)} is {described(bad[0])}; it cannot be iterated.")
+        return ANY
+    return join(*(some_item(iterate_one(core, member, node)) for member in alternatives))
+
+
+def iterate_one(_core: Core, member: Type, node: ast.expr | None = None) -> Type:
+    """The items of one alternative."""
+    match member:
+        case Array():
+            return item_type(member)
+        case Listing(cell):
+            return cell.item
+        case Tuple(items):
+            return join(*items)
+        case Iterating(item):
+            return item
+        case Record(shape=shape):
+            return Atom("str", None, KeyOf(member, node)) if node is not None and shape.properties else STR
+        case Mapped(cell):
+            return join(*(_key_type(key) for key in cell.keys), cell.key)
+        case Atom("str"):
+            return STR
+        case Atom("bytes"):
+            return INT
+        case _:
+            return ANY
+
+
+def _key_type(key: Any) -> Type:
+    return Atom(type(key).__name__) if isinstance(key, str | int | float) else ANY
+
+
+def iterate_items(core: Core, value: Type) -> Type:
+    """What the items of any alternative are, without findings."""
+    return joined(iterate_one(core, member) for member in members(value))

@@ -1,0 +1,288 @@
+"""What builtins and the standard library give: only what matters for following responses through a program."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.aggregates import Handler, absolute, extreme, first_items, length, rounded, to_number, total
+from atc.check.arguments import Arguments, read_arguments
+from atc.check.calls import call_tool, report_mapped
+from atc.check.concurrency import ASYNCIO
+from atc.check.containers import merge
+from atc.check.core import Core
+from atc.check.hashing import check_hashable
+from atc.check.iteration import iterate, iterate_one, some_item
+from atc.check.kinds import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    NONE,
+    STR,
+    Array,
+    Atom,
+    Awaitable,
+    Function,
+    Getter,
+    Iterating,
+    Library,
+    Mapped,
+    Null,
+    Record,
+    ToolRef,
+    Tuple,
+    Type,
+)
+from atc.check.lattice import join, joined, members, not_none
+from atc.check.narrowing_calls import kept_by
+from atc.check.nulls import need_value
+from atc.check.operators import category
+from atc.check.ordering import apply, check_keyed, element_of
+from atc.check.report import spelled
+from atc.check.words import described
+
+_FIXED: dict[str, Type] = {
+    **dict.fromkeys(
+        ["str", "repr", "format", "ascii", "chr", "hex", "bin", "oct", "input", "json.dumps", "type.__name__"], STR
+    ),
+    **dict.fromkeys(
+        ["any", "all", "isinstance", "issubclass", "callable", "hasattr", "bool", "math.isnan", "math.isclose"], BOOL
+    ),
+    **dict.fromkeys(["ord", "hash", "id", "math.floor", "math.ceil", "math.trunc"], INT),
+    **dict.fromkeys(
+        ["math.sqrt", "math.log", "time.time", "statistics.stdev", "statistics.pstdev", "random.random"], FLOAT
+    ),
+    **dict.fromkeys(
+        ["print", "setattr", "delattr", "time.sleep", "pprint.pprint", "random.shuffle", "random.seed"], NONE
+    ),
+}
+"""Functions that keep and change nothing of what they are given, and always give this."""
+
+_ENDS = {"exit", "quit", "sys.exit", "os._exit"}
+_HARMLESS = {
+    "statistics.mean",
+    "statistics.median",
+    "statistics.mode",
+    "statistics.fmean",
+    "copy.deepcopy",
+    "copy.copy",
+}
+
+
+def call_library(core: Core, name: str, node: ast.Call) -> Type:
+    """The type of a call of a builtin or of a name in a module."""
+    if name in ("asyncio.to_thread", "functools.partial") and node.args:
+        callee = core.evaluate(node.args[0])
+        if isinstance(callee, ToolRef):
+            return _deferred(core, name, callee, node)
+    if name in ASYNCIO:
+        return ASYNCIO[name](core, node)
+    arguments = read_arguments(core, node)
+    if name in _ENDS:
+        core.frame.env = None
+        return NEVER
+    handler = _HANDLERS.get(name)
+    if handler is not None and arguments.sure:
+        return handler(core, node, arguments)
+    if name not in _FIXED and name not in _HARMLESS:
+        core.escape(arguments.every())
+    return _FIXED.get(name, ANY)
+
+
+def _deferred(core: Core, name: str, callee: ToolRef, node: ast.Call) -> Type:
+    result = call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
+    return Awaitable(result) if name == "asyncio.to_thread" else ANY
+
+
+def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    item = first_items(core, arguments)
+    if arguments.first() is not None:
+        check_keyed(core, item, arguments.nodes[0], arguments, "sorted()")
+    return core.listing(node, item)
+
+
+def _collection(kind: str) -> Handler:
+    def handler(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+        if not arguments.values:
+            return core.listing(node, NEVER, kind)
+        item = first_items(core, arguments)
+        if kind in ("set", "frozenset"):
+            check_hashable(core, item, element_of(arguments.nodes[0]))
+        return core.listing(node, item, kind)
+
+    return handler
+
+
+def _iterator(kind: str) -> Handler:
+    def handler(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+        return Iterating(first_items(core, arguments), kind)
+
+    return handler
+
+
+def _enumerate(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    return Iterating(Tuple((INT, first_items(core, arguments))), "enumerate")
+
+
+def _zip(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    pairs = zip(arguments.values, arguments.nodes, strict=True)
+    return Iterating(Tuple(tuple(iterate(core, value, where) for value, where in pairs)), "zip")
+
+
+def _zip_longest(_core: Core, _node: ast.Call, _arguments: Arguments) -> Type:
+    return Iterating(ANY)
+
+
+def _range(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    for value, where in zip(arguments.values, arguments.nodes, strict=True):
+        need_value(core, value, where, "range() fails on None")
+    return Iterating(INT, "range")
+
+
+def _next(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    if not arguments.values:
+        return ANY
+    found = joined(some_item(m.item) if isinstance(m, Iterating) else ANY for m in members(arguments.values[0]))
+    return join(found, *arguments.values[1:])
+
+
+def _map(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    if len(arguments.values) < 2:
+        return ANY
+    function = arguments.values[0]
+    items = [iterate(core, v, n) for v, n in zip(arguments.values[1:], arguments.nodes[1:], strict=True)]
+    if isinstance(function, ToolRef):
+        report_mapped(core, function, node)
+    if isinstance(function, Library):
+        known = {"int": INT, "float": FLOAT, "str": STR}.get(function.name, ANY)
+        if function.name in ("int", "float"):
+            need_value(core, items[0], element_of(arguments.nodes[1]), f"{function.name}() fails on None")
+        return Iterating(known, "map")
+    return Iterating(apply(core, function, items), "map")
+
+
+def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    if len(arguments.values) != 2:
+        return ANY
+    item = iterate(core, arguments.values[1], arguments.nodes[1])
+    function = arguments.values[0]
+    if isinstance(function, Null):
+        return Iterating(not_none(item), "filter")
+    apply(core, function, [item])
+    return Iterating(kept_by(core, function, item), "filter")
+
+
+def _dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    if len(arguments.values) == 1 and isinstance(arguments.values[0], Record) and not arguments.named:
+        return arguments.values[0]
+    made = core.mapped(node)
+    for name, value in arguments.named.items():
+        core.put(made.cell, name, value)
+    for value, where in zip(arguments.values, arguments.nodes, strict=True):
+        if all(isinstance(member, Mapped | Record) for member in members(value)):
+            merge(core, made, value)
+            continue
+        pair = iterate(core, value, where)
+        key, item = pair.items if isinstance(pair, Tuple) and len(pair.items) == 2 else (ANY, ANY)
+        core.put_any(made.cell, key, item)
+    return made
+
+
+def _default_dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    made = core.mapped(node)
+    factory = arguments.values[0] if arguments.values else NONE
+    fixed: dict[str, Type] = {"int": INT, "float": FLOAT, "str": STR}
+    default: Type = ANY
+    if isinstance(factory, Library):
+        default = core.listing(node, NEVER, factory.name) if factory.name in ("list", "set") else ANY
+        default = fixed.get(factory.name, default)
+    elif isinstance(factory, Function):
+        default = apply(core, factory, [])
+    if isinstance(factory, Null):
+        return made
+    made.cell.default = default
+    core.put_any(made.cell, NEVER, default)
+    return made
+
+
+def _counter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    made = core.mapped(node)
+    made.cell.default = INT
+    keys = first_items(core, arguments) if arguments.values else NEVER
+    if arguments.values:
+        check_hashable(core, keys, element_of(arguments.nodes[0]))
+    core.put_any(made.cell, keys, INT)
+    return made
+
+
+def _copy(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    value = arguments.values[0] if arguments.values else ANY
+    return value if isinstance(value, Record | Array | Atom) else ANY
+
+
+def _chain(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    pairs = zip(arguments.values, arguments.nodes, strict=True)
+    return Iterating(joined(iterate(core, value, where) for value, where in pairs), "itertools.chain")
+
+
+def _chain_all(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    inner = first_items(core, arguments)
+    return Iterating(joined(iterate_one(core, member) for member in members(inner)), "itertools.chain")
+
+
+def _json_loads(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    first = arguments.first()
+    if first is None or core.catches("TypeError", "Exception", "BaseException"):
+        return ANY
+    kind = category(first[0])
+    if kind in ("dict", "list", "number") or isinstance(first[0], Mapped):
+        what = spelled(first[1])
+        message = f"{what} is {described(members(first[0])[0])}, not text: it needs no json.loads(). Use {what} itself."
+        core.report("wrong-operand", first[1], message, better=what)
+        return first[0]
+    return ANY
+
+
+def _item_getter(_core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    index = arguments.values[0] if len(arguments.values) == 1 else ANY
+    if isinstance(index, Atom) and index.values is not None and len(index.values) == 1:
+        return Getter(index.values[0], node)
+    return ANY
+
+
+_HANDLERS: dict[str, Handler] = {
+    "json.loads": _json_loads,
+    "operator.itemgetter": _item_getter,
+    "len": length,
+    "int": to_number(INT),
+    "float": to_number(FLOAT),
+    "round": rounded,
+    "abs": absolute,
+    "sum": total,
+    "min": extreme,
+    "max": extreme,
+    "sorted": _sorted,
+    "list": _collection("list"),
+    "tuple": _collection("tuple"),
+    "set": _collection("set"),
+    "frozenset": _collection("frozenset"),
+    "collections.deque": _collection("deque"),
+    "reversed": _iterator("reversed"),
+    "iter": _iterator("iterator"),
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "itertools.zip_longest": _zip_longest,
+    "itertools.chain": _chain,
+    "itertools.chain.from_iterable": _chain_all,
+    "range": _range,
+    "next": _next,
+    "map": _map,
+    "filter": _filter,
+    "dict": _dict,
+    "collections.OrderedDict": _dict,
+    "collections.defaultdict": _default_dict,
+    "collections.Counter": _counter,
+    "copy.deepcopy": _copy,
+    "copy.copy": _copy,
+}

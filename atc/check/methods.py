@@ -1,0 +1,253 @@
+"""Methods of dicts, lists, sets and strings."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.access import read
+from atc.check.arguments import Arguments
+from atc.check.containers import merge
+from atc.check.core import Core
+from atc.check.fields import field_type, value_type
+from atc.check.hashing import check_hashable
+from atc.check.iteration import iterate, iterate_items, iterate_one
+from atc.check.kinds import (
+    ANY,
+    BOOL,
+    INT,
+    NEVER,
+    NONE,
+    STR,
+    Array,
+    Atom,
+    Iterating,
+    Listing,
+    Mapped,
+    Null,
+    Record,
+    Tuple,
+    Type,
+)
+from atc.check.lattice import join, joined, members
+from atc.check.nulls import need_value
+from atc.check.operators import category
+from atc.check.ordering import check_keyed, element_of
+from atc.check.report import spelled
+
+ENVELOPE = {
+    "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
+    "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
+}  # fmt: skip
+"""Keys that careful programs ask any response for, there or not."""
+
+_TEXT = "lower upper strip lstrip rstrip title capitalize replace format zfill ljust rjust center swapcase casefold"
+_TEXT_RESULTS = dict.fromkeys(f"{_TEXT} join expandtabs removeprefix removesuffix translate format_map".split(), STR)
+_STR: dict[str, Type] = {
+    **_TEXT_RESULTS,
+    **dict.fromkeys(
+        ["startswith", "endswith", "isdigit", "isalpha", "isalnum", "isupper", "islower", "isspace", "isnumeric"], BOOL
+    ),
+    **dict.fromkeys(["find", "rfind", "index", "rindex", "count"], INT),
+    "partition": Tuple((STR, STR, STR)),
+    "rpartition": Tuple((STR, STR, STR)),
+}
+
+
+def call_method(core: Core, value: Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
+    """What `value.method(…)` gives, and what it changes."""
+    if func.attr == "get" and any(isinstance(member, Record | Mapped) for member in members(value)):
+        return _get(core, value, node, arguments)
+    return joined([_call_one(core, member, func, node, arguments) for member in members(value)])
+
+
+def _call_one(core: Core, member: Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
+    match member:
+        case Record() | Mapped():
+            return _dict(core, member, func, node, arguments)
+        case Array() | Listing():
+            return _list(core, member, func, node, arguments)
+        case Atom("str"):
+            return _str(core, func, node, arguments)
+        case Tuple() if func.attr in ("index", "count"):
+            return INT
+        case Tuple():
+            core.foreign = True
+            return ANY
+        case _:
+            core.escape(arguments.every())
+            return ANY
+
+
+def _get(core: Core, value: Type, node: ast.Call, arguments: Arguments) -> Type:
+    """`value.get(key, default)`. A key that cannot be there is a finding unless the program allows for that."""
+    if not arguments.sure or not arguments.values or len(arguments.values) > 2:
+        return ANY
+    index = arguments.values[0]
+    default = arguments.values[1] if len(arguments.values) > 1 else None
+    key = index.values[0] if isinstance(index, Atom) and index.values and len(index.values) == 1 else None
+    if key is None:
+        found = [value_type(m) if isinstance(m, Record) else _values(m) for m in members(value)]
+        return join(*found, default or NONE)
+    if node in core.hints.tolerated or key in ENVELOPE or _falls_back(node):
+        with core.silence():
+            found_type = read(core, value, key, node)
+    else:
+        found_type = _read_get(core, value, key, node)
+    # Without a default a declared key gives what its schema says: a None from absence is not held against anyone.
+    sure = default is None and all(isinstance(member, Record) for member in members(value))
+    return found_type if sure else join(found_type, default or NONE)
+
+
+def _read_get(core: Core, value: Type, key: object, node: ast.Call) -> Type:
+    dicts = [member for member in members(value) if isinstance(member, Record | Mapped)]
+    # A dict that the program fills itself is often asked for what is not there yet.
+    if any(isinstance(member, Mapped) for member in dicts):
+        with core.silence():
+            return read(core, value, key, node)
+    return read(core, join(*dicts), key, node)
+
+
+def _falls_back(node: ast.Call) -> bool:
+    """Whether the default is itself looked up: the program expects that the key may not exist at all."""
+    if len(node.args) < 2:
+        return False
+    return any(isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1]))
+
+
+def _values(member: Type) -> Type:
+    if isinstance(member, Mapped):
+        return join(*member.cell.keys.values(), member.cell.value)
+    return ANY
+
+
+def _dict(core: Core, member: Record | Mapped, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
+    match func.attr:
+        case "keys":
+            return Iterating(iterate_one(core, member, func.value), "dict_keys")
+        case "values":
+            return Iterating(_each_value(member), "dict_values")
+        case "items":
+            return Iterating(Tuple((iterate_one(core, member), _each_value(member))), "dict_items")
+        case "copy":
+            return member
+        case "pop" | "setdefault":
+            return _pop(core, member, node, arguments)
+        case "update":
+            _update(core, member, node, arguments)
+            return NONE
+        case "most_common":
+            return core.listing(node, Tuple((iterate_one(core, member), _each_value(member))))
+        case "clear":
+            if isinstance(member, Mapped):
+                core.shrink(member.cell)
+            return NONE
+        case _:
+            core.escape([member, *arguments.every()])
+            return ANY
+
+
+def _each_value(member: Record | Mapped) -> Type:
+    if isinstance(member, Mapped):
+        found = _values(member)
+        return ANY if found is NEVER else found
+    return value_type(member)
+
+
+def _pop(core: Core, member: Record | Mapped, node: ast.Call, arguments: Arguments) -> Type:
+    index = arguments.values[0] if arguments.values else ANY
+    rest = arguments.values[1:]
+    if isinstance(member, Record):
+        core.escape(rest)
+        key = index.values[0] if isinstance(index, Atom) and index.values and len(index.values) == 1 else None
+        if not isinstance(key, str):
+            return ANY
+        if len(arguments.values) == 2:
+            core.overwrite(key)
+            return join(field_type(member, key) or ANY, *rest)
+        return read(core, member, key, node)
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault" and rest:
+        core.put_any(member.cell, index, rest[0])
+    else:
+        core.shrink(member.cell)
+    return join(_each_value(member), *rest)
+
+
+def _update(core: Core, member: Record | Mapped, _node: ast.Call, arguments: Arguments) -> None:
+    if isinstance(member, Mapped):
+        for name, value in arguments.named.items():
+            core.put(member.cell, name, value)
+        for value in (*arguments.values, *arguments.loose):
+            merge(core, member, value)
+        return
+    for name in arguments.named:
+        core.overwrite(name)
+    for value in (*arguments.values, *arguments.loose):
+        if isinstance(value, Mapped) and not value.cell.open:
+            for key in value.cell.keys:
+                core.overwrite(str(key))
+        else:
+            core.foreign = True
+    core.escape(arguments.every())
+
+
+def _list(core: Core, member: Array | Listing, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
+    item = iterate_one(core, member)
+    match func.attr:
+        case "append" | "add" | "appendleft":
+            if func.attr == "add" and arguments.first() is not None:
+                check_hashable(core, arguments.values[0], arguments.nodes[0])
+            _put(core, member, join(*arguments.values))
+        case "insert":
+            _put(core, member, join(*arguments.values[1:]))
+        case "extend" | "update" | "extendleft":
+            for value, where in zip(arguments.values, arguments.nodes, strict=True):
+                _put(core, member, iterate(core, value, where))
+        case "sort":
+            check_keyed(core, item, func.value, arguments, "sort()")
+        case "pop" | "popleft":
+            return ANY if item is NEVER else item
+        case "copy" | "union" | "intersection" | "difference" | "symmetric_difference":
+            extra = [iterate_items(core, value) for value in arguments.values] if func.attr == "union" else []
+            return core.listing(node, join(item, *extra), member.kind if isinstance(member, Listing) else "list")
+        case "index" | "count":
+            return INT
+        case "reverse" | "clear" | "remove" | "discard":
+            pass
+        case _:
+            core.escape([member, *arguments.every()])
+            return ANY
+    return NONE
+
+
+def _put(core: Core, member: Array | Listing, item: Type) -> None:
+    if isinstance(member, Listing):
+        core.add(member.cell, item)
+        return
+    core.escape([item])
+    own = iterate_one(core, member)
+    if join(own, item) != own:
+        core.foreign = True
+
+
+def _str(core: Core, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
+    match func.attr:
+        case "join" if arguments.first() is not None:
+            _check_join(core, node, arguments)
+        case "split" | "rsplit" | "splitlines":
+            return core.listing(node, STR)
+    core.escape(arguments.every())
+    return _STR.get(func.attr, ANY)
+
+
+def _check_join(core: Core, _node: ast.Call, arguments: Arguments) -> None:
+    value, where = arguments.values[0], arguments.nodes[0]
+    item = iterate(core, value, where)
+    if any(isinstance(member, Null) for member in members(item)):
+        need_value(core, item, element_of(where), "join() fails on None")
+        return
+    if category(item) in ("number", "dict", "list") and not core.catches("TypeError", "Exception", "BaseException"):
+        kind = {"number": "numbers", "dict": "objects", "list": "lists"}[category(item) or ""]
+        what = spelled(where)
+        better = f"(str(x) for x in {what})" if kind == "numbers" else None
+        message = f"join() takes strings, and {what} holds {kind}. Make strings of them first."
+        core.report("wrong-operand", where, message, better=better)

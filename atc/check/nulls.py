@@ -1,0 +1,41 @@
+"""Values that may be None where None fails."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.core import Core
+from atc.check.kinds import ANY, NONE, Null, Type
+from atc.check.lattice import members, not_none
+from atc.check.report import spelled
+
+
+def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
+    """`value` without None; reports a None that a response schema allows and no test has ruled out."""
+    for member in members(value):
+        if not isinstance(member, Null) or member.origin is None or member.origin in core.env.calm:
+            continue
+        if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+            continue
+        text = spelled(node)
+        message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
+        better = f"if {text} is not None"
+        core.report("none-value", node, message, tool=member.origin.tool, better=better, certain=False)
+        break
+    if value == NONE and isinstance(node, ast.Name | ast.Call):
+        _report_none(core, node, use)
+        return ANY
+    return not_none(value)
+
+
+def _report_none(core: Core, node: ast.Name | ast.Call, use: str) -> None:
+    """Something that the program itself makes None every time."""
+    if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+        return
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)):
+            better: str | None = spelled(owner)
+            then = f" {method}() changes {better} in place: call it by itself, then use {better}."
+        case _:
+            better, then = None, ""
+    core.report("none-value", node, f"{spelled(node)} is always None here; {use}.{then}", better=better)

@@ -1,0 +1,143 @@
+"""Arithmetic and comparison: None in them, and kinds that do not go together."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.core import Core
+from atc.check.iteration import iterate_one
+from atc.check.kinds import ANY, FLOAT, INT, NUMBER, STR, Array, Atom, Listing, Record, Tuple, Type
+from atc.check.lattice import joined, members
+from atc.check.nulls import need_value
+from atc.check.report import spelled
+from atc.check.words import described
+
+_SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+def category(value: Type) -> str | None:
+    """`number`, `str`, `list`, `dict` or `tuple` if every alternative is of it, else None."""
+    found = {_category(member) for member in members(value)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _category(member: Type) -> str | None:
+    match member:
+        case Atom("str"):
+            return "str"
+        case Atom("int" | "float" | "number" | "bool"):
+            return "number"
+        case Array() | Listing(kind="list"):
+            return "list"
+        case Record():
+            return "dict"
+        case Tuple(kind=kind):
+            return kind
+        case _:
+            return None
+
+
+def operate(
+    core: Core, op: ast.operator, left_node: ast.expr, left: Type, right_node: ast.expr, right: Type, node: ast.AST
+) -> Type:
+    """The type of `left op right`."""
+    if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
+        return _merged(core, op, left, right)
+    text = isinstance(op, ast.Mod) and category(left) in ("str", None)
+    left = need_value(core, left, left_node, "arithmetic fails on None")
+    if not text:
+        right = need_value(core, right, right_node, "arithmetic fails on None")
+    kinds = category(left), category(right)
+    if kinds[0] is None or kinds[1] is None:
+        return STR if text and kinds[0] == "str" else _numeric(op, left, right) if kinds == ("number",) * 2 else ANY
+    if not _fits(op, kinds[0], kinds[1]):
+        _report(core, op, left_node, left, right_node, right, node)
+        return ANY
+    return _result(core, op, left, right, kinds[0], kinds[1], node)
+
+
+def _fits(op: ast.operator, left: str, right: str) -> bool:
+    match op:
+        case ast.Add():
+            return left == right and left != "dict"
+        case ast.Mult():
+            return "number" in (left, right) and "dict" not in (left, right)
+        case ast.Mod():
+            return left == "str" or left == right == "number"
+        case ast.Sub() | ast.Div() | ast.FloorDiv() | ast.Pow():
+            return left == right == "number"
+        case _:
+            return True
+
+
+def _result(core: Core, op: ast.operator, left: Type, right: Type, kind: str, other: str, node: ast.AST) -> Type:
+    if kind == other == "number":
+        return _numeric(op, left, right)
+    if "str" in (kind, other):
+        return STR
+    if kind == other == "list" and isinstance(op, ast.Add):
+        return core.listing(node, joined(iterate_one(core, m) for m in (*members(left), *members(right))))
+    if isinstance(op, ast.Mult) and "list" in (kind, other):
+        return core.listing(node, joined(iterate_one(core, m) for m in members(left if kind == "list" else right)))
+    return ANY
+
+
+def _numeric(op: ast.operator, left: Type, right: Type) -> Type:
+    if isinstance(op, ast.Div):
+        return FLOAT
+    names = {member.name for value in (left, right) for member in members(value) if isinstance(member, Atom)}
+    if names <= {"int", "bool"}:
+        return NUMBER if isinstance(op, ast.Pow) else INT
+    return FLOAT if "float" in names else NUMBER
+
+
+def _merged(core: Core, _op: ast.operator, left: Type, right: Type) -> Type:
+    """`a | b` and the like on sets, dicts and numbers."""
+    core.escape([left, right])
+    if category(left) == category(right) == "number":
+        return INT
+    return ANY
+
+
+def _report(
+    core: Core,
+    op: ast.AST,
+    left_node: ast.expr,
+    left: Type,
+    right_node: ast.expr,
+    right: Type,
+    node: ast.AST,
+) -> None:
+    if core.catches("TypeError", "Exception", "BaseException"):
+        return
+    kinds = category(left), category(right)
+    better = None
+    if kinds in (("str", "number"), ("number", "str")):
+        text, number = (left_node, right_node) if kinds[0] == "str" else (right_node, left_node)
+        better = (
+            f"str({spelled(number)})"
+            if isinstance(op, ast.Add) and isinstance(text, ast.Constant | ast.JoinedStr)
+            else None
+        )
+        better = better or f"float({spelled(text)})"
+    then = f" Write {better}." if better else ""
+    symbol = _SYMBOLS.get(type(op), "this")
+    message = (
+        f"{spelled(left_node)} is {described(members(left)[0])} and {spelled(right_node)} is "
+        f"{described(members(right)[0])}: `{symbol}` does not take both.{then}"
+    )
+    core.report("wrong-operand", node, message, better=better)
+
+
+def check_ordered(
+    core: Core, op: ast.cmpop, left_node: ast.expr, left: Type, right_node: ast.expr, right: Type, node: ast.AST
+) -> None:
+    """Report operands of `<` and the like that have no order between them."""
+    kinds = category(left), category(right)
+    if None in kinds:
+        return
+    if kinds[0] != kinds[1] or kinds[0] == "dict":
+        _report(core, op, left_node, left, right_node, right, node)

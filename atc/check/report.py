@@ -1,0 +1,127 @@
+"""Findings as values and as text: where they point, which name was meant, and the caret under it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterable
+
+from atc.types import Finding, Program
+
+_COMMON = {
+    "",
+    "get",
+    "list",
+    "find",
+    "fetch",
+    "search",
+    "show",
+    "all",
+    "by",
+    "of",
+    "for",
+    "the",
+    "id",
+    "to",
+    "in",
+    "is",
+}
+"""Words that make two names no more alike."""
+
+
+def finding(
+    code: str,
+    node: ast.AST,
+    message: str,
+    *,
+    tool: str | None = None,
+    better: str | None = None,
+    certain: bool = True,
+) -> Finding:
+    """A finding that points at `node`; one that spans lines ends with its first line."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    ends_here = getattr(node, "end_lineno", line) == line
+    end = getattr(node, "end_col_offset", None) if ends_here else None
+    return Finding(
+        code=code,
+        message=message,
+        line=line,
+        column=column,
+        end_column=end if end is not None else column + 1,
+        tool=tool,
+        suggestion=better,
+        certain=certain,
+    )
+
+
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
+    """The one of `names` that was most likely meant by `name`; `loose` allows for one shared word."""
+    known = list(names)
+    folded = {_fold(known_name): known_name for known_name in known}
+    if _fold(name) in folded:
+        return folded[_fold(name)]
+    close = difflib.get_close_matches(_fold(name), folded, n=1, cutoff=cutoff)
+    if close:
+        return folded[close[0]]
+    if not loose:
+        return None
+    squashed = _squash(name)
+    inside = [key for key in folded if min(len(_squash(key)), len(squashed)) > 3 and _alike(_squash(key), squashed)]
+    if inside:
+        return folded[min(inside, key=lambda key: abs(len(key) - len(squashed)))]
+    words = _words(name)
+    scored = [(len(words & _words(key)), -len(key), original) for key, original in folded.items()]
+    best = max(scored, default=(0, 0, ""))
+    return best[2] if best[0] else None
+
+
+def _alike(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+def _squash(name: str) -> str:
+    return _fold(name).replace("_", "")
+
+
+def _words(name: str) -> set[str]:
+    """What a name is about: `get_reviews` and `review_summary` share a word, `get_reviews` and `get_order` none."""
+    return {word.removesuffix("s") for word in _fold(name).split("_")} - _COMMON
+
+
+def _fold(name: str) -> str:
+    """`depDelay`, `dep-delay` and `Dep_Delay` alike."""
+    spaced = "".join("_" + c if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name))
+    return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
+
+
+def listed(names: Iterable[str], *, most: int = 24) -> str:
+    """`a, b, c`, cut where there are very many."""
+    known = list(names)
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+
+
+def spelled(node: ast.AST, *, most: int = 60) -> str:
+    """The source of an expression, in one short line."""
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except (RecursionError, ValueError):
+        return "this"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def render_finding(finding: Finding, program: Program) -> str:
+    """The finding for a terminal or a prompt: the sentence, the line, and carets under what it is about."""
+    lines = program.source.splitlines()
+    head = f"line {finding.line}: {finding.message}"
+    if not 0 < finding.line <= len(lines):
+        return head
+    text = lines[finding.line - 1]
+    # Columns of the syntax tree count UTF-8 bytes.
+    raw = text.encode()
+    start = len(raw[: finding.column].decode(errors="ignore"))
+    end = len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
+    indent = len(text) - len(text.lstrip())
+    shown = text.expandtabs(1)[indent:]
+    gutter = f"{finding.line:>4} | "
+    carets = " " * (len(gutter) + max(0, start - indent)) + "^" * max(1, end - start)
+    return f"{head}\n{gutter}{shown}\n{carets}"

@@ -1,0 +1,93 @@
+"""`try` and `with`: what may have happened, and which failures the program deals with."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.core import Core, Env, join_env
+from atc.check.kinds import ANY
+from atc.check.lattice import join
+from atc.check.scopes import caught
+from atc.check.targets import bind_target
+
+
+def try_statement(core: Core, node: ast.Try) -> None:
+    """`try`."""
+    frame = core.frame
+    before = frame.env
+    if before is None:
+        return
+    frame.risky.append({})
+    core.shielded.append(shield(node.handlers))
+    frame.env = before.copy()
+    core.execute(node.body)
+    core.shielded.pop()
+    assigned = frame.risky.pop()
+    broken = before.copy()
+    for name, value in assigned.items():
+        broken.names[name] = join(broken.names[name], value) if name in broken.names else value
+    core.execute(node.orelse)
+    result: Env | None = frame.env
+    for handler in node.handlers:
+        frame.env = broken.copy()
+        if handler.name:
+            core.bind(handler.name, ANY)
+        with core.condition():
+            core.execute(handler.body)
+        result = join_env(result, frame.env)
+    _finally(core, node.finalbody, result, broken)
+
+
+def _finally(core: Core, body: list[ast.stmt], result: Env | None, broken: Env) -> None:
+    core.frame.env = result if result is not None or not body else broken.copy()
+    core.execute(body)
+    if result is None:
+        core.frame.env = None
+
+
+def shield(handlers: list[ast.ExceptHandler]) -> frozenset[str]:
+    """The exceptions that a `try` deals with.
+
+    A handler that only says that something failed is no way of dealing with a wrong key: then what it catches is
+    still worth a finding, except a None, against which `try` is a guard.
+    """
+    names: set[str] = set()
+    for handler in handlers:
+        own = caught(handler)
+        if own & {"Exception", "BaseException"} and _only_tells(handler.body):
+            own = own - {"Exception", "BaseException"} | {"told"}
+        names |= own
+    return frozenset(names)
+
+
+def _only_tells(body: list[ast.stmt]) -> bool:
+    for statement in body:
+        match statement:
+            case ast.Raise():
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print" | "exit" | "quit"))):
+                pass
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id="logging" | "logger" | "traceback" | "sys")))
+            ):
+                pass
+            case _:
+                return False
+    return True
+
+
+def with_statement(core: Core, node: ast.With | ast.AsyncWith) -> None:
+    """`with`."""
+    shielded = frozenset[str]()
+    for item in node.items:
+        core.evaluate(item.context_expr)
+        if item.optional_vars is not None:
+            bind_target(core, item.optional_vars, ANY, item.context_expr)
+        match item.context_expr:
+            case ast.Call(func=ast.Name(id="suppress") | ast.Attribute(attr="suppress"), args=names):
+                shielded |= {name.id for name in names if isinstance(name, ast.Name)}
+    core.shielded.append(shielded)
+    before = core.frame.env.copy() if core.frame.env is not None and shielded else None
+    core.execute(node.body)
+    core.shielded.pop()
+    core.frame.env = join_env(before, core.frame.env)

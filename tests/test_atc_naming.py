@@ -1,0 +1,100 @@
+"""Ids in an answer that the task wants by another field."""
+
+import pytest
+
+from atc.naming import look_up_answer
+from atc.types import Program
+from protocols.protocol import Annotations, Link, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall, Trace
+
+
+def tool(name, output, *links, **parameters):
+    schema = {"type": "object", "properties": parameters, "required": list(parameters)}
+    protocol = ToolProtocol(
+        name=name, input_schema=schema, output_schema=output, links=links, annotations=Annotations(read_only=True)
+    )
+    return Tool(protocol=protocol, call=print)
+
+
+TEXT = {"type": "string"}
+AIRLINE = {"type": "object", "properties": {"code": TEXT, "name": TEXT}, "required": ["code", "name"]}
+PLANE = {"type": "object", "properties": {"tail_number": TEXT, "model": TEXT}, "required": ["tail_number", "model"]}
+TOOLS = Toolbox(
+    [
+        tool("list_flights", None),
+        tool("list_fleet", None),
+        tool(
+            "get_airline",
+            AIRLINE,
+            Link(argument="airline", tool="list_flights", path="flights[].airline", support="declared"),
+            Link(argument="airline", tool="list_fleet", path="airlines[]", support="declared"),
+            airline=TEXT,
+        ),
+        tool(
+            "get_plane",
+            PLANE,
+            Link(argument="tail_number", tool="list_flights", path="flights[].tail_number", support="declared"),
+            tail_number=TEXT,
+        ),
+    ]
+)
+FLIGHTS = {"flights": [{"airline": "B6", "tail_number": "N1AB"}, {"airline": "UA", "tail_number": "N2CD"}]}
+TRACE = Trace(
+    calls=(
+        ToolCall(index=0, tool="list_flights", arguments={}, line=1, result=FLIGHTS),
+        ToolCall(index=1, tool="list_fleet", arguments={}, line=1, result={"airlines": ["9E", "F9"]}),
+    )
+)
+
+
+def looked_up(task, source, answer):
+    program = look_up_answer(task, Program(source), TRACE, answer, TOOLS)
+    return program and program.source
+
+
+@pytest.mark.parametrize(
+    ("task", "source", "answer", "better"),
+    [
+        (
+            "Which airline was first? Give its name.",
+            "x = f()\nprint(x)",
+            "B6",
+            'x = f()\nprint(get_airline(airline=x)["name"])',
+        ),
+        (
+            "Which airlines flew? Give their names.",
+            "print([a for a in f()])",
+            "['B6', 'UA', 'B6']",
+            'print([get_airline(airline=item)["name"] for item in [a for a in f()]])',
+        ),
+        (
+            "Which airlines flew it? Give their names.",
+            "for a in f():\n    print(a)",
+            "9E\nF9",
+            'for a in f():\n    print(get_airline(airline=a)["name"])',
+        ),
+        ("Which model flew first?", "print(f())", "N1AB", 'print(get_plane(tail_number=f())["model"])'),
+    ],
+)
+def test_an_id_is_looked_up_where_the_task_names_a_field(task, source, answer, better):
+    assert looked_up(task, source, answer) == better
+
+
+@pytest.mark.parametrize(
+    ("task", "answer"),
+    [
+        ("Which airline was first?", "B6"),  # nobody asked for a name
+        ("Name the tail number of the first plane, of whatever model.", "N1AB"),  # the id itself was asked for
+        ("Give the airline's name.", "JetBlue"),  # no id
+        ("Give the airline's name.", "0"),
+        ("Give the names.", "['B6', 'nowhere']"),  # not all of them
+    ],
+)
+def test_any_other_answer_stays(task, answer):
+    assert looked_up(task, "print(x)", answer) is None
+
+
+def test_two_prints_or_a_sentence_leave_a_choice():
+    assert looked_up("Give the name.", "print(a)\nprint(b)", "B6\nUA") is None
+    assert looked_up("Give the name.", "print(f'It is {a}')", "B6") is None
