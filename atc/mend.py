@@ -132,8 +132,8 @@ def _other_field(
             case _:
                 continue
         argument = _argument_of(node, tree)
-        found = argument_lookup(argument, _keys(finding), tools) if argument else None
-        found = found or lookup(key, _keys(finding), tools)
+        found = argument_lookup(argument, finding.keys, tools) if argument else None
+        found = found or lookup(key, finding.keys, tools)
         text = found.replace("{}", ast.unparse(owner)) if found else ""
         return _Edit(place.start(node), place.end(node), text) if text else None
     return None
@@ -230,9 +230,3 @@ def _page_sizes(tool: Tool) -> Iterator[tuple[str, int]]:
         schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
         if alias in _SIZE_ARGUMENTS and isinstance(most := schema.get("maximum"), int):
             yield alias, most
-
-
-def _keys(finding: Finding) -> list[str]:
-    """The keys that are there, as the finding's message lists them."""
-    listed = re.search(r"its keys are ([^.]*)\.", finding.message)
-    return listed.group(1).split(", ") if listed else []

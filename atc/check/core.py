@@ -157,11 +157,12 @@ class Core:
         *,
         tool: str | None = None,
         better: str | None = None,
+        keys: Iterable[str] = (),
         certain: bool = True,
     ) -> None:
         """Record a finding at `node` unless findings are silenced there. `better` becomes its suggestion."""
         if not self.quiet:
-            self.findings.append(finding(code, node, message, tool=tool, better=better, certain=certain))
+            self.findings.append(finding(code, node, message, tool=tool, better=better, keys=keys, certain=certain))
 
     @contextmanager
     def condition(self) -> Iterator[None]:

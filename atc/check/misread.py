@@ -8,7 +8,7 @@ from typing import Any
 from atc.check.core import Core
 from atc.check.fields import field_type, item_type
 from atc.check.iteration import keys_text, list_keys, report_iterated
-from atc.check.kinds import ANY, Array, Atom, Awaitable, Iterating, KeyOf, Mapped, Record, Type
+from atc.check.kinds import ANY, Array, Atom, Awaitable, Iterating, KeyOf, Listing, Mapped, Record, Tuple, Type
 from atc.check.lattice import members
 from atc.check.report import listed, nearest, spelled
 from atc.check.words import described
@@ -65,6 +65,9 @@ def _report_other(core: Core, value: Type, key: Any, node: ast.expr, text: str) 
         case Awaitable():
             message = f"{text} was not awaited. Write `await {text}`."
             core.report("missing-await", node, message, better=f"await {text}")
+        case Tuple() | Listing(kind="list" | "tuple"):
+            message = f"{text} is {described(value)}, which is indexed by number, as in {text}[0], or iterated."
+            core.report("not-an-object", node, message, better=f"{text}[0]")
         case _ if isinstance(key, str):
             message = f"{text} is {described(value)}; it has no key {key!r}. Use {text} itself."
             core.report("not-an-object", node, message, better=text)
@@ -101,7 +104,7 @@ def _report_missing(core: Core, record: Record, key: str, place: ast.expr, text:
     owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
     then, better = _instead(core, record, key)
     message = f"{owner} has no key {key!r}; its keys are {listed(keys)}.{then}"
-    core.report("missing-key", place, message, tool=record.origin.tool, better=better)
+    core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
 
 
 def _instead(core: Core, record: Record, key: str) -> tuple[str, str | None]:

@@ -102,8 +102,8 @@ def _constant_keys(core: Core, node: ast.expr) -> list[str]:
     """The strings that an expression can be, where they are known."""
     with core.silence():
         known = core.evaluate(node)
-    values = known.values if isinstance(known, Atom) else None
-    return [value for value in values or () if isinstance(value, str)]
+    atoms = [member for member in members(known) if isinstance(member, Atom)]
+    return [value for atom in atoms for value in atom.values or () if isinstance(value, str)]
 
 
 def _type_call(node: ast.expr) -> ast.expr | None:

@@ -36,6 +36,7 @@ def finding(
     *,
     tool: str | None = None,
     better: str | None = None,
+    keys: Iterable[str] = (),
     certain: bool = True,
 ) -> Finding:
     """A finding that points at `node`; one that spans lines ends with its first line."""
@@ -50,6 +51,7 @@ def finding(
         end_column=end if end is not None else column + 1,
         tool=tool,
         suggestion=better,
+        keys=tuple(keys),
         certain=certain,
     )
 
