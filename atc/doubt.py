@@ -22,6 +22,7 @@ _PAGE_COUNTS = ("pages", "total_pages", "page_count")
 _TOTALS = ("total", "total_count", "total_results")
 _NEXT = ("next", "next_page", "next_cursor", "next_page_token")
 _MORE = ("has_more", "has_next", "more")
+_BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 
 
@@ -39,9 +40,15 @@ class Unread:
     evidence: str
 
 
-def doubts(program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
+def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
-    return (*_empty_answer(answer), *_raw_record(answer), *_pages(program, trace, tools), *_swallowed(trace))
+    return (
+        *_empty_answer(answer),
+        *_raw_record(answer),
+        *_pages(program, trace, tools),
+        *_swallowed(trace),
+        *_left_out(task, program, trace),
+    )
 
 
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread, ...]:
@@ -77,6 +84,15 @@ def _raw_record(answer: str) -> Iterator[str]:
     text = answer.strip()
     if text.startswith(("{", "[{")) and ":" in text:
         yield "It printed a whole record: print only the value that the task asks for."
+
+
+def _left_out(task: str, program: Program, trace: Trace) -> Iterator[str]:
+    """Codes that the task gives in brackets, as in "Kennedy (JFK)", and that neither program nor calls hold."""
+    given = [code for group in _BRACKETS.findall(task) for code in re.findall(r"[A-Z0-9]+", group)]
+    used = program.source + json.dumps([dict(call.arguments) for call in trace.calls], default=repr)
+    unused = [code for code in dict.fromkeys(given) if not re.search(rf"(?<!\w){code}(?!\w)", used)]
+    if unused:
+        yield f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave out a condition."
 
 
 def _swallowed(trace: Trace) -> Iterator[str]:

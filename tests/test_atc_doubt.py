@@ -12,12 +12,12 @@ SCHEMA = {"type": "object", "properties": {"cursor": {"type": "string"}, "q": {"
 TOOLS = Toolbox([Tool(protocol=ToolProtocol(name="find", input_schema=SCHEMA), call=print)])
 
 
-def of(answer, *results, source="", error=None):
+def of(answer, *results, source="", error=None, task="?"):
     calls = tuple(
         ToolCall(index=n, tool="find", arguments={"q": "x"}, line=1, result=result, error=error)
         for n, result in enumerate(results)
     )
-    return doubts(Program(source), Trace(calls=calls, stdout=answer), answer, TOOLS)
+    return doubts(task, Program(source), Trace(calls=calls, stdout=answer), answer, TOOLS)
 
 
 @pytest.mark.parametrize("answer", ["None", "nan", "[]", "{}", " inf\n", "()"])
@@ -41,6 +41,18 @@ def test_a_raw_record(answer):
 )
 def test_results_that_go_on(result):
     assert "cursor" in of("7", result)[0]
+
+
+@pytest.mark.parametrize("task", ["From Kennedy (JFK), none from (EWR)?", "From (JFK, LGA and EWR)?"])
+def test_a_code_of_the_task_that_nothing_uses(task):
+    assert "EWR" in of("7", source="print(find(q='JFK'), 'LGA')", task=task)[0]
+
+
+@pytest.mark.parametrize(
+    "task", ["From Kennedy (JFK)?", "To LHR or CDG?", "Answer in words (not digits).", "A time (HH:MM)?"]
+)
+def test_codes_that_are_used_or_that_no_brackets_mark(task):
+    assert of("7", source="print(find(q='JFK'))", task=task) == ()
 
 
 def test_every_call_failed_and_the_program_went_on():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from atc.check.containers import merge, store
-from atc.check.core import Core, Env
+from atc.check.core import Core
+from atc.check.frames import Env
 from atc.check.hashing import check_hashable
 from atc.check.iteration import iterate
 from atc.check.kinds import ANY, Iterating, Tuple, Type

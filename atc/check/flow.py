@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from atc.check import expressions, statements
-from atc.check.core import Core, Frame, OutOfSteps
+from atc.check.core import Core, OutOfSteps
 from atc.check.elsewhere import changed_keys, touched_names
+from atc.check.frames import Frame
 from atc.check.functions import run_body, unknown_parameters
 from atc.check.hints import Hints
 from atc.check.kinds import Function, Type

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from atc.check.core import Core, Env, Frame, join_env
+from atc.check.core import Core
+from atc.check.frames import Env, Frame, join_env
 from atc.check.kinds import ANY, NEVER, NONE, Awaitable, Function, Iterating, Type
 from atc.check.lattice import join
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from atc.check.core import Frame
+    from atc.check.frames import Frame
     from atc.check.shapes import ArrayShape, ObjectShape
 
 

@@ -8,9 +8,7 @@ from atc.check.aggregates import Handler, absolute, extreme, first_items, length
 from atc.check.arguments import Arguments, read_arguments
 from atc.check.calls import call_tool, report_mapped
 from atc.check.concurrency import ASYNCIO
-from atc.check.containers import merge
 from atc.check.core import Core
-from atc.check.hashing import check_hashable
 from atc.check.iteration import iterate, iterate_one, some_item
 from atc.check.kinds import (
     ANY,
@@ -20,21 +18,19 @@ from atc.check.kinds import (
     NEVER,
     NONE,
     STR,
-    Array,
     Atom,
     Awaitable,
-    Function,
     Getter,
     Iterating,
     Library,
     Mapped,
     Null,
-    Record,
     ToolRef,
     Tuple,
     Type,
 )
 from atc.check.lattice import join, joined, members, not_none
+from atc.check.making import collection, copied, make_counter, make_default_dict, make_dict
 from atc.check.narrowing_calls import kept_by
 from atc.check.nulls import need_value
 from atc.check.operators import category
@@ -102,18 +98,6 @@ def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     return core.listing(node, item)
 
 
-def _collection(kind: str) -> Handler:
-    def handler(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-        if not arguments.values:
-            return core.listing(node, NEVER, kind)
-        item = first_items(core, arguments)
-        if kind in ("set", "frozenset"):
-            check_hashable(core, item, element_of(arguments.nodes[0]))
-        return core.listing(node, item, kind)
-
-    return handler
-
-
 def _iterator(kind: str) -> Handler:
     def handler(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
         return Iterating(first_items(core, arguments), kind)
@@ -173,54 +157,6 @@ def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     return Iterating(kept_by(core, function, item), "filter")
 
 
-def _dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    if len(arguments.values) == 1 and isinstance(arguments.values[0], Record) and not arguments.named:
-        return arguments.values[0]
-    made = core.mapped(node)
-    for name, value in arguments.named.items():
-        core.put(made.cell, name, value)
-    for value, where in zip(arguments.values, arguments.nodes, strict=True):
-        if all(isinstance(member, Mapped | Record) for member in members(value)):
-            merge(core, made, value)
-            continue
-        pair = iterate(core, value, where)
-        key, item = pair.items if isinstance(pair, Tuple) and len(pair.items) == 2 else (ANY, ANY)
-        core.put_any(made.cell, key, item)
-    return made
-
-
-def _default_dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    made = core.mapped(node)
-    factory = arguments.values[0] if arguments.values else NONE
-    fixed: dict[str, Type] = {"int": INT, "float": FLOAT, "str": STR}
-    default: Type = ANY
-    if isinstance(factory, Library):
-        default = core.listing(node, NEVER, factory.name) if factory.name in ("list", "set") else ANY
-        default = fixed.get(factory.name, default)
-    elif isinstance(factory, Function):
-        default = apply(core, factory, [])
-    if isinstance(factory, Null):
-        return made
-    made.cell.default = default
-    core.put_any(made.cell, NEVER, default)
-    return made
-
-
-def _counter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    made = core.mapped(node)
-    made.cell.default = INT
-    keys = first_items(core, arguments) if arguments.values else NEVER
-    if arguments.values:
-        check_hashable(core, keys, element_of(arguments.nodes[0]))
-    core.put_any(made.cell, keys, INT)
-    return made
-
-
-def _copy(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    value = arguments.values[0] if arguments.values else ANY
-    return value if isinstance(value, Record | Array | Atom) else ANY
-
-
 def _chain(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     pairs = zip(arguments.values, arguments.nodes, strict=True)
     return Iterating(joined(iterate(core, value, where) for value, where in pairs), "itertools.chain")
@@ -263,11 +199,11 @@ _HANDLERS: dict[str, Handler] = {
     "min": extreme,
     "max": extreme,
     "sorted": _sorted,
-    "list": _collection("list"),
-    "tuple": _collection("tuple"),
-    "set": _collection("set"),
-    "frozenset": _collection("frozenset"),
-    "collections.deque": _collection("deque"),
+    "list": collection("list"),
+    "tuple": collection("tuple"),
+    "set": collection("set"),
+    "frozenset": collection("frozenset"),
+    "collections.deque": collection("deque"),
     "reversed": _iterator("reversed"),
     "iter": _iterator("iterator"),
     "enumerate": _enumerate,
@@ -279,10 +215,10 @@ _HANDLERS: dict[str, Handler] = {
     "next": _next,
     "map": _map,
     "filter": _filter,
-    "dict": _dict,
-    "collections.OrderedDict": _dict,
-    "collections.defaultdict": _default_dict,
-    "collections.Counter": _counter,
-    "copy.deepcopy": _copy,
-    "copy.copy": _copy,
+    "dict": make_dict,
+    "collections.OrderedDict": make_dict,
+    "collections.defaultdict": make_default_dict,
+    "collections.Counter": make_counter,
+    "copy.deepcopy": copied,
+    "copy.copy": copied,
 }

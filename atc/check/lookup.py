@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.core import Core, Frame
+from atc.check.core import Core
+from atc.check.frames import Frame
 from atc.check.kinds import ANY, NONE, Function, Library, ToolRef, Type
 from atc.check.names import GIVEN
 

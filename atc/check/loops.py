@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from atc.check.core import Core, Env, Loop, join_env
+from atc.check.core import Core
+from atc.check.frames import Env, Loop, join_env
 from atc.check.iteration import iterate
 from atc.check.kinds import ANY, Listing, Type
 from atc.check.lattice import join, members

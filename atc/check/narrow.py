@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 from functools import reduce
 
-from atc.check.core import Core, Env, join_env
+from atc.check.core import Core
 from atc.check.fields import field_type
+from atc.check.frames import Env, join_env
 from atc.check.kinds import ANY, NONE, Array, Atom, Listing, Mapped, Null, Record, Tuple, Type
 from atc.check.lattice import join, keep, members, not_none
 from atc.check.paths import change

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.core import Core, Env, Frame
+from atc.check.core import Core
 from atc.check.fields import calmed
+from atc.check.frames import Env, Frame
 from atc.check.kinds import Function, Type
 from atc.check.narrow import refine
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.core import Core, Mentions
+from atc.check.core import Core
 from atc.check.fields import calmed, field_type
+from atc.check.frames import Mentions
 from atc.check.kinds import ANY, Atom, Function, Null, Record, Type
 from atc.check.lattice import members
 from atc.check.paths import access_path, change

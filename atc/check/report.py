@@ -8,24 +8,7 @@ from collections.abc import Iterable
 
 from atc.types import Finding, Program
 
-_COMMON = {
-    "",
-    "get",
-    "list",
-    "find",
-    "fetch",
-    "search",
-    "show",
-    "all",
-    "by",
-    "of",
-    "for",
-    "the",
-    "id",
-    "to",
-    "in",
-    "is",
-}
+_COMMON = frozenset(("", "get", "list", "find", "fetch", "search", "show", "all", "by", "of", "for", "the", "to", "in"))
 """Words that make two names no more alike."""
 
 

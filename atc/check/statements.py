@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from atc.check.core import Core, Frame, join_env
+from atc.check.core import Core
+from atc.check.frames import Frame, join_env
 from atc.check.functions import note_defaults
 from atc.check.iteration import iterate, iterate_items
 from atc.check.kinds import ANY, NONE, Array, Function, Library, Listing, Mapped

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.core import Core, Env, join_env
+from atc.check.core import Core
+from atc.check.frames import Env, join_env
 from atc.check.kinds import ANY
 from atc.check.lattice import join
 from atc.check.scopes import caught

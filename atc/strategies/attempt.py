@@ -37,7 +37,7 @@ def attempt(
     result = Attempt(program, findings, trace, attribute(program, findings, trace, known), mended=mended, round=round_)
     result = _with_every_page(result, known, parts, meter)
     result = _with_names(task, result, parts, meter)
-    result = _with_doubts(result, known, parts)
+    result = _with_doubts(task, result, known, parts)
     parts.observer(AttemptEnded(number, result))
     return result
 
@@ -94,10 +94,10 @@ def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]
     return tuple(shown)
 
 
-def _with_doubts(result: Attempt, tools: Toolbox, parts: Parts) -> Attempt:
+def _with_doubts(task: str, result: Attempt, tools: Toolbox, parts: Parts) -> Attempt:
     if result.answer is None or result.trace is None or wrote(result, parts):
         return result
-    return replace(result, doubts=doubts(result.program, result.trace, result.answer, tools))
+    return replace(result, doubts=doubts(task, result.program, result.trace, result.answer, tools))
 
 
 def checked(task: str, program: Program, tools: Toolbox) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:

@@ -1,0 +1,97 @@
+"""`list()`, `dict()`, `Counter()` and the like: new containers of what they are given."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.aggregates import Handler, first_items
+from atc.check.arguments import Arguments
+from atc.check.containers import merge
+from atc.check.core import Core
+from atc.check.hashing import check_hashable
+from atc.check.iteration import iterate
+from atc.check.kinds import (
+    ANY,
+    FLOAT,
+    INT,
+    NEVER,
+    NONE,
+    STR,
+    Array,
+    Atom,
+    Function,
+    Library,
+    Mapped,
+    Null,
+    Record,
+    Tuple,
+    Type,
+)
+from atc.check.lattice import members
+from atc.check.ordering import apply, element_of
+
+
+def collection(kind: str) -> Handler:
+    """`list(x)`, `set(x)` and the like."""
+
+    def handler(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+        if not arguments.values:
+            return core.listing(node, NEVER, kind)
+        item = first_items(core, arguments)
+        if kind in ("set", "frozenset"):
+            check_hashable(core, item, element_of(arguments.nodes[0]))
+        return core.listing(node, item, kind)
+
+    return handler
+
+
+def make_dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    """`dict(…)`."""
+    if len(arguments.values) == 1 and isinstance(arguments.values[0], Record) and not arguments.named:
+        return arguments.values[0]
+    made = core.mapped(node)
+    for name, value in arguments.named.items():
+        core.put(made.cell, name, value)
+    for value, where in zip(arguments.values, arguments.nodes, strict=True):
+        if all(isinstance(member, Mapped | Record) for member in members(value)):
+            merge(core, made, value)
+            continue
+        pair = iterate(core, value, where)
+        key, item = pair.items if isinstance(pair, Tuple) and len(pair.items) == 2 else (ANY, ANY)
+        core.put_any(made.cell, key, item)
+    return made
+
+
+def make_default_dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    """`defaultdict(…)`."""
+    made = core.mapped(node)
+    factory = arguments.values[0] if arguments.values else NONE
+    fixed: dict[str, Type] = {"int": INT, "float": FLOAT, "str": STR}
+    default: Type = ANY
+    if isinstance(factory, Library):
+        default = core.listing(node, NEVER, factory.name) if factory.name in ("list", "set") else ANY
+        default = fixed.get(factory.name, default)
+    elif isinstance(factory, Function):
+        default = apply(core, factory, [])
+    if isinstance(factory, Null):
+        return made
+    made.cell.default = default
+    core.put_any(made.cell, NEVER, default)
+    return made
+
+
+def make_counter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    """`Counter(…)`."""
+    made = core.mapped(node)
+    made.cell.default = INT
+    keys = first_items(core, arguments) if arguments.values else NEVER
+    if arguments.values:
+        check_hashable(core, keys, element_of(arguments.nodes[0]))
+    core.put_any(made.cell, keys, INT)
+    return made
+
+
+def copied(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    """`copy.copy(x)`: changes of the copy are taken for changes of the original."""
+    value = arguments.values[0] if arguments.values else ANY
+    return value if isinstance(value, Record | Array | Atom) else ANY
