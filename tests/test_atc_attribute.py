@@ -140,8 +140,8 @@ def test_the_first_finding_becomes_the_fault(code: str, kind: str) -> None:
     fault = attribute(Program("x"), (first, second), None, TOOLS)
     assert fault is not None
     assert (fault.kind, fault.tool, fault.line, fault.call) == (kind, "get_plane", 3, None)
-    assert fault.evidence == ("line 3: this is wrong. (perhaps model)", "line 4: and this.")
-    assert fault.message == fault.evidence[0]
+    assert fault.message == "line 3: this is wrong. (perhaps model)"
+    assert fault.evidence == ("line 4: and this.",)
 
 
 # --- endings that the program's exceptions have no part in ------------------------------------------------------------
