@@ -82,7 +82,7 @@ def _again(
 
 
 def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """The calls of a second run of one attempt, those that its first run made shown as made, not as reused."""
+    """The calls of both runs of one attempt: what the first made and the second reused is shown once, as made."""
     made = [call for call in (before.trace.calls if before.trace else ()) if not call.reused]
     shown: list[ToolCall] = []
     for call in calls:
@@ -91,7 +91,7 @@ def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]
             made.remove(first)
             call = replace(call, reused=False, seconds=first.seconds)
         shown.append(call)
-    return tuple(shown)
+    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
 
 
 def _with_doubts(task: str, result: Attempt, tools: Toolbox, parts: Parts) -> Attempt:
