@@ -18,6 +18,8 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 _PAGE_ARGUMENTS = frozenset({"page", "page_number", "offset", "skip", "start", "cursor", "page_token", "after"})
+SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
+"""Names of arguments that say how many items a page has."""
 _PAGE_COUNTS = ("pages", "total_pages", "page_count")
 _TOTALS = ("total", "total_count", "total_results")
 _NEXT = ("next", "next_page", "next_cursor", "next_page_token")
@@ -102,11 +104,11 @@ def _swallowed(trace: Trace) -> Iterator[str]:
 
 
 def _series(trace: Trace, tools: Toolbox) -> dict[tuple[str, str], list[ToolCall]]:
-    """Calls that differ only in the page they ask for, together."""
+    """Calls that differ only in the page they ask for, or in its size, together."""
     series: dict[tuple[str, str], list[ToolCall]] = {}
     for call in trace.calls:
         if call.error is None and call.tool in tools:
-            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS}
+            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
             series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
     return series
 

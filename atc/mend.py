@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from atc.doubt import Unread
+from atc.doubt import SIZE_ARGUMENTS, Unread
 from atc.join import argument_lookup, lookup
 from atc.types import Finding, Program
 from protocols.producers import Producer, Producers
@@ -23,7 +23,6 @@ from protocols.toolbox import Tool, Toolbox
 _NAME = re.compile(r"[^\W\d_]{3}")
 """What a person calls a thing has letters in a row; a date or a number is no name to search by."""
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
-_SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
 _SURELY_MEANT = 0.8
 """How alike (difflib's ratio) a key must be to the one that was written."""
 
@@ -228,5 +227,5 @@ def _page_sizes(tool: Tool) -> Iterator[tuple[str, int]]:
     """The argument that sets how many items a page has, and the most it takes."""
     for alias, name in tool.arguments.items():
         schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
-        if alias in _SIZE_ARGUMENTS and isinstance(most := schema.get("maximum"), int):
+        if alias in SIZE_ARGUMENTS and isinstance(most := schema.get("maximum"), int):
             yield alias, most

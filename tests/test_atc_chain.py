@@ -48,8 +48,9 @@ def sent():
 @pytest.fixture
 def toolbox(sent):
     def list_people(arguments):
-        page = arguments.get("page", 1)
-        return {"people": PEOPLE[2 * page - 2 : 2 * page], "page": page, "pages": 3}
+        page, size = arguments.get("page", 1), arguments.get("page_size", 2)
+        pages = -(-len(PEOPLE) // size)
+        return {"people": PEOPLE[size * (page - 1) : size * page], "page": page, "pages": pages}
 
     def get_note(arguments):
         if arguments["id"] == "p9":
@@ -78,7 +79,15 @@ def toolbox(sent):
 
     return Toolbox(
         [
-            tool("list_people", list_people, {"page": {"type": "integer", "default": 1}}, PAGE),
+            tool(
+                "list_people",
+                list_people,
+                {
+                    "page": {"type": "integer", "default": 1},
+                    "page_size": {"type": "integer", "default": 2, "maximum": 4},
+                },
+                PAGE,
+            ),
             tool("get_note", get_note, {"id": {"type": "string"}}),
             tool("send_mail", send_mail, {"to": {"type": "string"}}, reads=False),
         ]
@@ -178,7 +187,12 @@ def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
     solution, model, _ = solve("print(len(list_people()['people']))")
     assert (solution.answer, len(model.prompts)) == ("5", 1)
     assert [finding.code for finding in solution.attempts[0].mended] == ["first-page-only"]
-    assert [arguments.get("page", 1) for _, arguments in sent] == [1, 2, 3]
+    assert sent == [
+        ("list_people", {}),
+        ("list_people", {"page_size": 4}),
+        ("list_people", {"page_size": 4, "page": 2}),
+    ]
+    assert solution.calls == 3
 
 
 def test_pages_that_the_program_turns_itself_are_doubted_once(solve):

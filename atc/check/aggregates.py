@@ -38,7 +38,7 @@ def length(core: Core, node: ast.Call, arguments: Arguments) -> Type:
         if isinstance(value, Record) and value.shape.closed and len(lists := list_keys(value)) == 1:
             what = spelled(first[1])
             better = f"{what}[{lists[0]!r}]"
-            message = f"len({what}) counts keys: {value.origin} is an object, not a list. Write len({better})."
+            message = f"len({what}) counts its keys: {value.origin} is an object, not a list. Write len({better})."
             core.report("not-a-list", first[1], message, tool=value.origin.tool, better=better)
     return INT
 
