@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
+from sandbox.clock import waiting_on_person
 from sandbox.errors import Paused
 
 AskPerson = Callable[[Tool, JsonObject], bool]
@@ -30,8 +31,11 @@ def _gate(tool: Tool, allowed: Collection[str], ask_person: AskPerson | None) ->
         return tool
 
     def call(arguments: JsonObject) -> Json:
-        if ask_person is not None and ask_person(tool, arguments):
-            return tool.call(arguments)
+        if ask_person is not None:
+            with waiting_on_person():  # a person may take longer than a program may run
+                agreed = ask_person(tool, arguments)
+            if agreed:
+                return tool.call(arguments)
         raise Paused(
             f"{tool.alias} may change something and was not allowed; nothing was sent."
             f" Allow it with --allow-writes {shlex.quote(tool.alias)} (or 'all')."
