@@ -96,6 +96,11 @@ class Attempt:
     round: int = 0
 
     @property
+    def paused(self) -> bool:
+        """Whether it was stopped before a write that nobody allowed."""
+        return self.trace is not None and self.trace.failure is not None and self.trace.failure.kind == "paused"
+
+    @property
     def answer(self) -> str | None:
         """What the program printed, or else the value of its last expression; None when it gave no answer."""
         if self.fault is not None or self.trace is None:
@@ -135,9 +140,9 @@ class Solution:
 
     @property
     def calls(self) -> int:
-        """Tool calls really made, over all attempts; those answered by the journal do not count."""
+        """Tool calls really made, over all attempts: neither answered by the journal nor refused unsent."""
         traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
-        return sum(not call.reused for trace in traces for call in trace.calls)
+        return sum(not call.reused and call.outcome != "not_run" for trace in traces for call in trace.calls)
 
     @property
     def repairs(self) -> int:

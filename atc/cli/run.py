@@ -94,11 +94,13 @@ def _conclude(solution: Solution, view: RunView) -> None:
     view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")
     if solution.status == "solved":
         return
-    fault = solution.attempts[-1].fault if solution.attempts else None
-    if solution.limit:
+    last = solution.attempts[-1] if solution.attempts else None
+    if last is not None and last.paused and last.trace is not None and last.trace.failure is not None:
+        view.say(f"{last.trace.failure.message} Then run the task again.")
+    elif solution.limit:
         view.say(f"The run's budget is spent: {solution.limit}. Raise it, or ask for less.")
-    elif fault is not None:
-        view.say(fault.message)
+    elif last is not None and last.fault is not None:
+        view.say(last.fault.message)
     if solution.run and solution.status == "failed":
         view.say(f"See every attempt with: atc runs show {solution.run}")
 

@@ -76,7 +76,7 @@ class RunView:
             case CallEnded():
                 self._call(event.call)
             case AttemptEnded():
-                if event.result.fault is not None and not event.result.findings:
+                if event.result.fault is not None and not event.result.findings and not event.result.paused:
                     self.line("fault", event.result.fault.message, "red")
 
     def progress(self, done: int, total: int) -> None:

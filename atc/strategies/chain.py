@@ -68,7 +68,7 @@ def _settled(tried: Sequence[Attempt], parts: Parts) -> bool:
     So it is when enough answers without doubts agree; and always once a program has written something or was stopped
     before a write: another sample would be another plan, with other writes.
     """
-    if _paused(tried[-1]) or wrote(tried[-1], parts):
+    if tried[-1].paused or wrote(tried[-1], parts):
         return True
     answers = Counter(_comparable(a.answer) for a in tried if a.answer is not None and not a.doubts)
     return bool(answers) and max(answers.values()) >= parts.config.votes
@@ -76,12 +76,7 @@ def _settled(tried: Sequence[Attempt], parts: Parts) -> bool:
 
 def _ended(tried: Sequence[Attempt], *, doubts_told: bool) -> bool:
     """Whether a round ends the run: with an answer beyond doubt, or one whose doubts the model has been told of."""
-    return any(_paused(a) or (a.answer is not None and (doubts_told or not a.doubts)) for a in tried)
-
-
-def _paused(attempt: Attempt) -> bool:
-    failure = attempt.trace.failure if attempt.trace else None
-    return failure is not None and failure.kind == "paused"
+    return any(a.paused or (a.answer is not None and (doubts_told or not a.doubts)) for a in tried)
 
 
 def _comparable(answer: str) -> str:
@@ -128,7 +123,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
 
 def _solution(task: str, attempts: list[Attempt], tools: Toolbox, meter: Meter, limit: str | None) -> Solution:
     answer = _elected(attempts)
-    paused = any(map(_paused, attempts))
+    paused = any(attempt.paused for attempt in attempts)
     return Solution(
         task=task,
         attempts=tuple(attempts),
