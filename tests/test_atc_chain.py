@@ -58,6 +58,8 @@ def toolbox(sent):
         return {"text": f"note of {arguments['id']}", "extra": {"stars": 5}}
 
     def send_mail(arguments):
+        if arguments["to"] == "nowhere":
+            raise ToolError(None, "timed out", outcome="unknown")
         return {"mail_id": f"m{len(sent)}"}
 
     def tool(name, call, parameters, output=None, *, reads=True):
@@ -237,6 +239,15 @@ def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
     )
     assert solution.answer == "m1"
     assert sent == [("send_mail", {"to": "p1"})]
+
+
+@pytest.mark.parametrize("settings", [{}, {"samples": 3, "votes": 2}])
+def test_a_write_of_unknown_outcome_is_not_sent_again(solve, sent, settings):
+    solution, model, _ = solve(*["print(send_mail(to='nowhere'))"] * 9, allow_writes=("all",), **settings)
+    assert (solution.status, solution.answer) == ("paused", None)
+    assert sent == [("send_mail", {"to": "nowhere"})]
+    assert len(model.prompts) == 1
+    assert solution.attempts[-1].fault.kind == "unknown_outcome"
 
 
 def test_the_budget_of_tokens_and_seconds_ends_a_run(solve):

@@ -101,6 +101,8 @@ def _conclude(solution: Solution, view: RunView) -> None:
         view.say(f"The run's budget is spent: {solution.limit}. Raise it, or ask for less.")
     elif last is not None and last.fault is not None:
         view.say(last.fault.message)
+        if last.fault.kind == "unknown_outcome":
+            view.say(last.fault.evidence[-1])
     if solution.run and solution.status == "failed":
         view.say(f"See every attempt with: atc runs show {solution.run}")
 

@@ -132,6 +132,12 @@ def _limits(parts: Parts, meter: Meter) -> Limits:
     return limits if left is None else replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
 
 
+def left_unknown(attempt: Attempt, parts: Parts) -> bool:
+    """Whether a write was sent of which nobody knows if it took effect: running any program again may send it twice."""
+    calls = attempt.trace.calls if attempt.trace else ()
+    return any(call.outcome == "unknown" and parts.toolbox[call.tool].protocol.writes for call in calls)
+
+
 def wrote(attempt: Attempt, parts: Parts) -> bool:
     """Whether a call of the attempt changed something, or may have."""
     calls = attempt.trace.calls if attempt.trace else ()

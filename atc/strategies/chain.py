@@ -9,7 +9,7 @@ from atc.events import ProgramWritten, ToolsChosen
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
 from atc.retrieve.closure import with_producers
-from atc.strategies.attempt import attempt, checked, with_named, wrote
+from atc.strategies.attempt import attempt, checked, left_unknown, with_named, wrote
 from atc.strategies.base import Parts
 from atc.synthesize import opening, samples
 from atc.types import Attempt, Fault, Finding, Program, Solution
@@ -28,6 +28,7 @@ def solve(task: str, parts: Parts) -> Solution:
     messages = opening(task, tools, budget=parts.ask.prompt_tokens)
     attempts: list[Attempt] = []
     limit: str | None = None
+    unknown = False
     try:
         for round_ in range(config.max_repairs + 1):
             tried: list[Attempt] = []
@@ -39,12 +40,14 @@ def solve(task: str, parts: Parts) -> Solution:
             if not tried:
                 tried = [_without_program(round_)]
                 attempts.append(tried[0])
+            if unknown := left_unknown(tried[-1], parts):
+                break
             if _ended(tried, doubts_told=any(a.answer is not None for a in attempts if a.round < round_)):
                 break
             messages += correction(worth_repairing(tried), parts.toolbox)
     except BudgetSpent as spent:
         limit = spent.limit
-    return _solution(task, attempts, tools, meter, limit)
+    return _solution(task, attempts, tools, meter, limit, unknown=unknown)
 
 
 def retrieve(task: str, parts: Parts) -> Toolbox:
@@ -121,9 +124,11 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     return tools, *best
 
 
-def _solution(task: str, attempts: list[Attempt], tools: Toolbox, meter: Meter, limit: str | None) -> Solution:
+def _solution(
+    task: str, attempts: list[Attempt], tools: Toolbox, meter: Meter, limit: str | None, *, unknown: bool
+) -> Solution:
     answer = _elected(attempts)
-    paused = any(attempt.paused for attempt in attempts)
+    paused = unknown or any(attempt.paused for attempt in attempts)
     return Solution(
         task=task,
         attempts=tuple(attempts),
