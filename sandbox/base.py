@@ -17,6 +17,17 @@ class Sandbox(Protocol):
     def name(self) -> str:
         """`zygote`, `docker`, …; stands in the trace."""
 
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """What stands between a program and this machine, in words."""
+
+    @property
+    def boundary(self) -> bool:
+        """Whether the layers are meant to hold a hostile program."""
+
+    def warm(self) -> None:
+        """Start what takes time without waiting for it, so that the first run finds it ready."""
+
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """Run `source` with each tool bound to its alias as a blocking function of keyword arguments.
 

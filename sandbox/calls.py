@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import queue
 import threading
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
-from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, running
+from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
 from sandbox.contract import BadArguments, Contract, contract, shorten
 from sandbox.errors import Paused
-from sandbox.frames import Call, RunEnded, limit_exceeded, violation, wall_exceeded
+from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, ToolCall
@@ -25,54 +23,134 @@ from sandbox.trace import Failure, Frame, ToolCall
 PREVIEW_CHARACTERS = 2000
 
 
+class Reply(NamedTuple):
+    """What the program gets for a call: a value, or what went wrong."""
+
+    number: int
+    value: Json = None
+    encoded: str = "null"
+    """`value` as JSON, in ASCII."""
+    error: str | None = None
+    status: int | None = None
+
+    def line(self) -> bytes:
+        """The reply as a frame."""
+        if self.error is None:
+            return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
+        return (encode({"id": self.number, "error": self.error, "status": self.status}) + "\n").encode("ascii")
+
+
+@dataclass(eq=False, slots=True)
+class Open:
+    """A call that was admitted and has no outcome yet."""
+
+    asked: ToolCall
+    tool: Tool
+    terms: Contract
+    sent: bool = False
+
+
+class Closed(Exception):
+    """The run is over: whatever a call brings now, nobody wants it."""
+
+
 class Calls:
-    """All calls of one run, in order of issue. `made` is what the trace holds of them."""
+    """All calls of one run, in order of issue. `made` is what the trace holds of them.
+
+    `begin` is called in that order; `finish` may be called from several threads at once.
+    """
 
     def __init__(self, tools: Toolbox, *, limits: Limits, journal: Journal, clock: Clock) -> None:
         self.made: list[ToolCall] = []
         self._tools, self._limits, self._journal, self._clock = tools, limits, journal, clock
-        self._worker = Worker(clock)
+        self._lock = threading.Lock()
+        self._settled = threading.Condition(self._lock)
+        self._open: dict[int, Open] = {}
+        self._closed = False
 
-    def answer(self, call: Call) -> bytes:
-        """Make the call that the child asks for (or not, when its arguments are wrong) and give the reply's line.
+    def answer(self, call: Call) -> Reply:
+        """`begin` and `finish` in one."""
+        begun = self.begin(call)
+        return begun if isinstance(begun, Reply) else self.finish(begun)
+
+    def begin(self, call: Call) -> Reply | Open:
+        """Admit a call: the reply where it needs none to be made (refused, or answered by the journal).
 
         Raises:
-            RunEnded: the run ends here: no such tool, too many calls, out of time, or a person must decide.
+            RunEnded: the run ends here: no such tool, or too many calls.
             AtcError: our side failed, as a replay that left its recording.
+            Closed: the run is over.
         """
         tool = self._admit(call)
         terms = contract(tool.protocol)
-        writes = tool.protocol.writes
-        asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=call.arguments, line=call.line, started=self._clock.elapsed()
-        )
+        started = self._clock.elapsed()
         try:
-            asked = replace(asked, arguments=_accept(terms, call))
+            arguments = _accept(terms, call)
         except BadArguments as problem:
             message = f"tool {call.tool!r}: {problem} (line {call.line})"
             given = {**call.arguments, **call.unsendable}
-            self.made.append(replace(asked, arguments=given, error=message, outcome="not_run"))
-            return _refusal(call.number, None, message)
-        found = self._journal.before(asked, writes=writes, defaults=terms.defaults)
-        if found is not None:
-            encoded = encode(tool.unwrap(found.result))
-        else:
-            try:
-                found, encoded = self._make(tool, terms, asked)
-            except RunEnded:
-                self._journal.after(self.made[-1], writes=writes, defaults=terms.defaults)
-                raise
-        self.made.append(found)
-        self._journal.after(found, writes=writes, defaults=terms.defaults)
-        if found.error is not None:
-            return _refusal(call.number, found.status, found.error)
-        if len(encoded) > self._limits.result_bytes:
-            encoded = encode(preview(tool.unwrap(found.result), encoded))
-        return f'{{"id":{call.number},"value":{encoded}}}\n'.encode("ascii")
+            asked = ToolCall(
+                index=call.number, tool=call.tool, arguments=given, line=call.line, started=started,
+                error=message, outcome="not_run",
+            )  # fmt: skip
+            with self._lock:
+                self._check()
+                self.made.append(asked)
+            return Reply(call.number, error=message)
+        asked = ToolCall(index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started)
+        with self._lock:
+            self._check()
+            found = self._journal.before(asked, writes=tool.protocol.writes, defaults=terms.defaults)
+            self.made.append(found or asked)
+            if found is None:
+                self._open[call.number] = opened = Open(asked, tool, terms)
+                return opened
+            self._journal.after(found)
+        value = tool.unwrap(found.result)
+        return self._reply(found.index, value, encode(value))
 
-    def close(self) -> None:
-        """Let the thread that made the calls end."""
-        self._worker.close()
+    def finish(self, opened: Open) -> Reply:
+        """Make an admitted call and record how it came out.
+
+        Raises:
+            RunEnded: a person must decide.
+            AtcError, Closed: as for `begin`.
+        """
+        asked, tool = opened.asked, opened.tool
+        with self._lock:
+            self._check(asked.index)
+            opened.sent = True
+        try:
+            response, value, encoded = self._make(tool, asked)
+        except ToolError as error:
+            said = error.body or str(error)
+            return self._failed(opened, said, status=error.status, outcome=error.outcome, curl=error.curl)
+        except Paused as pause:
+            self._failed(opened, str(pause), outcome="not_run")
+            failure = Failure(kind="paused", type="Paused", message=str(pause), call=asked.index)
+            raise RunEnded(failure, locate=True) from pause
+        except AtcError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a tool's own code raises is the tool's failure
+            outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
+            return self._failed(opened, f"{type(error).__name__}: {error}", outcome=outcome)
+        self._record(replace(asked, result=response, drift=opened.terms.drift(response), seconds=self._since(asked)))
+        return self._reply(asked.index, value, encoded)
+
+    def settle(self) -> None:
+        """Wait for the calls that were sent, as long as the run may take; the others are not sent any more."""
+        with self._settled:
+            for opened in [opened for opened in self._open.values() if not opened.sent]:
+                self._close_one(opened, "the run ended before it was sent", "not_run")
+            while self._open and (remaining := self._clock.remaining()) > 0:
+                self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
+
+    def close(self, why: str) -> None:
+        """End it: calls without an outcome get none any more."""
+        with self._lock:
+            self._closed = True
+            for opened in list(self._open.values()):
+                self._close_one(opened, why, "unknown" if opened.sent else "not_run")
 
     def _admit(self, call: Call) -> Tool:
         if call.number != len(self.made):
@@ -85,84 +163,50 @@ class Calls:
             raise limit_exceeded("tool_calls", f"the program made more than {most:,} calls", frames=at)
         return self._tools[call.tool]
 
-    def _make(self, tool: Tool, terms: Contract, asked: ToolCall) -> tuple[ToolCall, str]:
-        """The call as it came out, and its result as JSON for the program."""
-        try:
-            response = self._worker.call(tool.call, tool.original(asked.arguments))
-            if not isinstance(tool.protocol.binding, HttpBinding | McpBinding):
-                # What a function of this process returned may still change; the record must not.
-                response = json.loads(encode(response))
-            encoded = encode(tool.unwrap(response))
-        except ToolError as error:
-            said = error.body or str(error)
-            ended = replace(asked, error=said, status=error.status, outcome=error.outcome, curl=error.curl)
-            return self._timed(ended), ""
-        except Paused as pause:
-            self.made.append(self._timed(replace(asked, error=str(pause), outcome="not_run")))
-            failure = Failure(kind="paused", type="Paused", message=str(pause), call=asked.index)
-            raise RunEnded(failure, locate=True) from pause
-        except RunEnded:
-            late = f"no answer within the run's {self._limits.wall_seconds:g} s"
-            self.made.append(self._timed(replace(asked, error=late, outcome="unknown")))
-            raise
-        except AtcError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever a tool's own code raises is the tool's failure
-            text = f"{type(error).__name__}: {error}"
-            effect: Outcome = "unknown" if tool.protocol.writes else "refused"
-            return self._timed(replace(asked, error=text, outcome=effect)), ""
-        return self._timed(replace(asked, result=response, drift=terms.drift(response))), encoded
+    def _make(self, tool: Tool, asked: ToolCall) -> tuple[Json, Json, str]:
+        """The full response, and what the program gets of it, also as JSON."""
+        response = tool.call(tool.original(asked.arguments))
+        if not isinstance(tool.protocol.binding, HttpBinding | McpBinding) and not isinstance(response, str):
+            # What a function of this process returned may still change; the record must not.
+            response = json.loads(encode(response))
+        value = tool.unwrap(response)
+        return response, value, encode(value)
 
-    def _timed(self, call: ToolCall) -> ToolCall:
-        return replace(call, seconds=self._clock.elapsed() - call.started)
+    def _reply(self, number: int, value: Json, encoded: str) -> Reply:
+        if len(encoded) > self._limits.result_bytes:
+            value = preview(value, encoded)
+            encoded = encode(value)
+        return Reply(number, value, encoded)
 
+    def _failed(
+        self, opened: Open, said: str, *, outcome: Outcome, status: int | None = None, curl: str | None = None
+    ) -> Reply:
+        asked = opened.asked
+        self._record(replace(asked, error=said, status=status, outcome=outcome, curl=curl, seconds=self._since(asked)))
+        return Reply(asked.index, error=said, status=status)
 
-class Worker:
-    """A thread that makes one call at a time, so that a run can leave a call that does not return in time."""
+    def _record(self, call: ToolCall) -> None:
+        with self._lock:
+            self._check(call.index)
+            del self._open[call.index]
+            self.made[call.index] = call
+            self._settled.notify_all()
+            self._journal.after(call)
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._work: queue.SimpleQueue[tuple[Callable[[Any], Json], Any] | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[tuple[Json, BaseException | None]] = queue.SimpleQueue()
-        self._started = False
+    def _close_one(self, opened: Open, why: str, outcome: Outcome) -> None:
+        asked = opened.asked
+        call = replace(asked, error=why, outcome=outcome, seconds=self._since(asked))
+        del self._open[asked.index]
+        self.made[asked.index] = call
+        self._journal.after(call)
 
-    def call(self, function: Callable[[Any], Json], argument: Any) -> Json:
-        """`function(argument)`, or what it raises.
+    def _check(self, index: int | None = None) -> None:
+        """Raise `Closed` when the run is over, or the call has got its outcome without us."""
+        if self._closed or (index is not None and index not in self._open):
+            raise Closed
 
-        Raises:
-            RunEnded: the wall clock ran out first; the call goes on, and nobody hears of its end.
-        """
-        if not self._started:
-            threading.Thread(target=self._serve, name="tool-calls", daemon=True).start()
-            self._started = True
-        self._work.put((function, argument))
-        while True:
-            try:
-                # The clock may be stopped meanwhile, so look again before giving up.
-                result, error = self._results.get(timeout=min(max(self._clock.remaining(), 0.01), LONGEST_WAIT_SECONDS))
-            except queue.Empty:
-                if self._clock.remaining() <= 0:
-                    raise wall_exceeded(self._clock) from None
-                continue
-            if error is not None:
-                raise error
-            return result
-
-    def close(self) -> None:
-        """End the thread once its present call is over."""
-        if self._started:
-            self._work.put(None)
-
-    def _serve(self) -> None:
-        running.set(self._clock)
-        while (work := self._work.get()) is not None:
-            function, argument = work
-            try:
-                outcome: tuple[Json, BaseException | None] = function(argument), None
-            except BaseException as error:  # noqa: BLE001 - raised again on the run's own thread
-                outcome = None, error
-            self._results.put(outcome)
-            del work, argument, outcome
+    def _since(self, asked: ToolCall) -> float:
+        return self._clock.elapsed() - asked.started
 
 
 def preview(value: Json, encoded: str) -> dict[str, Json]:
@@ -189,7 +233,3 @@ def _accept(terms: Contract, call: Call) -> dict[str, Json]:
     for alias, text in call.unsendable.items():
         raise BadArguments(terms.not_json(alias, text))
     return terms.accept(call.arguments)
-
-
-def _refusal(number: int, status: int | None, body: str) -> bytes:
-    return (encode({"id": number, "error": body, "status": status}) + "\n").encode("ascii")

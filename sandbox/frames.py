@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import select
-import socket
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from protocols.jsontypes import Json
-from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
+from sandbox.clock import Clock
 from sandbox.trace import Failure, Frame
 
 FRAME_BYTES = 1 << 20
@@ -49,13 +47,18 @@ def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that the program asks for. `unsendable` holds the `repr` of arguments that are not JSON."""
+    """A tool call that the program asks for.
+
+    `unsendable` holds the `repr` of arguments that are not JSON. A program that does not wait for the reply
+    (`waits`) goes on, and may ask for other calls meanwhile.
+    """
 
     number: int
     tool: str
     arguments: dict[str, Json]
     unsendable: dict[str, str]
     line: int
+    waits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,26 @@ class Failed:
 Message = Call | Output | Done | Failed
 
 
-class Wire:
-    """The host's end of a channel: takes at most `total_bytes` from it, and waits no longer than the clock allows."""
+class Stream(Protocol):
+    """The host's end of a channel; a connected socket is one."""
 
-    def __init__(self, channel: socket.socket, clock: Clock, *, total_bytes: int) -> None:
-        channel.setblocking(False)
-        self.clock = clock
+    def recv(self, size: int, /) -> bytes:
+        """Bytes as they come; none at the end."""
+
+    def sendall(self, data: bytes, /) -> None:
+        """Send all of `data`."""
+
+    def settimeout(self, seconds: float | None, /) -> None:
+        """How long the others wait before `TimeoutError`."""
+
+    def shutdown(self, how: int, /) -> None:
+        """Have the other methods return at once, also where they wait in another thread."""
+
+
+class Wire:
+    """What a child sends, message by message: at most `total_bytes`."""
+
+    def __init__(self, channel: Stream, *, total_bytes: int) -> None:
         self._channel = channel
         self._left = total_bytes
         self._buffer = bytearray()
@@ -101,8 +118,8 @@ class Wire:
         """The child's next message.
 
         Raises:
-            RunEnded: it breaks the protocol, or the wall clock ran out.
-            ChannelClosed: there is none.
+            RunEnded: it breaks the protocol.
+            ChannelClosed: there is none, or none in time.
         """
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             self._searched = len(self._buffer)
@@ -117,24 +134,7 @@ class Wire:
         self._charge(FRAME_COST)
         return parse(line)
 
-    def send(self, line: bytes) -> None:
-        """Send a whole frame to the child.
-
-        Raises:
-            RunEnded: the wall clock ran out before the child took it.
-            ChannelClosed: the child is gone.
-        """
-        view = memoryview(line)
-        while view:
-            try:
-                view = view[self._channel.send(view) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT)
-            except OSError as error:
-                raise ChannelClosed from error
-
     def _receive(self) -> None:
-        self._wait(select.POLLIN)
         try:
             data = self._channel.recv(65536)
         except OSError as error:
@@ -148,14 +148,6 @@ class Wire:
         self._left -= size
         if self._left < 0:
             raise violation("sent more than the host takes from one run")
-
-    def _wait(self, event: int) -> None:
-        poll = select.poll()
-        poll.register(self._channel, event)
-        while (remaining := self.clock.remaining()) > 0:
-            if poll.poll(math.ceil(min(remaining, LONGEST_WAIT_SECONDS) * 1000)):
-                return
-        raise wall_exceeded(self.clock)
 
 
 def wall_exceeded(clock: Clock) -> RunEnded:
@@ -176,7 +168,7 @@ def parse(line: bytes) -> Message:
     if type(frame) is not dict:
         raise violation("sent a frame that is no object")
     keys = frozenset(frame)
-    if keys == _CALL or keys == _CALL | {"unsendable"}:
+    if _CALL <= keys <= _CALL_AT_MOST:
         return _call(frame)
     if keys == {"stdout"} and type(frame["stdout"]) is str:
         return Output(frame["stdout"])
@@ -188,6 +180,7 @@ def parse(line: bytes) -> Message:
 
 
 _CALL = frozenset({"call", "tool", "args", "line"})
+_CALL_AT_MOST = _CALL | {"unsendable", "waits"}
 _FAIL = frozenset({"kind", "type", "message", "frames", "call"})
 _CHILD_KINDS = frozenset({"syntax", "exception", "limit"})
 
@@ -199,7 +192,10 @@ def _call(frame: dict[str, Json]) -> Call:
         raise violation("sent a call of the wrong shape")
     if type(unsendable) is not dict or not all(type(text) is str for text in unsendable.values()):
         raise violation("sent a call of the wrong shape")
-    return Call(number, tool, arguments, unsendable, max(line, 0))
+    waits = frame.get("waits", True)
+    if type(waits) is not bool:
+        raise violation("sent a call of the wrong shape")
+    return Call(number, tool, arguments, unsendable, max(line, 0), waits)
 
 
 def _failed(fail: dict[str, Json]) -> Failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -28,14 +29,14 @@ class Journal:
     pins: Pins = field(default_factory=Pins)
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
-    _writes: list[str] = field(default_factory=list)
+    _history: tuple[str, ...] = ()
+    _places: dict[int, _Place] = field(default_factory=dict)
     _execution: int = -1
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
         self._execution += 1
-        self._issued = {}
-        self._writes = []
+        self._issued, self._history, self._places = {}, (), {}
         return self.pins
 
     def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
@@ -46,34 +47,48 @@ class Journal:
         """
         key = canonical(call.tool, {**defaults, **call.arguments})
         occurrence = self._issued[key] = self._issued.get(key, -1) + 1
-        history = tuple(self._writes)
+        history = self._history
         if writes:
-            self._writes.append(key)
-        entries = self._done.get(key, [])
-        if occurrence < len(entries) and (writes or entries[occurrence].history == history):
+            self._history = (*history, key)
+        entries = self._done.get(key, ())
+        known = occurrence < len(entries)
+        self._places[call.index] = _Place(key, occurrence if known else None, history)
+        if known and (writes or entries[occurrence].history == history):
             found = entries[occurrence].call
             return replace(found, index=call.index, line=call.line, started=call.started, seconds=0.0, reused=True)
         if self.sink is not None:
             self.sink(self._execution, replace(call, outcome="unknown"), False)
         return None
 
-    def after(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> None:
-        """Record how a call came out. Calls answered by the journal are told to the sink too."""
+    def after(self, call: ToolCall) -> None:
+        """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""
         if self.sink is not None:
             self.sink(self._execution, call, True)
-        if call.outcome == "done" and not call.reused:
-            key = canonical(call.tool, {**defaults, **call.arguments})
-            history = tuple(self._writes[:-1] if writes else self._writes)
-            entries = self._done.setdefault(key, [])
-            occurrence = self._issued[key]
-            if occurrence < len(entries):
-                entries[occurrence] = _Entry(call, history)
-            else:
-                entries.append(_Entry(call, history))
+        if call.outcome != "done" or call.reused:
+            return
+        place = self._places[call.index]
+        entries = self._done.setdefault(place.key, [])
+        entry = _Entry((self._execution, call.index), call, place.history)
+        if place.instead is None:
+            insort(entries, entry, key=lambda entry: entry.order)
+        else:
+            entries[place.instead] = entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an open call stands: what it is, which earlier call it replaces if any, the writes issued before it."""
+
+    key: str
+    instead: int | None
+    history: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """A call that completed. `order` is that of issue: execution, then index."""
+
+    order: tuple[int, int]
     call: ToolCall
     history: tuple[str, ...]
 

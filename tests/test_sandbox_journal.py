@@ -21,7 +21,7 @@ def execute(journal, *steps, fails=()):
             found = ToolCall(
                 index=index, tool=tool, arguments=arguments, line=index + 1, result=result, outcome=outcome, error=error
             )
-        journal.after(found, writes=writes, defaults={"limit": 10})
+        journal.after(found)
         reused.append(found.reused)
     return reused
 

@@ -45,6 +45,9 @@ class FakeChild:
     def interrupt(self) -> None:
         self.interrupted += 1
 
+    def finish(self) -> None:
+        self.end()
+
     def end(self) -> Exit:
         self.ended += 1
         self.channel.close()

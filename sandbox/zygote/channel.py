@@ -6,7 +6,9 @@ import codecs
 import io
 import json
 import os
+import select
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -28,12 +30,14 @@ class Interrupted(BaseException):
 
 
 class Channel:
-    """The one live descriptor. One call at a time: a program has one thread."""
+    """The one live descriptor. Replies to calls that the program does not wait for come in the order of the calls."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._read = b""
+        self._poll: Any = None
         self._number = 0
+        self._awaited: dict[int, Callable[[dict[str, Any]], object]] = {}
         self._sending = False
         self._late: Interrupted | None = None
         self._muted = False
@@ -44,20 +48,28 @@ class Channel:
 
     def call(self, alias: str, arguments: dict[str, Any], line: int) -> dict[str, Any]:
         """The host's reply to one call."""
-        self._flush()  # what was printed before a call that never returns is not lost
-        frame: dict[str, Any] = {"call": self._number, "tool": alias, "args": arguments, "line": line}
-        try:
-            data = _encode(frame).encode("utf-8")
-        except (TypeError, ValueError, RecursionError):
-            frame["args"], frame["unsendable"] = _split(arguments)
-            data = _encode(frame).encode("utf-8")
-        if len(data) > CALL_BYTES:
-            raise ValueError(
-                f"{alias}() was given {len(data):,} bytes of arguments; at most {CALL_BYTES:,} can be sent"
-            )
-        self._number += 1
-        self._send(data)
-        return self.receive()
+        number = self._ask(alias, arguments, line)
+        while (reply := self.receive())["id"] != number:
+            self._awaited.pop(reply["id"])(reply)
+        return reply
+
+    def begin(
+        self, alias: str, arguments: dict[str, Any], line: int, on_reply: Callable[[dict[str, Any]], object]
+    ) -> None:
+        """Ask for a call and go on; `wait` gives its reply to `on_reply`."""
+        self._awaited[self._ask(alias, arguments, line, waits=False)] = on_reply
+
+    def wait(self, seconds: float | None) -> None:
+        """Hand out the replies that are there, or the first that comes in that time (None: however long it takes)."""
+        while self._awaited and (b"\n" in self._read or self._readable(seconds)):
+            reply = self.receive()
+            self._awaited.pop(reply["id"])(reply)
+            seconds = 0.0
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a reply is to come."""
+        return bool(self._awaited)
 
     def receive(self) -> dict[str, Any]:
         """The host's next frame. The process ends when there is none."""
@@ -88,6 +100,28 @@ class Channel:
         self._late = Interrupted("cpu_seconds" if number == signal.SIGXCPU else "wall_seconds")
         if not self._sending:
             self._stop()
+
+    def _ask(self, alias: str, arguments: dict[str, Any], line: int, **more: bool) -> int:
+        self._flush()  # what was printed before a call that never returns is not lost
+        frame: dict[str, Any] = {"call": self._number, "tool": alias, "args": arguments, "line": line, **more}
+        try:
+            data = _encode(frame).encode("utf-8")
+        except (TypeError, ValueError, RecursionError):
+            frame["args"], frame["unsendable"] = _split(arguments)
+            data = _encode(frame).encode("utf-8")
+        if len(data) > CALL_BYTES:
+            raise ValueError(
+                f"{alias}() was given {len(data):,} bytes of arguments; at most {CALL_BYTES:,} can be sent"
+            )
+        self._number += 1
+        self._send(data)
+        return self._number - 1
+
+    def _readable(self, seconds: float | None) -> bool:
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self._descriptor, select.POLLIN)
+        return bool(self._poll.poll(None if seconds is None else max(seconds, 0) * 1000))
 
     def _send(self, data: bytes) -> None:
         view = memoryview(data + b"\n")

@@ -6,21 +6,17 @@ Nothing here protects anybody: the program can reach and change all of it. What 
 from __future__ import annotations
 
 import builtins
-import math
 import os
-import resource
 import signal
 import sys
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sandbox.zygote import pins, program
+from sandbox.layers.rlimits import confine
+from sandbox.zygote import loop, pins, program
 from sandbox.zygote.channel import Channel
 from sandbox.zygote.values import shorten
-
-FILES = 32
-"""Descriptors that a program may have open: an event loop takes three."""
 
 
 class ToolError(Exception):
@@ -39,11 +35,22 @@ ToolError.__module__ = "builtins"
 
 
 def main(descriptor: int) -> NoReturn:
-    """Take the program from the host, run it, say how it ended, and exit."""
+    """`run` in a process that was made for one program: it has not been confined yet, and ends here."""
+    run(descriptor, confine_as_told=True)
+    os._exit(0)
+
+
+def run(descriptor: int, *, confine_as_told: bool = False) -> None:
+    """Take the program from the host, run it, and say how it ended.
+
+    The process is expected to have its limits already, but for `confine_as_told`: the host's first frame has them too.
+    """
     channel = Channel(descriptor)
     start = channel.receive()
-    confine(start["limits"])
+    if confine_as_told:
+        confine(start["limits"])
     pins.start(start["pins"])
+    loop.use(channel)
     signal.signal(signal.SIGALRM, channel.interrupt)
     signal.signal(signal.SIGXCPU, channel.interrupt)
     outcome: dict[str, Any]
@@ -53,24 +60,6 @@ def main(descriptor: int) -> NoReturn:
     except BaseException as error:  # noqa: BLE001 - an interrupt that came while the failure was being described
         outcome = program.failure(error)
     channel.finish(outcome)
-    os._exit(0)
-
-
-def confine(limits: dict[str, Any]) -> None:
-    """Set the limits that the kernel keeps."""
-    cpu = math.ceil(min(max(limits["cpu_seconds"], 1), 1 << 30))
-    for what, soft, hard in (
-        (resource.RLIMIT_AS, limits["memory_bytes"], limits["memory_bytes"]),
-        (resource.RLIMIT_CPU, cpu, cpu + 1),  # the first raises in the program, the second kills it
-        (resource.RLIMIT_FSIZE, 0, 0),
-        (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_NPROC, 0, 0),
-        (resource.RLIMIT_NOFILE, FILES, FILES),
-    ):
-        _, most = resource.getrlimit(what)
-        if most != resource.RLIM_INFINITY:
-            soft, hard = min(soft, most), min(hard, most)
-        resource.setrlimit(what, (soft, hard))
 
 
 def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
@@ -93,15 +82,24 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
             raise TypeError(_keywords_only(alias, parameters, args, arguments))
-        reply = channel.call(alias, arguments, program.line())
-        if "error" not in reply:
-            return reply["value"]
-        raise ToolError(reply["status"], reply["error"], reply["id"])
+        return _value(channel.call(alias, arguments, program.line()))
 
+    async def in_background(line: int, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+        if args:
+            raise TypeError(_keywords_only(alias, parameters, args, arguments))
+        return _value(await loop.reply(channel, alias, arguments, line))
+
+    call.in_background = in_background  # type: ignore[attr-defined]  # what asyncio.to_thread takes instead
     call.__name__ = call.__qualname__ = alias
     call.__module__ = "__main__"
     call.__doc__ = f"Call the tool {alias} with keyword arguments: {', '.join(parameters) or 'none'}."
     return call
+
+
+def _value(reply: dict[str, Any]) -> Any:
+    if "error" not in reply:
+        return reply["value"]
+    raise ToolError(reply["status"], reply["error"], reply["id"])
 
 
 def _keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:

@@ -16,6 +16,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from sandbox.zygote import stdlib
+
 TICK_SECONDS = 0.001
 """How far the program's clock moves each time that it is read. Sleeping moves it by the time slept."""
 
@@ -56,8 +58,9 @@ def start(pins: dict[str, Any]) -> None:
     _base, _elapsed = pins["clock"], 0.0
     _entropy.seed(f"entropy {pins['seed']}")
     random.seed(pins["seed"])
-    if pins["timezone"] != os.environ.get("TZ"):
-        os.environ["TZ"] = pins["timezone"]
+    rule = stdlib.posix_rule(pins["timezone"])
+    if rule != os.environ.get("TZ"):
+        os.environ["TZ"] = rule
         time.tzset()
 
 

@@ -1,82 +1,71 @@
-"""The warm process: preloads what programs import, and forks a child for each. Standard library alone.
+"""The warm process: loads what programs import, and forks a child for each. Standard library alone.
 
-It listens on one sequenced-packet socket for messages with two descriptors: the program's channel, and a socket on
-which it tells the host how the child fares (`{"pid"}` with a pidfd, then `{"status", "cpu"}`). When the host closes
-either that socket or the first one, the children concerned are killed.
+It greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for messages
+`{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which it tells the host
+how the child fares (`{"pid"}` with a pidfd, then `{"status", "cpu"}`). When the host closes either that socket or the
+first one, the children concerned are killed.
 """
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import importlib
 import json
 import os
 import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-PRELOADED = (  # noqa: SIM905 - a hundred names in quotes would fill two screens
-    "_strptime abc array ast asyncio base64 binascii bisect builtins calendar cmath codecs collections.abc "
-    "colorsys concurrent.futures contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal "
-    "difflib email.utils enum fractions functools gc getpass gettext glob graphlib hashlib heapq hmac html "
-    "html.entities html.parser http inspect io ipaddress itertools json keyword linecache locale logging math "
-    "mimetypes numbers operator os os.path pathlib pickle pprint queue quopri random re resource reprlib "
-    "secrets shlex shutil signal stat statistics string stringprep struct sys tempfile textwrap threading time "
-    "timeit token tokenize traceback types typing unicodedata urllib.parse uuid warnings weakref "
-    "xml.etree.ElementTree zlib zoneinfo encodings.ascii encodings.idna encodings.latin_1 encodings.utf_16 "
-    "encodings.utf_8_sig encodings.unicode_escape encodings.raw_unicode_escape"
-).split()
-"""What programs may import; what is not here may be missing inside."""
-
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-
-NOBODY = 65534
-
-CHANNEL = 3
-"""The descriptor of the channel in a child, the only one besides the three standard streams."""
+from sandbox.layers import kernel
+from sandbox.zygote import stdlib
+from sandbox.zygote.birth import Birth, Run
+from sandbox.zygote.layering import Layering
 
 
-def serve(control_descriptor: int) -> NoReturn:
-    """Preload, say that we are ready, and fork on request until the host is gone."""
-    control = socket.socket(fileno=control_descriptor)
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what a child leaves behind becomes ours to kill
-    child_main = _preload()
-    control.send(b"ready")
-    _Server(control, prctl, child_main).run()
+def serve(options: dict[str, Any]) -> NoReturn:
+    """Load, put the layers on, greet the host, and fork on request until it is gone."""
+    control = socket.socket(fileno=options["control"])
+    try:
+        layering = Layering(options["without"])
+        layering.before_loading()
+        with suppress(OSError):  # where each child is alone in a namespace this is not needed
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what a child leaves behind becomes ours to kill
+        birth = Birth(_load(options["zones"]), layering)
+        layering.after_loading()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
+        control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
+        os._exit(1)
+    control.send(json.dumps({"missing": layering.missing}).encode())
+    if layering.refuses:
+        os._exit(1)
+    _Server(control, layering, birth).run()
     os._exit(0)
 
 
-def _preload() -> Callable[[int], NoReturn]:
-    """Import what programs may import and what runs them. Gives the child's main function."""
-    for name in PRELOADED:
-        with suppress(ImportError):  # some builds of Python lack a module or two
-            importlib.import_module(name)
-    from sandbox.zygote import child, pins, threads
+def _load(zone_folders: list[str]) -> Run:
+    """Load what programs may import and what runs them. Gives the latter."""
+    stdlib.load(zone_folders)
+    from sandbox.zygote import child, loop, pins, threads
 
     pins.install()
     threads.install()
+    loop.install()
+    stdlib.leave_files()
     for name in [name for name in sys.modules if name.split(".")[0] == "sandbox"]:
         del sys.modules[name]
     gc.collect()
     gc.freeze()  # a collection in a child would copy every page that it marks
-    return child.main
+    return child.run
 
 
 class _Server:
     """The event loop: requests, the host's hang-ups, the deaths of children."""
 
-    def __init__(
-        self, control: socket.socket, prctl: Callable[..., int], child_main: Callable[[int], NoReturn]
-    ) -> None:
-        self._control, self._prctl, self._child_main = control, prctl, child_main
+    def __init__(self, control: socket.socket, layering: Layering, birth: Birth) -> None:
+        self._control, self._layering, self._birth = control, layering, birth
         self._hosts: dict[int, socket.socket] = {}  # by pid of a living child
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
@@ -101,11 +90,15 @@ class _Server:
                     self._hung_up(descriptor)
 
     def _accept(self) -> bool:
-        data, descriptors, _, _ = socket.recv_fds(self._control, 64, 2)
+        data, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
         if not data:
             for pid in self._hosts:
                 _kill_group(pid)
-            _sweep(frozenset())
+            with suppress(ChildProcessError):
+                while True:
+                    os.wait()
+            if self._layering.may_leave_orphans:
+                _sweep(frozenset())
             return False
         if len(descriptors) != 2:  # we are out of descriptors; the host will see its ends closed
             for descriptor in descriptors:
@@ -114,45 +107,31 @@ class _Server:
         channel, status = descriptors
         host = socket.socket(fileno=status)
         try:
-            pid = os.fork()
+            pid = self._layering.fork()
         except OSError as error:
             host.send(json.dumps({"error": f"fork: {error.strerror}"}).encode())
             host.close()
             os.close(channel)
             return True
         if pid == 0:
-            self._become_child(channel)
+            self._birth(channel, json.loads(data))
         os.close(channel)
         self._hosts[pid] = host
         self._poll.register(host, select.POLLIN)
         _announce(host, pid)
         return True
 
-    def _become_child(self, channel: int) -> NoReturn:
-        zygote = os.getppid()
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.setsid()
-        _drop_root()
-        self._prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != zygote:
-            os._exit(1)
-        if channel != CHANNEL:
-            os.dup2(channel, CHANNEL)
-        os.closerange(CHANNEL + 1, 1 << 30)
-        try:
-            self._child_main(CHANNEL)
-        finally:
-            os._exit(1)
-
     def _hung_up(self, descriptor: int) -> None:
         for pid, host in self._hosts.items():
             if host.fileno() == descriptor:
-                # The number may be a newer socket's, when the one that the event was for was closed just now.
-                with suppress(BlockingIOError):
+                try:
                     host.recv(1, socket.MSG_DONTWAIT)
-                    self._poll.unregister(host)
-                    _kill_group(pid)
+                except BlockingIOError:  # a newer socket's number, and the event was for one closed just now
+                    return
+                except OSError:  # it hung up without having heard all
+                    pass
+                self._poll.unregister(host)
+                _kill_group(pid)
                 return
 
     def _reap(self) -> None:
@@ -168,9 +147,10 @@ class _Server:
                 ended.append((pid, status, usage.ru_utime + usage.ru_stime))
         if not ended:
             return
-        for pid, _, _ in ended:
-            _kill_group(pid)
-        _sweep(frozenset(self._hosts) - {pid for pid, _, _ in ended})
+        if self._layering.may_leave_orphans:
+            for pid, _, _ in ended:
+                _kill_group(pid)
+            _sweep(frozenset(self._hosts) - {pid for pid, _, _ in ended})
         for pid, status, cpu in ended:
             host = self._hosts.pop(pid)
             with suppress(KeyError):  # it was taken from the poll when the host hung up
@@ -178,16 +158,6 @@ class _Server:
             with suppress(OSError):
                 host.send(json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode())
             host.close()
-
-
-def _drop_root() -> None:
-    """Become nobody where we are root, whom limits on the number of processes do not bind."""
-    if os.getuid() != 0:
-        return
-    with suppress(OSError):  # a container may not let us change user
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
 def _announce(host: socket.socket, pid: int) -> None:

@@ -1,6 +1,7 @@
 """Inside the child: what programs use threads for, done without any. Standard library alone.
 
-A program has one thread; `asyncio.to_thread` and thread pools run their work at once, on it.
+A program has one thread. `asyncio.to_thread` of a tool is a call that the program does not wait for, so that several
+are made at once; other work, and that of thread pools, is done at once, on the one thread.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import _thread
 import asyncio
 import concurrent.futures
 import concurrent.futures.thread
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -47,9 +49,13 @@ class InlineExecutor(concurrent.futures.Executor):
         return future
 
 
-def _to_thread(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def _to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     # Not `async def`: the line is that of the program's own call, which is off the stack when the task runs.
-    return _at_line(program.line(), func, args, kwargs)
+    line = program.line()
+    while isinstance(func, functools.partial):
+        func, args, kwargs = func.func, (*func.args, *args), {**func.keywords, **kwargs}
+    in_background = getattr(func, "in_background", None)
+    return _at_line(line, func, args, kwargs) if in_background is None else in_background(line, args, kwargs)
 
 
 async def _at_line(line: int, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,0 +1,19 @@
+"""The layers by name, for those who speak of them on any system."""
+
+from __future__ import annotations
+
+LAYERS = {
+    "namespaces": "empty namespaces (user, mount, network, IPC, UTS, processes) and an empty read-only root",
+    "user": "an unprivileged user",
+    "capabilities": "no capabilities",
+    "no_new_privs": "no new privileges",
+    "landlock": "Landlock: no files, no network",
+    "seccomp": "seccomp: some thirty system calls, none that opens, connects, starts or executes",
+    "limits": "limits kept by the kernel",
+}
+"""Every layer, and what it means."""
+
+REQUIRED = frozenset({"capabilities", "no_new_privs", "seccomp", "limits"})
+"""Without one of these no program runs. Each of the others is a second wall behind them."""
+
+SWITCHED_OFF = "switched off"

@@ -1,0 +1,47 @@
+"""Rights that a process gives up for itself and all that it starts."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import struct
+
+from sandbox.layers import kernel
+
+NOBODY = 65534
+
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPABILITY_VERSION_3 = 0x20080522
+
+
+def no_new_privileges() -> None:
+    """No program that is executed gives more rights than there are; seccomp and Landlock ask for this."""
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+
+
+def leave_root() -> None:
+    """Become `NOBODY` where we are root.
+
+    Raises:
+        OSError: we may not; a container can forbid it.
+    """
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def drop_capabilities(machine: str) -> None:
+    """Give up every capability, those within a user namespace included."""
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    kernel.syscall(_CAPSET[machine], header, bytes(24), name="capset")
+
+
+def die_with_parent(parent: int) -> None:
+    """Be killed when the process behind the pidfd `parent`, which forked us, ends."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    poll = select.poll()
+    poll.register(parent, select.POLLIN)
+    if poll.poll(0):  # it ended before we asked
+        os._exit(1)

@@ -1,0 +1,170 @@
+"""The warm process, as its host sees it: started once, asked for children, ended."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from sandbox.errors import SandboxUnavailable
+from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
+from sandbox.limits import Limits
+from sandbox.zygote.offspring import DEATH_SECONDS, ZygoteChild, ZygoteLost
+
+START_SECONDS = 30.0
+# No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
+_FLAGS = ("-s", "-S", "-B", "-P")
+_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+# The packages without their __init__ files, which import what is ours; they are gone before a program runs.
+_BOOTSTRAP = """
+import json, sys, types
+options = json.loads(sys.argv[1])
+for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__path__ = [options["package"] + folder]
+from sandbox.zygote.server import serve
+serve(options)
+"""
+
+
+class Zygote:
+    """The warm process, as its host sees it."""
+
+    def __init__(self, *, spares: int, without: Collection[str]) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._spares, self._waiting, self._used = spares, deque[ZygoteChild](), deque[ZygoteChild]()
+        self._ready = threading.Lock()
+        self._missing: dict[str, str] | None = None
+        options = {
+            "package": str(Path(__file__).resolve().parent.parent),
+            "control": theirs.fileno(),
+            "without": sorted(without),
+            "zones": _zone_folders(),
+        }
+        command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)]
+        with theirs:
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=_ENVIRONMENT,
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C at the terminal is for the host alone
+                )
+            except OSError as error:
+                self._control.close()
+                raise SandboxUnavailable(f"the zygote sandbox cannot start {sys.executable!r}: {error}") from error
+        self.top_up(Limits())  # it finds the requests when it has loaded
+
+    def await_ready(self) -> Mapping[str, str]:
+        """Wait until it can fork. Gives the layers that are missing, with the reasons.
+
+        Raises:
+            ZygoteLost: it cannot.
+            SandboxUnavailable: a layer is missing without which nothing runs.
+        """
+        with self._ready:
+            if self._missing is None:
+                try:
+                    self._control.settimeout(START_SECONDS)
+                    greeting = self._control.recv(8192)
+                except OSError as error:
+                    raise ZygoteLost(f"the zygote sandbox did not start: {error}") from error
+                if not greeting:
+                    raise ZygoteLost(f"the zygote sandbox did not start: {sys.executable!r} ended at once")
+                said = json.loads(greeting)
+                if "failed" in said:
+                    raise SandboxUnavailable(f"the zygote sandbox did not start: {said['failed']}")
+                self._missing = dict(said["missing"])
+        for name in LAYERS:
+            if name in REQUIRED and self._missing.get(name, SWITCHED_OFF) != SWITCHED_OFF:
+                raise SandboxUnavailable(
+                    f"the zygote sandbox cannot have {LAYERS[name]}: {self._missing[name]}. "
+                    f"It runs nothing without; use --sandbox docker or --sandbox monty"
+                )
+        return self._missing
+
+    def take(self, limits: Limits) -> ZygoteChild:
+        """A child that waits for its program: one forked ahead, or a new one.
+
+        Raises:
+            ZygoteLost: the zygote is dead.
+        """
+        while True:
+            try:
+                child = self._waiting.popleft()
+            except IndexError:
+                child = self._fork(limits)
+                self._used.append(child)
+                return child
+            if child.fits(limits) and child.alive():
+                self._used.append(child)
+                return child
+            child.close()
+
+    def top_up(self, limits: Limits) -> None:
+        """Have as many children forked ahead as there should be, for more runs within these limits."""
+        self._bury()
+        with suppress(ZygoteLost):  # the next run will notice
+            while len(self._waiting) < self._spares:
+                self._waiting.append(self._fork(limits))
+
+    def spare_pids(self) -> list[int]:
+        """The processes of those that are forked already."""
+        return [child.pid for child in list(self._waiting) if child.alive() and child.pid]
+
+    def _bury(self) -> None:
+        """Let go of the dead."""
+        for _ in range(len(self._used)):
+            child = self._used.popleft()
+            if not child.closed and child.alive():
+                self._used.append(child)
+            else:
+                child.close()
+
+    def _fork(self, limits: Limits) -> ZygoteChild:
+        kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
+        channel, their_channel = socket.socketpair()
+        status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with their_channel, their_status:
+            try:
+                socket.send_fds(
+                    self._control, [json.dumps(kept).encode()], [their_channel.fileno(), their_status.fileno()]
+                )
+            except OSError as error:
+                channel.close()
+                status.close()
+                raise ZygoteLost(
+                    "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
+                ) from error
+        alone = self._missing is not None and "namespaces" not in self._missing
+        return ZygoteChild(channel, status, limits=limits, alone=alone)
+
+    def stop(self) -> None:
+        """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
+        while self._waiting:
+            self._waiting.popleft().close()
+        self._control.close()  # at this it kills its children, waits for them, and exits
+        try:
+            self._process.wait(DEATH_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        while self._used:
+            self._used.popleft().close()
+
+
+def _zone_folders() -> list[str]:
+    """Where the package tzdata has its files, for a system that has none of its own."""
+    found = importlib.util.find_spec("tzdata")
+    return [str(Path(found.origin).parent / "zoneinfo")] if found is not None and found.origin else []
