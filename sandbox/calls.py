@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.jsontypes import Json
@@ -18,6 +18,7 @@ from sandbox.errors import Paused
 from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.quickjson import encoder
 from sandbox.trace import Failure, Frame, ToolCall
 
 PREVIEW_CHARACTERS = 2000
@@ -65,8 +66,9 @@ class Calls:
         self._tools, self._limits, self._journal, self._clock = tools, limits, journal, clock
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
+        self._known: dict[str, tuple[Tool, Contract, bool]] = {}
         self._open: dict[int, Open] = {}
-        self._closed = False
+        self._closed = self._settling = False
 
     def answer(self, call: Call) -> Reply:
         """`begin` and `finish` in one."""
@@ -81,8 +83,7 @@ class Calls:
             AtcError: our side failed, as a replay that left its recording.
             Closed: the run is over.
         """
-        tool = self._admit(call)
-        terms = contract(tool.protocol)
+        tool, terms, writes = self._admit(call)
         started = self._clock.elapsed()
         try:
             arguments = _accept(terms, call)
@@ -100,7 +101,7 @@ class Calls:
         asked = ToolCall(index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started)
         with self._lock:
             self._check()
-            found = self._journal.before(asked, writes=tool.protocol.writes, defaults=terms.defaults)
+            found = self._journal.before(asked, writes=writes, defaults=terms.defaults)
             self.made.append(found or asked)
             if found is None:
                 self._open[call.number] = opened = Open(asked, tool, terms)
@@ -134,13 +135,18 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - whatever a tool's own code raises is the tool's failure
             outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
             return self._failed(opened, f"{type(error).__name__}: {error}", outcome=outcome)
-        self._record(replace(asked, result=response, drift=opened.terms.drift(response), seconds=self._since(asked)))
+        self._record(self._ended(asked, result=response, drift=opened.terms.drift(response)))
         return self._reply(asked.index, value, encoded)
 
-    def settle(self) -> None:
-        """Wait for the calls that were sent, as long as the run may take; the others are not sent any more."""
+    def settle(self, *, send_rest: bool) -> None:
+        """Wait for the calls that were begun, as long as the run may take.
+
+        Those that wait for their turn are still made where the program came to its own end (`send_rest`), and not
+        where somebody else ended it.
+        """
         with self._settled:
-            for opened in [opened for opened in self._open.values() if not opened.sent]:
+            self._settling = True
+            for opened in [] if send_rest else [opened for opened in self._open.values() if not opened.sent]:
                 self._close_one(opened, "the run ended before it was sent", "not_run")
             while self._open and (remaining := self._clock.remaining()) > 0:
                 self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
@@ -152,21 +158,26 @@ class Calls:
             for opened in list(self._open.values()):
                 self._close_one(opened, why, "unknown" if opened.sent else "not_run")
 
-    def _admit(self, call: Call) -> Tool:
+    def _admit(self, call: Call) -> tuple[Tool, Contract, bool]:
+        """The tool, its contract, and whether it writes."""
         if call.number != len(self.made):
             raise violation(f"numbered its call {call.number} where {len(self.made)} was due")
-        if call.tool not in self._tools:
+        known = self._known.get(call.tool)
+        if known is None and call.tool not in self._tools:
             raise violation(f"asked for the undeclared tool {shorten(call.tool, 80)!r}")
         most = self._limits.tool_calls
         if call.number >= most:
             at = (Frame(line=call.line),)
             raise limit_exceeded("tool_calls", f"the program made more than {most:,} calls", frames=at)
-        return self._tools[call.tool]
+        if known is None:
+            tool = self._tools[call.tool]
+            known = self._known[call.tool] = (tool, contract(tool.protocol), tool.protocol.writes)
+        return known
 
     def _make(self, tool: Tool, asked: ToolCall) -> tuple[Json, Json, str]:
         """The full response, and what the program gets of it, also as JSON."""
         response = tool.call(tool.original(asked.arguments))
-        if not isinstance(tool.protocol.binding, HttpBinding | McpBinding) and not isinstance(response, str):
+        if not isinstance(response, str) and not isinstance(tool.protocol.binding, (HttpBinding, McpBinding)):
             # What a function of this process returned may still change; the record must not.
             response = json.loads(encode(response))
         value = tool.unwrap(response)
@@ -182,7 +193,7 @@ class Calls:
         self, opened: Open, said: str, *, outcome: Outcome, status: int | None = None, curl: str | None = None
     ) -> Reply:
         asked = opened.asked
-        self._record(replace(asked, error=said, status=status, outcome=outcome, curl=curl, seconds=self._since(asked)))
+        self._record(self._ended(asked, error=said, status=status, outcome=outcome, curl=curl))
         return Reply(asked.index, error=said, status=status)
 
     def _record(self, call: ToolCall) -> None:
@@ -190,12 +201,13 @@ class Calls:
             self._check(call.index)
             del self._open[call.index]
             self.made[call.index] = call
-            self._settled.notify_all()
+            if self._settling:
+                self._settled.notify_all()
             self._journal.after(call)
 
     def _close_one(self, opened: Open, why: str, outcome: Outcome) -> None:
         asked = opened.asked
-        call = replace(asked, error=why, outcome=outcome, seconds=self._since(asked))
+        call = self._ended(asked, error=why, outcome=outcome)
         del self._open[asked.index]
         self.made[asked.index] = call
         self._journal.after(call)
@@ -205,8 +217,13 @@ class Calls:
         if self._closed or (index is not None and index not in self._open):
             raise Closed
 
-    def _since(self, asked: ToolCall) -> float:
-        return self._clock.elapsed() - asked.started
+    def _ended(self, asked: ToolCall, **how: Any) -> ToolCall:
+        # `dataclasses.replace` takes four times as long, and this is done for every call.
+        seconds = self._clock.elapsed() - asked.started
+        return ToolCall(
+            index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
+            seconds=seconds, **how,
+        )  # fmt: skip
 
 
 def preview(value: Json, encoded: str) -> dict[str, Json]:
@@ -226,7 +243,10 @@ def preview(value: Json, encoded: str) -> dict[str, Json]:
 
 def encode(value: Json) -> str:
     """JSON in ASCII. Raises `TypeError` or `ValueError` where the value is not JSON."""
-    return json.dumps(value, separators=(",", ":"))
+    return _encode(value)
+
+
+_encode = encoder(ascii_only=True)
 
 
 def _accept(terms: Contract, call: Call) -> dict[str, Json]:

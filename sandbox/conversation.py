@@ -119,19 +119,15 @@ class Conversation:
         return True
 
     def _answer(self, call: Call) -> None:
-        with self._state:
-            if self._over:
-                raise Closed
-            self._in_tool = True
-        try:
-            begun = self._calls.begin(call)
-            if call.waits and isinstance(begun, Open):
-                begun = self._calls.finish(begun)
-        finally:
-            with self._state:
-                self._in_tool = False
-                over = self._over
-        if over:
+        # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
+        self._in_tool = True
+        if self._over:
+            raise Closed
+        begun = self._calls.begin(call)
+        if call.waits and isinstance(begun, Open):
+            begun = self._calls.finish(begun)
+        self._in_tool = False
+        if self._over:
             raise Closed
         if isinstance(begun, Open):
             self._concurrent.start(begun)
@@ -149,8 +145,7 @@ class Conversation:
         """The failure, with the line where the program stands where that can be had in time."""
         if not ended.locate:
             return ended.failure
-        with self._state:
-            abandoned = self._in_tool
+        abandoned = self._in_tool
         interrupt()
         if abandoned or self._left.is_set():
             with suppress(RunEnded, ChannelClosed, OSError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from protocols.jsontypes import Json
 from sandbox.clock import Clock
@@ -45,8 +45,7 @@ def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -
     return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames), locate=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A tool call that the program asks for.
 
     `unsendable` holds the `repr` of arguments that are not JSON. A program that does not wait for the reply
@@ -61,8 +60,7 @@ class Call:
     waits: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """A piece of standard output."""
 
     text: str

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import NamedTuple
 
 from protocols.jsontypes import JsonObject
+from sandbox.quickjson import encoder
 from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]
@@ -31,11 +33,16 @@ class Journal:
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _places: dict[int, _Place] = field(default_factory=dict)
+    _unfiled: list[tuple[_Place, ToolCall]] = field(default_factory=list)
     _execution: int = -1
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
         self._execution += 1
+        for place, call in sorted(self._unfiled, key=lambda one: one[1].index):
+            key = canonical(call.tool, {**place.defaults, **call.arguments})
+            self._done.setdefault(key, []).append(_Entry((self._execution - 1, call.index), call, place.history))
+        self._unfiled = []
         self._issued, self._history, self._places = {}, (), {}
         return self.pins
 
@@ -45,14 +52,17 @@ class Journal:
         `defaults` are values of arguments that the call leaves out, so that leaving one out and giving its default
         are the same call.
         """
-        key = canonical(call.tool, {**defaults, **call.arguments})
-        occurrence = self._issued[key] = self._issued.get(key, -1) + 1
+        if self._done or writes:
+            key = canonical(call.tool, {**defaults, **call.arguments})
+            occurrence = self._issued[key] = self._issued.get(key, -1) + 1
+        else:  # there is nothing yet that could answer it
+            key, occurrence = "", 0
         history = self._history
         if writes:
             self._history = (*history, key)
         entries = self._done.get(key, ())
         known = occurrence < len(entries)
-        self._places[call.index] = _Place(key, occurrence if known else None, history)
+        self._places[call.index] = _Place(key, occurrence if known else None, history, defaults)
         if known and (writes or entries[occurrence].history == history):
             found = entries[occurrence].call
             return replace(found, index=call.index, line=call.line, started=call.started, seconds=0.0, reused=True)
@@ -67,25 +77,27 @@ class Journal:
         if call.outcome != "done" or call.reused:
             return
         place = self._places[call.index]
+        if not self._done:
+            self._unfiled.append((place, call))
+            return
         entries = self._done.setdefault(place.key, [])
         entry = _Entry((self._execution, call.index), call, place.history)
         if place.instead is None:
-            insort(entries, entry, key=lambda entry: entry.order)
+            insort(entries, entry, key=_order)
         else:
             entries[place.instead] = entry
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where an open call stands: what it is, which earlier call it replaces if any, the writes issued before it."""
 
     key: str
     instead: int | None
     history: tuple[str, ...]
+    defaults: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A call that completed. `order` is that of issue: execution, then index."""
 
     order: tuple[int, int]
@@ -95,4 +107,8 @@ class _Entry:
 
 def canonical(tool: str, arguments: JsonObject) -> str:
     """One text for one call: keys sorted, and `1`, `1.0`, `true` and `"1"` all different."""
-    return json.dumps([tool, arguments], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _encode([tool, arguments])
+
+
+_encode = encoder(ascii_only=False, sort_keys=True)
+_order = attrgetter("order")

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from sandbox.quickjson import encoder
 from sandbox.zygote.values import shorten
 
 OUTPUT_FRAME_BYTES = 32768
 CALL_BYTES = 1 << 20  # the host takes no larger frame
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode = encoder(ascii_only=False, allow_nan=False)
 _decode = json.JSONDecoder().decode
 
 
