@@ -106,9 +106,9 @@ class Agent:
         """What runs the programs, made on first use."""
         if self._sandbox is not None:
             return self._sandbox
-        from sandbox.zygote import ZygoteSandbox
+        from sandbox.choose import open_sandbox
 
-        return ZygoteSandbox()
+        return open_sandbox(self.config.sandbox, policy=self.config.policy)
 
     @cached_property
     def retriever(self) -> Retriever:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from sandbox.names import AUTO, NAMES, named
 
 Place = Literal["header", "query", "cookie"]
 
@@ -56,8 +57,10 @@ class Config:
     """Protocol folders, OpenAPI files or addresses, Python modules; none: the built-in flights service."""
     strategy: Literal["auto", "chain"] = "auto"
     """How a program is come by."""
-    sandbox: Literal["auto", "zygote"] = "auto"
-    """What runs the program."""
+    sandbox: str = AUTO
+    """What runs the program: the best that there is, or names of backends, tried in that order."""
+    policy: bool = False
+    """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
     max_tools: int = 8
     """Tools in one prompt."""
     samples: int = 4
@@ -160,7 +163,7 @@ def _value(layer: Layer, key: str, raw: Any) -> Any:
         raise InvalidConfig(_unknown(layer, key, [*_KINDS, "credentials"]))
     try:
         return kind.read(kind.parse(raw) if layer.text else raw)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError):
         raise InvalidConfig(f"{layer.origin}: {layer.label(key)} must be {kind.wanted}, got {raw!r}.") from None
 
 
@@ -227,6 +230,20 @@ def _one_of(*options: str) -> _Kind:
     return _Kind(f"one of {', '.join(options)}", read)
 
 
+def _sandbox(raw: Any) -> str:
+    return _text(raw) if raw == AUTO else ",".join(named(_text(raw)))
+
+
+def _yes_or_no(raw: Any) -> bool:
+    if not isinstance(raw, bool):
+        raise TypeError(raw)
+    return raw
+
+
+def _yes_or_no_of(text: str) -> bool:
+    return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.strip().lower()]
+
+
 def _whole(minimum: int) -> _Kind:
     def read(raw: Any) -> int:
         if not isinstance(raw, int) or isinstance(raw, bool) or raw < minimum:
@@ -258,7 +275,8 @@ _KINDS: Mapping[str, _Kind] = {
     "model": _Kind("a model's name", _text),
     "tools": _Kind("a list of tool sources", _names, _split),
     "strategy": _one_of("auto", "chain"),
-    "sandbox": _one_of("auto", "zygote"),
+    "sandbox": _Kind(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them", _sandbox),
+    "policy": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "max_tools": _whole(1),
     "samples": _whole(1),
     "votes": _whole(1),

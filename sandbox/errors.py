@@ -10,7 +10,7 @@ class SandboxUnavailable(AtcError):
 
 
 class Unsupported(SandboxUnavailable):
-    """A sandbox cannot run such a program, and no call was made: another one may."""
+    """A sandbox cannot run this program, or none on this machine, and no call was made: another one may."""
 
 
 class Diverged(AtcError):

@@ -66,8 +66,13 @@ def test_doctor_tries_things_out(atc_) -> None:
     code, out, err = atc_("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(out)}
     assert (code, err) == (0, ""), checks
-    assert "runs programs" in checks["sandbox"]["detail"]
-    assert "not yet a boundary" in checks["sandbox"]["detail"]
+    zygote = checks["sandbox zygote"]["detail"]
+    assert zygote.startswith("print(1) in ")
+    assert "seccomp" in zygote
+    assert zygote.endswith("; auto takes this one")
+    assert "no boundary" in checks["sandbox trusted"]["detail"]
+    for name in ("docker", "monty"):
+        assert checks[f"sandbox {name}"]["state"] in ("ok", "missing")
     assert checks["model"]["state"] == "missing"
     assert checks["runs"]["state"] == checks["cache"]["state"] == "ok"
 

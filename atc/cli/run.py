@@ -33,7 +33,8 @@ Examples:
 )
 @click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
 @click.option("--strategy", type=click.Choice(["auto", "chain"]), help="How the program is come by.")
-@click.option("--sandbox", type=click.Choice(["auto", "zygote"]), help="What runs the program.")
+@click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")
+@click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
 @click.option(
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
 )

@@ -32,6 +32,8 @@ class ZygoteChild:
     def __init__(self, channel: socket.socket, status: socket.socket, *, limits: Limits, alone: bool) -> None:
         self.channel = channel
         self.pid = 0
+        self.killed = False
+        """Whether its run has done with it; it may take a moment to be dead."""
         self._limits, self._alone = limits, alone
         self._status = status
         self._pidfd = -1
@@ -69,6 +71,7 @@ class ZygoteChild:
         """Kill it: not one instruction of it is executed any more. The kernel takes its memory back meanwhile."""
         if self._alone:
             self._kill()
+            self.killed = True
         else:
             self.end()
 

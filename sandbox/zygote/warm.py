@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from sandbox.errors import SandboxUnavailable
+from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits
 from sandbox.zygote.offspring import DEATH_SECONDS, ZygoteChild, ZygoteLost
@@ -39,7 +39,9 @@ class Zygote:
 
     def __init__(self, *, spares: int, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._spares, self._waiting, self._used = spares, deque[ZygoteChild](), deque[ZygoteChild]()
+        self._spares, self._waiting = spares, deque[ZygoteChild]()
+        self._used: list[ZygoteChild] = []  # they serve runs, or were killed and are not dead yet
+        self._pool = threading.Lock()
         self._ready = threading.Lock()
         self._missing: dict[str, str] | None = None
         options = {
@@ -71,7 +73,7 @@ class Zygote:
 
         Raises:
             ZygoteLost: it cannot.
-            SandboxUnavailable: a layer is missing without which nothing runs.
+            Unsupported: a layer is missing without which nothing runs.
         """
         with self._ready:
             if self._missing is None:
@@ -88,7 +90,7 @@ class Zygote:
                 self._missing = dict(said["missing"])
         for name in LAYERS:
             if name in REQUIRED and self._missing.get(name, SWITCHED_OFF) != SWITCHED_OFF:
-                raise SandboxUnavailable(
+                raise Unsupported(
                     f"the zygote sandbox cannot have {LAYERS[name]}: {self._missing[name]}. "
                     f"It runs nothing without; use --sandbox docker or --sandbox monty"
                 )
@@ -100,37 +102,35 @@ class Zygote:
         Raises:
             ZygoteLost: the zygote is dead.
         """
-        while True:
-            try:
+        with self._pool:
+            child = None
+            while self._waiting and child is None:
                 child = self._waiting.popleft()
-            except IndexError:
-                child = self._fork(limits)
-                self._used.append(child)
-                return child
-            if child.fits(limits) and child.alive():
-                self._used.append(child)
-                return child
-            child.close()
+                if not (child.fits(limits) and child.alive()):
+                    child.close()
+                    child = None
+            child = child or self._fork(limits)
+            self._used.append(child)
+            return child
 
     def top_up(self, limits: Limits) -> None:
         """Have as many children forked ahead as there should be, for more runs within these limits."""
-        self._bury()
-        with suppress(ZygoteLost):  # the next run will notice
+        with self._pool, suppress(ZygoteLost):  # the next run will notice
+            self._bury()
             while len(self._waiting) < self._spares:
                 self._waiting.append(self._fork(limits))
 
     def spare_pids(self) -> list[int]:
         """The processes of those that are forked already."""
-        return [child.pid for child in list(self._waiting) if child.alive() and child.pid]
+        with self._pool:
+            return [child.pid for child in self._waiting if child.alive() and child.pid]
 
     def _bury(self) -> None:
-        """Let go of the dead."""
-        for _ in range(len(self._used)):
-            child = self._used.popleft()
-            if not child.closed and child.alive():
-                self._used.append(child)
-            else:
-                child.close()
+        """Let go of those that were killed and are dead by now; one that still serves a run is that run's affair."""
+        dead = [child for child in self._used if child.killed and not child.alive()]
+        for child in dead:
+            child.close()
+        self._used = [child for child in self._used if not child.closed]
 
     def _fork(self, limits: Limits) -> ZygoteChild:
         kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
@@ -152,16 +152,17 @@ class Zygote:
 
     def stop(self) -> None:
         """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
-        while self._waiting:
-            self._waiting.popleft().close()
+        with self._pool:
+            while self._waiting:
+                self._waiting.popleft().close()
         self._control.close()  # at this it kills its children, waits for them, and exits
         try:
             self._process.wait(DEATH_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        while self._used:
-            self._used.popleft().close()
+        with self._pool:
+            self._bury()
 
 
 def _zone_folders() -> list[str]:

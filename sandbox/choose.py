@@ -1,0 +1,126 @@
+"""Which sandbox runs the programs: by name, or the best that this machine has."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.errors import SandboxUnavailable, Unsupported
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.names import AUTO, NAMES, named
+from sandbox.trace import Trace
+
+__all__ = ["NAMES", "Availability", "InOrder", "automatic", "availability", "open_sandbox"]
+
+_CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a backend can be had on this machine. `reason` says why not, and what to do; None where it can."""
+
+    name: str
+    reason: str | None
+
+
+def automatic() -> tuple[str, ...]:
+    """The order in which `auto` tries on this system."""
+    return ("zygote", "docker", "monty") if sys.platform == "linux" else ("docker", "monty")
+
+
+def availability(name: str) -> Availability:
+    """Look whether the backend of this name can be had, without starting it for good."""
+    return Availability(name, _module(name).unavailable())
+
+
+def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[str] = ()) -> Sandbox:
+    """The sandbox of this name; nothing is started yet.
+
+    `auto` is the best that this machine has. Several names with commas between them are tried in that order for each
+    program: the next one runs what the one before cannot, as long as no call was made. `policy` reviews each program
+    first. `without` switches layers off, where the backend can.
+
+    Raises:
+        ValueError: there is no such name, or no such layer.
+        SandboxUnavailable: `auto` found none that can be had.
+    """
+    chosen = _available() if name == AUTO else named(name)
+    opened = [_open(part, without, in_order=len(chosen) > 1) for part in chosen]
+    sandbox = opened[0] if len(opened) == 1 else InOrder(opened)
+    if policy:
+        from sandbox.policy import Policed
+
+        return Policed(sandbox)
+    return sandbox
+
+
+class InOrder:
+    """Several sandboxes: what one of them cannot run, or not here, goes to the next before any call was made.
+
+    A trace says which one ran it.
+    """
+
+    def __init__(self, sandboxes: Sequence[Sandbox]) -> None:
+        self._sandboxes = sandboxes
+
+    @property
+    def name(self) -> str:
+        """That of the first; a trace has the name of the one that ran it."""
+        return self._sandboxes[0].name
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Those of the first."""
+        return self._sandboxes[0].layers
+
+    @property
+    def boundary(self) -> bool:
+        """Whether every one of them is meant to hold a hostile program."""
+        return all(sandbox.boundary for sandbox in self._sandboxes)
+
+    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
+        """See `sandbox.base.Sandbox.run`."""
+        refusals = []
+        for sandbox in self._sandboxes:
+            try:
+                return sandbox.run(source, tools, limits=limits, journal=journal)
+            except Unsupported as refusal:
+                refusals.append(f"{sandbox.name}: {refusal}")
+        raise Unsupported(f"no sandbox here runs this program ({'; '.join(refusals)})")
+
+    def warm(self) -> None:
+        """Start the first."""
+        self._sandboxes[0].warm()
+
+    def close(self) -> None:
+        """Close all."""
+        for sandbox in self._sandboxes:
+            sandbox.close()
+
+
+def _available() -> list[str]:
+    found = [availability(name) for name in automatic()]
+    names = [each.name for each in found if each.reason is None]
+    if not names:
+        reasons = "; ".join(f"{each.name}: {each.reason}" for each in found)
+        raise SandboxUnavailable(f"no sandbox can be had here ({reasons})")
+    return names
+
+
+def _open(name: str, without: Collection[str], *, in_order: bool) -> Sandbox:
+    make: Callable[..., Any] = getattr(_module(name), _CLASSES[name])
+    options: dict[str, Any] = {"without": without} if without else {}
+    if name == "monty" and in_order:
+        options["strict"] = False
+    sandbox: Sandbox = make(**options)
+    return sandbox
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"sandbox.{name}")
