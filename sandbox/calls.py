@@ -68,7 +68,7 @@ class Calls:
         self._settled = threading.Condition(self._lock)
         self._known: dict[str, tuple[Tool, Contract, bool]] = {}
         self._open: dict[int, Open] = {}
-        self._closed = self._settling = False
+        self._closed = self._held_back = self._settling = False
 
     def answer(self, call: Call) -> Reply:
         """`begin` and `finish` in one."""
@@ -138,16 +138,17 @@ class Calls:
         self._record(self._ended(asked, result=response, drift=opened.terms.drift(response)))
         return self._reply(asked.index, value, encoded)
 
-    def settle(self, *, send_rest: bool) -> None:
-        """Wait for the calls that were begun, as long as the run may take.
+    def hold_back(self) -> None:
+        """Send nothing more: somebody ended the run. Calls that still wait for their turn are not made."""
+        with self._lock:
+            self._held_back = True
+            for opened in [opened for opened in self._open.values() if not opened.sent]:
+                self._close_one(opened, "the run ended before it was sent", "not_run")
 
-        Those that wait for their turn are still made where the program came to its own end (`send_rest`), and not
-        where somebody else ended it.
-        """
+    def settle(self) -> None:
+        """Wait for the calls that are under way, as long as the run may take."""
         with self._settled:
             self._settling = True
-            for opened in [] if send_rest else [opened for opened in self._open.values() if not opened.sent]:
-                self._close_one(opened, "the run ended before it was sent", "not_run")
             while self._open and (remaining := self._clock.remaining()) > 0:
                 self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
 
@@ -213,8 +214,8 @@ class Calls:
         self._journal.after(call)
 
     def _check(self, index: int | None = None) -> None:
-        """Raise `Closed` when the run is over, or the call has got its outcome without us."""
-        if self._closed or (index is not None and index not in self._open):
+        """Raise `Closed` when the run is over for a new call, or for this one, which then has its outcome."""
+        if self._closed or (self._held_back if index is None else index not in self._open):
             raise Closed
 
     def _ended(self, asked: ToolCall, **how: Any) -> ToolCall:

@@ -115,7 +115,7 @@ class Conversation:
                 self._end(None)
                 return False
             case Failed() as failed:
-                raise RunEnded(self._failure(failed))
+                raise _Told(self._failure(failed))
         return True
 
     def _answer(self, call: Call) -> None:
@@ -139,6 +139,8 @@ class Conversation:
             if self._over:
                 return
             self._over, self._how = True, how
+        if how is not None and not isinstance(how, _Told):
+            self._calls.hold_back()
         self._ended.set()
 
     def _located(self, ended: RunEnded, interrupt: Callable[[], None]) -> Failure:
@@ -203,6 +205,10 @@ class Conversation:
 
     def _frames(self, failed: Failed) -> tuple[Frame, ...]:
         return tuple(frame for frame in failed.frames if frame.line <= self._lines)
+
+
+class _Told(RunEnded):
+    """The program's own failure, as its process told it. What it began goes on, as after its last line."""
 
 
 class _Replies:

@@ -82,7 +82,7 @@ def serve(
         pins = journal.open()
         run = Conversation(child.channel, source, calls, limits=limits)
         ended = run.hold(start_frame(source, tools, limits=limits, pins=pins), child.interrupt, clock)
-        calls.settle(send_rest=ended is None or (isinstance(ended, Failure) and ended.kind == "exception"))
+        calls.settle()
     except BaseException:
         calls.close("the run was stopped before it answered")
         with suppress(SandboxUnavailable):  # what happened first is what the caller must hear

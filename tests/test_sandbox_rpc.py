@@ -17,7 +17,7 @@ from protocols.toolbox import Toolbox
 from sandbox import frames
 from sandbox.clock import Clock, waiting_on_person
 from sandbox.conformance import make_tool, shop
-from sandbox.errors import Diverged, SandboxUnavailable
+from sandbox.errors import Diverged, Paused, SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
@@ -114,6 +114,8 @@ def test_an_honest_child():
         (lines(call(line="1")), "wrong shape"),
         (lines(call(tool=None)), "wrong shape"),
         (lines(call(unsendable={"id": 3})), "wrong shape"),
+        (lines(call(waits=0)), "wrong shape"),
+        (lines(call(waits=False), call(2, waits=False)), "numbered its call 2 where 1 was due"),
         (lines(call(tool="admin_wipe")), "undeclared tool 'admin_wipe'"),
         (lines(call(tool="get_item\x00")), "undeclared tool"),
         (lines({"fail": []}), "unknown frame"),
@@ -223,7 +225,7 @@ near_frames = st.one_of(
     st.builds(
         lambda document, key, value: json.dumps({**document, key: value}).encode() + b"\n",
         st.just(call()),
-        st.sampled_from(["call", "tool", "args", "line", "unsendable", "more"]),
+        st.sampled_from(["call", "tool", "args", "line", "unsendable", "waits", "more"]),
         json_values,
     ),
     st.builds(
@@ -338,3 +340,118 @@ def test_a_journal_that_cannot_open_ends_the_child():
     with pytest.raises(Diverged):
         serve(child, "", shop(), limits=Limits(), journal=Broken(), backend="fake")
     assert child.ended == 1
+
+
+def test_calls_that_nobody_waits_for_are_answered_in_order():
+    first_may_end = threading.Event()
+
+    def slow(id):  # noqa: A002 - the tool\'s argument
+        first_may_end.wait(10)
+        return id
+
+    def quick(id):  # noqa: A002 - the tool\'s argument
+        first_may_end.set()
+        return id
+
+    number = {"id": {"type": "integer"}}
+    tools = Toolbox([make_tool("slow", number, slow), make_tool("quick", number, quick)])
+    child = FakeChild(lines(call(tool="slow", waits=False), call(1, tool="quick", waits=False)), hangs=True)
+    heard = []
+
+    def read_then_end():
+        with child.theirs.makefile("rb") as replies:
+            replies.readline()  # the start
+            heard.extend(json.loads(replies.readline())["id"] for _ in range(2))
+        child.theirs.sendall(lines({"done": 7}))
+
+    reader = threading.Thread(target=read_then_end)
+    reader.start()
+    trace = serve_bytes(b"", tools=tools, child=child)
+    reader.join()
+    assert (heard, trace.value) == ([0, 1], 7)
+    assert [made.outcome for made in trace.calls] == ["done", "done"]
+
+
+def test_a_flood_of_calls_that_nobody_waits_for_ends_at_the_limit():
+    lock, now, most = threading.Lock(), [0], [0]
+
+    def work(id):  # noqa: A002 - the tool\'s argument
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        with lock:
+            now[0] -= 1
+        return "x" * 100_000  # replies that the child never reads
+
+    tools = Toolbox([make_tool("work", {"id": {"type": "integer"}}, work)])
+    data = lines(*[call(number, tool="work", waits=False) for number in range(100)])
+    trace = serve_bytes(data, tools=tools, tool_calls=50, concurrent_calls=2, wall_seconds=1.0)
+    assert trace.failure.type in ("tool_calls", "wall_seconds")
+    assert len(trace.calls) <= 50
+    assert most[0] <= 2
+    assert {made.outcome for made in trace.calls} <= {"done", "not_run", "unknown"}
+
+
+def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
+    released, begun = threading.Event(), []
+
+    def work(id):  # noqa: A002 - the tool\'s argument
+        begun.append(id)
+        released.wait(10)
+
+    tools = Toolbox([make_tool("work", {"id": {"type": "integer"}}, work, writes=True)])
+    data = lines(*[call(number, tool="work", args={"id": number}, waits=False) for number in range(5)])
+    child = FakeChild(data, hangs=True)
+    child.interrupt = released.set  # the limit has struck
+    trace = serve_bytes(b"", tools=tools, child=child, tool_calls=4, concurrent_calls=1)
+    assert trace.failure.type == "tool_calls"
+    assert len(begun) <= 1  # none, where the limit struck before the first was sent
+    assert [made.outcome for made in trace.calls] == ["done"] * len(begun) + ["not_run"] * (4 - len(begun))
+
+
+def test_a_pause_among_calls_that_nobody_waits_for_ends_the_run():
+    def gate():
+        raise Paused("ask first")
+
+    data = lines(call(tool="gate", args={}, waits=False))
+    trace = serve_bytes(b"", tools=Toolbox([make_tool("gate", {}, gate)]), child=FakeChild(data, hangs=True))
+    assert (trace.failure.kind, trace.failure.call, trace.calls[0].outcome) == ("paused", 0, "not_run")
+
+
+def test_our_own_error_in_a_call_that_nobody_waits_for_is_raised():
+    def diverged():
+        raise Diverged(0, "a", "b")
+
+    child = FakeChild(lines(call(tool="f", args={}, waits=False)), hangs=True)
+    with pytest.raises(Diverged):
+        serve_bytes(b"", tools=Toolbox([make_tool("f", {}, diverged)]), child=child)
+    assert child.ended == 1
+
+
+def test_a_tool_that_comes_back_after_the_end_changes_nothing():
+    released, back = threading.Event(), threading.Event()
+    heard = []
+
+    def late():
+        released.wait(10)
+        back.set()
+        return "too late"
+
+    journal = Journal(sink=lambda execution, made, complete: heard.append((made.outcome, complete)))
+    child = FakeChild(lines(call(tool="late", args={})), hangs=True)
+    tools = Toolbox([make_tool("late", {}, late, writes=True)])
+    trace = serve(child, "", tools, limits=Limits(wall_seconds=0.2), journal=journal, backend="fake")
+    released.set()
+    assert back.wait(10)
+    assert (trace.failure.type, trace.calls[0].outcome) == ("wall_seconds", "unknown")
+    assert "no answer within the run's 0.2 s" in trace.calls[0].error
+    assert heard == [("unknown", False), ("unknown", True)]
+
+
+def test_threads_are_kept_for_the_next_run_and_not_more_than_some():
+    for _ in range(3):
+        serve_bytes(lines({"done": 1}))
+    before = threading.active_count()
+    for _ in range(20):
+        serve_bytes(lines({"done": 1}))
+    assert threading.active_count() <= before + 1

@@ -113,6 +113,7 @@ def test_a_zygote_that_died_between_runs_is_replaced(own):
     run(own, "1")
     first = pid_of(own)
     own._zygote._process.kill()
+    own._zygote._process.wait()
     assert run(own, "1 + 1").value == 2
     assert pid_of(own) != first
 

@@ -162,7 +162,9 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         with self._pool:
-            self._bury()
+            for child in self._used:
+                if child.killed:
+                    child.close()
 
 
 def _zone_folders() -> list[str]:
