@@ -12,14 +12,12 @@ did not wait for one before the next: what it sees does not depend on which tool
 
 from __future__ import annotations
 
-import json
 import signal
 from contextlib import suppress
-from dataclasses import asdict
 from typing import NamedTuple, Protocol
 
 from protocols.toolbox import Toolbox
-from sandbox.calls import Calls
+from sandbox.calls import Calls, encode
 from sandbox.clock import Clock
 from sandbox.conversation import Conversation, kernel_limit
 from sandbox.errors import SandboxUnavailable
@@ -110,10 +108,10 @@ def start_frame(source: str, tools: Toolbox, *, limits: Limits, pins: Pins) -> b
     document = {
         "source": source,
         "tools": {alias: list(tool.arguments) for alias, tool in tools.items()},
-        "limits": asdict(limits),
-        "pins": asdict(pins),
+        "limits": {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds},
+        "pins": {"seed": pins.seed, "clock": pins.clock, "timezone": pins.timezone},
     }
-    return (json.dumps(document) + "\n").encode("ascii")
+    return (encode(document) + "\n").encode("ascii")
 
 
 def _explain(exit_: Exit, limits: Limits) -> Failure:

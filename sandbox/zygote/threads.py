@@ -27,9 +27,10 @@ def install() -> None:
     asyncio.to_thread = asyncio.threads.to_thread = to_thread
     loop: Any = asyncio.BaseEventLoop
     loop.shutdown_default_executor = _nothing_to_shut_down
-    start: Any = _refuse
-    _thread.start_new_thread = start
-    threading._start_new_thread = start  # type: ignore[attr-defined]  # noqa: SLF001 - the name that Thread calls
+    for name in ("start_new_thread", "start_joinable_thread"):  # Thread calls the second one since Python 3.13
+        for module, where in ((_thread, name), (threading, f"_{name}")):
+            if hasattr(module, where):
+                setattr(module, where, _refuse)
 
 
 class InlineExecutor(concurrent.futures.Executor):
