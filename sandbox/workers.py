@@ -32,4 +32,5 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
         _idle.append(inbox)
 
 
-os.register_at_fork(after_in_child=_idle.clear)
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_idle.clear)
