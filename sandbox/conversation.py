@@ -34,6 +34,9 @@ from sandbox.trace import Failure, FailureKind, Frame
 LAST_WORD_SECONDS = 0.02
 """How long a program that ran into a limit has to say on which line it stood."""
 
+SURE_TO_FIT = 32768
+"""So many bytes can be sent without waiting for a child that may not read."""
+
 End = Failure | ChannelClosed | None
 
 
@@ -67,8 +70,12 @@ class Conversation:
         context = contextvars.copy_context()
         context.run(running.set, clock)
         self._concurrent.context = context.copy()
-        workers.start(lambda: context.run(self._talk, start))
         try:
+            if len(start) <= SURE_TO_FIT:  # the child begins while our thread still wakes up
+                with suppress(ChannelClosed):  # the thread will notice
+                    self._send(start)
+                start = b""
+            workers.start(lambda: context.run(self._talk, start))
             how = self._await_end(clock)
             if isinstance(how, RunEnded):
                 return self._located(how, interrupt)
@@ -90,7 +97,8 @@ class Conversation:
     def _talk(self, start: bytes) -> None:
         """What the thread of its own does."""
         try:
-            self._send(start)
+            if start:
+                self._send(start)
             while self._listen():
                 pass
         except Closed:  # it was ended while a tool worked

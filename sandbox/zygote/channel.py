@@ -42,6 +42,7 @@ class Channel:
         self._sending = False
         self._late: Interrupted | None = None
         self._muted = False
+        self._held: bytes | None = None  # frames that wait for the last word
         self.output = io.TextIOWrapper(
             io.BufferedWriter(_Output(self), OUTPUT_FRAME_BYTES), encoding="utf-8", newline="\n"
         )
@@ -86,15 +87,22 @@ class Channel:
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:
-        """Send what is left of the output, and the last word."""
+        """Send what is left of the output, and the last word, together where that is possible."""
+        self._held = b""
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
-        self._send(_encode(outcome).encode("utf-8"))
+        held, self._held = self._held, None
+        self._send(held + _encode(outcome).encode("utf-8"))
 
     def print(self, text: str) -> None:
         """Send a piece of standard output."""
-        if not self._muted:
-            self._send(_encode({"stdout": text}).encode("utf-8"))
+        if self._muted:
+            return
+        frame = _encode({"stdout": text}).encode("utf-8")
+        if self._held is None or len(self._held) + len(frame) > OUTPUT_FRAME_BYTES:
+            self._send(frame)
+        else:
+            self._held += frame + b"\n"
 
     def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a signal handler's signature
         """Stop the program where it stands; in the middle of sending a frame, right after it."""

@@ -6,10 +6,12 @@ import sys
 import threading
 import weakref
 from collections.abc import Collection, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from protocols.toolbox import Toolbox
+from sandbox import workers
 from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
@@ -93,7 +95,7 @@ class ZygoteSandbox:
                 try:
                     return serve(child, source, tools, limits=limits, journal=journal, backend=self.name)
                 finally:
-                    zygote.top_up(limits)
+                    workers.start(partial(zygote.top_up, limits))
             except ZygoteLost:
                 self._discard(zygote)
                 if last or self._closed:

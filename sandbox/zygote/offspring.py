@@ -44,6 +44,15 @@ class ZygoteChild:
         ours = self._limits
         return (ours.memory_bytes, ours.cpu_seconds) == (limits.memory_bytes, limits.cpu_seconds)
 
+    def await_start(self) -> None:
+        """Wait until it is forked.
+
+        Raises:
+            SandboxUnavailable: it cannot be.
+        """
+        if not self._announced:
+            self._hear_start()
+
     def alive(self) -> bool:
         """Whether it has not ended, as far as is known without waiting."""
         if not self._announced and _readable(self._status):
@@ -98,8 +107,7 @@ class ZygoteChild:
         self.pid = int(self._receive()["pid"])
 
     def _signal(self, number: signal.Signals) -> None:
-        if not self._announced:
-            self._hear_start()
+        self.await_start()
         if self._pidfd >= 0:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, number)

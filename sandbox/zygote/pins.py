@@ -32,6 +32,8 @@ _monotonic, _sleep, _localtime, _gmtime, _strftime, _ctime, _asctime = (
 )
 _base = 0.0
 _elapsed = 0.0
+_seeded: int | None = None
+"""The seed that chance starts from and that nothing has used yet."""
 _entropy = random.Random(0)  # noqa: S311 - to be the same each time is its purpose
 
 
@@ -49,15 +51,18 @@ def install() -> None:
     setattr(random.Random, "seed", _seed)  # noqa: B010 - for instances that are given no seed
     random.seed = random._inst.seed  # noqa: SLF001
     uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001 - uuid1 then uses time and random
+    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})  # so that the commonest seed is there already
     uuid._node = 0x020000000000  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def start(pins: dict[str, Any]) -> None:
     """Begin a run at its pinned state."""
-    global _base, _elapsed
+    global _base, _elapsed, _seeded
     _base, _elapsed = pins["clock"], 0.0
-    _entropy.seed(f"entropy {pins['seed']}")
-    random.seed(pins["seed"])
+    if pins["seed"] != _seeded:
+        _seeded = pins["seed"]
+        _entropy.seed(f"entropy {_seeded}")
+        random.seed(_seeded)
     rule = stdlib.posix_rule(pins["timezone"])
     if rule != os.environ.get("TZ"):
         os.environ["TZ"] = rule

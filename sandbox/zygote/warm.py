@@ -41,6 +41,8 @@ class Zygote:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._spares, self._waiting = spares, deque[ZygoteChild]()
         self._used: list[ZygoteChild] = []  # they serve runs, or were killed and are not dead yet
+        self._coming = 0
+        self._stopped = False
         self._pool = threading.Lock()
         self._ready = threading.Lock()
         self._missing: dict[str, str] | None = None
@@ -66,7 +68,10 @@ class Zygote:
             except OSError as error:
                 self._control.close()
                 raise SandboxUnavailable(f"the zygote sandbox cannot start {sys.executable!r}: {error}") from error
-        self.top_up(Limits())  # it finds the requests when it has loaded
+        with suppress(ZygoteLost):
+            self._waiting.extend(
+                self._fork(Limits()) for _ in range(spares)
+            )  # it finds the requests when it has loaded
 
     def await_ready(self) -> Mapping[str, str]:
         """Wait until it can fork. Gives the layers that are missing, with the reasons.
@@ -115,10 +120,22 @@ class Zygote:
 
     def top_up(self, limits: Limits) -> None:
         """Have as many children forked ahead as there should be, for more runs within these limits."""
-        with self._pool, suppress(ZygoteLost):  # the next run will notice
+        with self._pool:
             self._bury()
-            while len(self._waiting) < self._spares:
-                self._waiting.append(self._fork(limits))
+            wanted = self._spares - len(self._waiting) - self._coming
+            self._coming += wanted
+        forked: list[ZygoteChild] = []
+        with suppress(SandboxUnavailable):  # the next run will notice
+            for _ in range(wanted):
+                forked.append(self._fork(limits))
+                forked[-1].await_start()
+        with self._pool:
+            self._coming -= wanted
+            if self._stopped:
+                for child in forked:
+                    child.close()
+            else:
+                self._waiting.extend(forked)
 
     def spare_pids(self) -> list[int]:
         """The processes of those that are forked already."""
@@ -153,6 +170,7 @@ class Zygote:
     def stop(self) -> None:
         """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
         with self._pool:
+            self._stopped = True
             while self._waiting:
                 self._waiting.popleft().close()
         self._control.close()  # at this it kills its children, waits for them, and exits
