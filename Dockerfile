@@ -1,17 +1,29 @@
-# atc with its embedded model's runtime. The model itself is fetched on first use into the mounted cache:
+# Two images. The last one is atc with its embedded model's runtime. The model itself is fetched on first use into the
+# mounted cache:
 #   docker build -t atc .
 #   docker run --rm -it -v atc-cache:/cache atc run "How many flights left JFK for Boston on 4 July 2013?"
 ARG BASE=python:3.12-slim
-FROM ${BASE}
+
+# What programs run in with `--sandbox docker`, built by atc when it is first needed (sandbox/docker/image.py).
+# Nothing in it is executed while it is built, so that any engine can, without a network.
+FROM ${BASE} AS sandbox
+COPY sandbox /opt/atc/sandbox
+USER 65534:65534
+WORKDIR /
+# Not -I: it would ignore PYTHONHASHSEED.
+ENTRYPOINT ["python3", "-s", "-S", "-B", "-P", "/opt/atc/sandbox/docker/inside.py"]
+CMD []
+
+FROM ${BASE} AS atc
 
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE Dockerfile ./
 COPY atc atc
 COPY sandbox sandbox
 COPY protocols protocols
 COPY probing probing
 COPY toolflow_bench toolflow_bench
-RUN pip install --no-cache-dir ".[local,retrieval,toolflow]" && rm -rf /src
+RUN pip install --no-cache-dir ".[local,monty,retrieval,toolflow]" && rm -rf /src
 
 RUN useradd --create-home atc && mkdir /cache && chown atc /cache
 USER atc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import errno
@@ -18,7 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.conformance import run
+from protocols.toolbox import Toolbox
+from sandbox.conformance import make_tool, run
 from sandbox.layers import seccomp
 from sandbox.layers.names import LAYERS
 from sandbox.layers.syscalls import AUDIT_ARCH, NUMBERS
@@ -120,7 +122,7 @@ def test_the_numbers_of_another_architecture_kill():
 def test_namespaces_alone_are_empty(listener, abstract):
     with alone("namespaces") as sandbox:
         assert outcome(sandbox, "import os\n[os.listdir('/'), os.getpid()]") == [[], 1]
-        assert outcome(sandbox, "open('/x', 'w')") .startswith("OSError [Errno 30]")  # read-only
+        assert outcome(sandbox, "open('/x', 'w')").startswith("OSError [Errno 30]")  # read-only
         assert outcome(sandbox, "import os\nos.mkdir('/x')").startswith("OSError [Errno 30]")
         connect = f"import socket\nsocket.create_connection(('127.0.0.1', {listener}), timeout=5)"
         assert outcome(sandbox, connect).startswith("OSError")  # the network has not even a loopback
@@ -131,20 +133,37 @@ def test_namespaces_alone_are_empty(listener, abstract):
 
 
 def test_namespaces_alone_end_what_a_program_started():
-    with alone("namespaces") as sandbox:
-        source = """
-            import os, time
+    name = f"orphan-{os.getpid()}"
+    source = f"""
+        import ctypes, os, time
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
             if os.fork() == 0:
-                os.setsid()
-                if os.fork() == 0:
-                    time.sleep(600)
-                os._exit(0)
-            os.wait()
-        """
-        before = processes()
-        assert outcome(sandbox, source) == [2, 0]
+                ctypes.CDLL(None).prctl(15, b"{name}", 0, 0, 0)  # PR_SET_NAME
+                os.write(writer, b"up")
+                time.sleep(600)
+            os._exit(0)
+        os.wait()
+        os.read(reader, 2)
+        began()
+    """
+    seen = []
+    with alone("namespaces") as sandbox:
+        tools = Toolbox([make_tool("began", {}, lambda: seen.extend(named(name)))])
+        assert run(sandbox, textwrap.dedent(source), tools).failure is None
+        assert len(seen) == 1  # while the program ran it was there
         sandbox.close()
-        assert processes() <= before
+        assert named(name) == []
+
+
+def named(name):
+    """The processes of this name, wherever they are."""
+    found = []
+    for comm in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            found += [comm] if comm.read_text().strip() == name else []
+    return found
 
 
 def test_landlock_alone_refuses_files_and_networks(listener, abstract):
@@ -184,10 +203,6 @@ def test_limits_alone():
         assert outcome(sandbox, source) == [512 * 2**20, 11, 0, 0, 0, 4]
 
 
-def processes():
-    return {entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()}
-
-
 # ---- what the filter says, without a kernel
 
 
@@ -210,16 +225,16 @@ def judge(program, number, arguments=(), arch=None):
 
 
 @pytest.mark.parametrize("machine", list(NUMBERS))
-@given(number=st.integers(0, 600), argument=st.integers(0, 2**64 - 1))
+@given(number=st.integers(0, 600), argument=st.integers(0, 8) | st.integers(0, 2**64 - 1))
 def test_the_filter_allows_its_list_and_nothing_else(machine, number, argument):
-    program = seccomp.program(machine, NUMBERS[machine], descriptor=3)
+    program = seccomp.program(machine, NUMBERS[machine], reader=3, writer=4)
     names = {number: name for name, number in NUMBERS[machine].items()}
     verdict = judge(program, number, (argument, argument, argument), AUDIT_ARCH[machine])
     match names.get(number):
         case None:
             assert verdict == REFUSE
-        case "read" | "write":
-            assert verdict == (ALLOW if argument & 0xFFFFFFFF == 3 else REFUSE)
+        case "read" | "write" as name:
+            assert verdict == (ALLOW if argument & 0xFFFFFFFF == {"read": 3, "write": 4}[name] else REFUSE)
         case "mmap" | "mprotect":
             assert verdict == (REFUSE if argument & seccomp.PROT_EXEC else ALLOW)
         case _:
@@ -228,7 +243,7 @@ def test_the_filter_allows_its_list_and_nothing_else(machine, number, argument):
 
 @pytest.mark.parametrize("machine", list(NUMBERS))
 def test_another_architecture_is_killed(machine):
-    program = seccomp.program(machine, NUMBERS[machine], descriptor=3)
+    program = seccomp.program(machine, NUMBERS[machine], reader=3, writer=4)
     for number in range(500):
         assert judge(program, number, (), 0x40000003) == KILL  # i386
     if machine == "x86_64":

@@ -23,8 +23,8 @@ _X32 = 0x40000000
 _MODE_FILTER = 2
 
 
-def program(machine: str, numbers: Mapping[str, int], *, descriptor: int) -> bytes:
-    """The filter: `numbers` are allowed, reading and writing on `descriptor` alone, memory without execution.
+def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:
+    """The filter: `numbers` are allowed, reading and writing on these descriptors alone, memory without execution.
 
     A refused call fails with EPERM, so that a program sees a `PermissionError` on its own line. A call by the
     numbers of another architecture kills.
@@ -32,6 +32,7 @@ def program(machine: str, numbers: Mapping[str, int], *, descriptor: int) -> byt
     checks = b""
     for name in sorted(numbers, key=lambda name: name not in ("read", "write")):  # the busiest two first
         if name in ("read", "write"):
+            descriptor = reader if name == "read" else writer
             checks += _when(numbers[name], argument=0, test=_EQUAL, value=descriptor, allow_if=True)
         elif name in ("mmap", "mprotect"):
             checks += _when(numbers[name], argument=2, test=_BITS, value=PROT_EXEC, allow_if=False)

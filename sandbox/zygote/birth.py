@@ -14,12 +14,9 @@ from typing import Any, NoReturn
 
 from sandbox.layers import privileges
 from sandbox.zygote import faults
-from sandbox.zygote.layering import Layering
+from sandbox.zygote.layering import CHANNEL, Layering
 
-CHANNEL = 3
-"""The descriptor of the channel in a child, the only one that it has."""
-
-Run = Callable[[int], object]
+Run = Callable[[int, int], object]
 """`sandbox.zygote.child.run`."""
 
 _START: dict[str, Any] = {"tools": {}, "limits": {}, "pins": {"seed": 0, "clock": 0.0, "timezone": "UTC"}}
@@ -50,7 +47,7 @@ class Birth:
             os.closerange(0, CHANNEL)
             os.closerange(CHANNEL + 1, 1 << 30)
             self._layering.last(limits)
-            self._run(CHANNEL)
+            self._run(CHANNEL, CHANNEL)
             os._exit(0)
         finally:
             os._exit(1)
@@ -67,7 +64,7 @@ def _rehearse(run: Run) -> faults.Ranges:
         pid = os.fork()
         if pid == 0:
             try:
-                run(theirs.fileno())
+                run(theirs.fileno(), theirs.fileno())
                 theirs.recv(1)  # our pages are looked at meanwhile
             finally:
                 os._exit(0)

@@ -33,8 +33,8 @@ class Interrupted(BaseException):
 class Channel:
     """The one live descriptor. Replies to calls that the program does not wait for come in the order of the calls."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, reader: int, writer: int) -> None:
+        self._reader, self._writer = reader, writer
         self._read = b""
         self._poll: Any = None
         self._number = 0
@@ -78,7 +78,7 @@ class Channel:
         parts = []
         while (end := self._read.find(b"\n")) < 0:
             parts.append(self._read)
-            self._read = os.read(self._descriptor, 65536)
+            self._read = os.read(self._reader, 65536)
             if not self._read:
                 os._exit(0)
         parts.append(self._read[:end])
@@ -129,7 +129,7 @@ class Channel:
     def _readable(self, seconds: float | None) -> bool:
         if self._poll is None:
             self._poll = select.poll()
-            self._poll.register(self._descriptor, select.POLLIN)
+            self._poll.register(self._reader, select.POLLIN)
         return bool(self._poll.poll(None if seconds is None else max(seconds, 0) * 1000))
 
     def _send(self, data: bytes) -> None:
@@ -137,7 +137,7 @@ class Channel:
         self._sending = True
         try:
             while view:
-                view = view[os.write(self._descriptor, view) :]
+                view = view[os.write(self._writer, view) :]
         except OSError:
             os._exit(0)  # the host has hung up
         self._sending = False

@@ -6,14 +6,12 @@ Nothing here protects anybody: the program can reach and change all of it. What 
 from __future__ import annotations
 
 import builtins
-import os
 import signal
 import sys
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sandbox.layers.rlimits import confine
 from sandbox.zygote import loop, pins, program
 from sandbox.zygote.channel import Channel
 from sandbox.zygote.values import shorten
@@ -34,21 +32,13 @@ class ToolError(Exception):
 ToolError.__module__ = "builtins"
 
 
-def main(descriptor: int) -> NoReturn:
-    """`run` in a process that was made for one program: it has not been confined yet, and ends here."""
-    run(descriptor, confine_as_told=True)
-    os._exit(0)
-
-
-def run(descriptor: int, *, confine_as_told: bool = False) -> None:
+def run(reader: int, writer: int) -> None:
     """Take the program from the host, run it, and say how it ended.
 
-    The process is expected to have its limits already, but for `confine_as_told`: the host's first frame has them too.
+    The channel is one descriptor for both ways, or two. The process has its limits and layers already.
     """
-    channel = Channel(descriptor)
+    channel = Channel(reader, writer)
     start = channel.receive()
-    if confine_as_told:
-        confine(start["limits"])
     pins.start(start["pins"])
     loop.use(channel)
     signal.signal(signal.SIGALRM, channel.interrupt)

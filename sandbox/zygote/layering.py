@@ -12,6 +12,9 @@ from collections.abc import Callable, Collection, Mapping
 from sandbox.layers import landlock, namespaces, privileges, rlimits, seccomp, syscalls
 from sandbox.layers.names import REQUIRED, SWITCHED_OFF
 
+CHANNEL = 3
+"""The descriptor of the channel in a child, the only one that it has."""
+
 
 class Layering:
     """The layers of one warm process. `missing` says of each that is not there why."""
@@ -45,7 +48,7 @@ class Layering:
         if numbers is None:
             self.missing.setdefault("seccomp", f"no table of system calls for {self.machine}")
         else:
-            self._filter = seccomp.program(self.machine, numbers, descriptor=3)
+            self._filter = seccomp.program(self.machine, numbers, reader=CHANNEL, writer=CHANNEL)
             self._put("seccomp", self._try_filter)
 
     def fork(self) -> int:

@@ -33,7 +33,7 @@ def serve(options: dict[str, Any]) -> NoReturn:
         layering.before_loading()
         with suppress(OSError):  # where each child is alone in a namespace this is not needed
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what a child leaves behind becomes ours to kill
-        birth = Birth(_load(options["zones"]), layering)
+        birth = Birth(load(options["zones"]), layering)
         layering.after_loading()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
@@ -45,8 +45,8 @@ def serve(options: dict[str, Any]) -> NoReturn:
     os._exit(0)
 
 
-def _load(zone_folders: list[str]) -> Run:
-    """Load what programs may import and what runs them. Gives the latter."""
+def load(zone_folders: list[str]) -> Run:
+    """Load what programs may import and what runs them. Gives the latter; nothing of ours is left to import."""
     stdlib.load(zone_folders)
     from sandbox.zygote import child, loop, pins, threads
 
