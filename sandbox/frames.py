@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import select
+import socket
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Protocol
 
@@ -13,6 +15,9 @@ from sandbox.trace import Failure, Frame
 
 FRAME_BYTES = 1 << 20
 """Largest single frame from a child: one call's arguments, a piece of output, or the program's value."""
+
+GLANCES = 100
+"""Looks for a message before the thread goes to sleep: to be woken takes longer than a program between two calls."""
 
 LEVELS = 100
 """How deeply a frame may be nested: what passes here, every later step of the host can take."""
@@ -108,6 +113,10 @@ class Wire:
 
     def __init__(self, channel: Stream, *, total_bytes: int) -> None:
         self._channel = channel
+        self._poll: select.poll | None = None
+        if isinstance(channel, socket.socket) and hasattr(select, "poll"):
+            self._poll = select.poll()
+            self._poll.register(channel, select.POLLIN)
         self._left = total_bytes
         self._buffer = bytearray()
         self._searched = 0
@@ -133,6 +142,10 @@ class Wire:
         return parse(line)
 
     def _receive(self) -> None:
+        if self._poll is not None:
+            for _ in range(GLANCES):
+                if self._poll.poll(0):
+                    break
         try:
             data = self._channel.recv(65536)
         except OSError as error:

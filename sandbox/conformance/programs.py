@@ -49,6 +49,7 @@ def a_run_can_be_repeated(sandbox: Sandbox) -> None:
     journal = Journal(pins=Pins(seed=7, clock=1_357_000_000.0))
     first, again = run(sandbox, source, journal=journal), run(sandbox, source, journal=journal)
     assert first.stdout == again.stdout
+    assert run(sandbox, source).stdout == run(sandbox, source).stdout, "with the default pins too"
     assert "2013-01-01" in first.stdout, first
     assert first.pins == journal.pins
     other = run(sandbox, source, journal=Journal(pins=Pins(seed=8, clock=1_357_000_000.0)))
