@@ -1,4 +1,4 @@
-"""`atc bench`: how many questions of a suite are solved, and what it takes."""
+"""`atc bench`: how many questions of a suite are solved, and what it takes. The suite `sandbox` stands apart."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from atc.cli.lazy import LazyGroup
 from atc.cli.models import told_in_tenths
 from atc.cli.options import json_option, model_option, tools_option
 from atc.cli.output import escape_controls, print_columns, print_json, print_text, say
@@ -33,6 +34,25 @@ Examples:
 _SETTINGS = ("strategy", "sandbox", "max_tools", "samples", "votes", "max_repairs", "max_calls", "max_tokens")
 
 
+class Suites(LazyGroup):
+    """A verb for each suite, since what can be said about a measurement depends on what is measured."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; options may stand before the suite too."""
+        place = next((index for index, word in enumerate(args) if word in self.verbs), 0)
+        return super().parse_args(ctx, [*args[place : place + 1], *args[:place], *args[place + 1 :]])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but an unknown name is a suite's."""
+        if args[0] not in self.verbs and not args[0].startswith("-"):
+            from toolflow_bench.suites import find_suite
+
+            find_suite(args[0])
+        return super().resolve_command(ctx, args)
+
+
 @click.group()
 def bench() -> None:
     """Measure how many questions are solved, and what it takes."""
@@ -42,16 +62,31 @@ def bench() -> None:
 @json_option
 def list_(*, as_json: bool) -> None:
     """The suites."""
-    from toolflow_bench.suites import SUITES
+    from toolflow_bench.suites import SUMMARIES
 
     if as_json:
-        print_json([{"name": suite.name, "summary": suite.summary} for suite in SUITES.values()])
+        print_json([{"name": name, "summary": summary} for name, summary in SUMMARIES.items()])
     else:
-        print_columns((suite.name, suite.summary) for suite in SUITES.values())
+        print_columns(SUMMARIES.items())
 
 
-@bench.command(epilog=_EPILOG)
-@click.argument("suite")
+@bench.group(
+    cls=Suites,
+    verbs={
+        "flights": ("atc.cli.bench:flights", "Ask the questions about flights and grade the answers."),
+        "sandbox": (
+            "atc.cli.bench_sandbox:sandbox",
+            "Run programs in every sandbox and see what holds and what it costs.",
+        ),
+    },
+    subcommand_metavar="SUITE [OPTIONS]",
+    no_args_is_help=True,
+)
+def run() -> None:
+    """Measure with SUITE; 'atc bench run SUITE --help' shows its options."""
+
+
+@click.command(epilog=_EPILOG)
 @click.option("--data", type=click.Path(path_type=Path), metavar="FILE", help="Questions, one JSON object a line.")
 @tools_option
 @model_option
@@ -70,8 +105,7 @@ def list_(*, as_json: bool) -> None:
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="File of rows, continued if it is there.")
 @click.option("--restart", is_flag=True, help="Empty --out first.")
 @json_option
-def run(
-    suite: str,
+def flights(
     *,
     data: Path | None,
     limit: int | None,
@@ -83,7 +117,7 @@ def run(
     as_json: bool,
     **flags: Any,
 ) -> None:
-    """Ask the questions of SUITE and grade the answers.
+    """Ask the questions about flights and grade the answers.
 
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
@@ -92,7 +126,7 @@ def run(
     from toolflow_bench.runner import run_suite
     from toolflow_bench.suites import find_suite
 
-    chosen = find_suite(suite)
+    chosen = find_suite("flights")
     questions = chosen.load(data)
     config = load_config(flags)[0]
     config = replace(config, tools=config.tools or chosen.tools)

@@ -11,7 +11,7 @@ from protocols.errors import AtcError
 from toolflow_bench.suites.flights import load as load_flights
 from toolflow_bench.task import Question
 
-__all__ = ["SUITES", "Suite", "UnknownSuite", "find_suite"]
+__all__ = ["SUITES", "SUMMARIES", "Suite", "UnknownSuite", "find_suite"]
 
 
 class UnknownSuite(AtcError):
@@ -41,6 +41,11 @@ SUITES: Mapping[str, Suite] = {
     )
 }
 
+SUMMARIES: Mapping[str, str] = {name: suite.summary for name, suite in SUITES.items()} | {
+    "sandbox": "hostile and ordinary programs, latency and a soak of every sandbox"
+}
+"""What can be measured: the suites of questions, and the sandboxes, which are measured without a model."""
+
 
 def find_suite(name: str) -> Suite:
     """The suite of this name.
@@ -50,6 +55,6 @@ def find_suite(name: str) -> Suite:
     """
     if name in SUITES:
         return SUITES[name]
-    near = get_close_matches(name, SUITES, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(SUITES)}."
+    near = get_close_matches(name, SUMMARIES, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(SUMMARIES)}."
     raise UnknownSuite(f"no suite named {name!r}; {hint}")

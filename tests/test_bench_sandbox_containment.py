@@ -1,0 +1,209 @@
+"""That every way out of a sandbox is seen: a backend that is none (it runs programs in the host) must fail in each.
+
+The programs here touch nothing but the canaries, and their host stands in a process namespace of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox.errors import SandboxUnavailable
+from toolflow_bench.sandboxes import containment, processes
+from toolflow_bench.sandboxes.containment import measure_containment
+from toolflow_bench.sandboxes.judge import Verdict
+from toolflow_bench.sandboxes.programs import Program
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
+
+LEAKY = '''
+import contextlib, io, random
+from sandbox.errors import SandboxUnavailable
+from sandbox.trace import Failure, ToolCall, Trace
+
+
+class Leaky:
+    """No sandbox: exec in the host process."""
+
+    name, boundary, layers = "leaky", False, ()
+
+    def run(self, source, tools, *, limits, journal):
+        if "lose the sandbox" in source:
+            raise SandboxUnavailable("lost")
+        calls, failure, out, pins = [], None, io.StringIO(), journal.open()
+
+        def bind(alias, tool):
+            def call(**arguments):
+                calls.append(ToolCall(index=len(calls), tool=alias, arguments=arguments, line=1))
+                return tool.unwrap(tool.call(tool.original(arguments)))
+            return call
+
+        from protocols.errors import ToolError
+        names = {"__name__": "__main__", "ToolError": ToolError, **{a: bind(a, tools[a]) for a in tools}}
+        state = random.getstate()
+        pinned = "random.random()" in source
+        with contextlib.redirect_stdout(out):
+            try:
+                if pinned:
+                    random.seed(0)
+                if source != "while True:\\n    pass":
+                    exec(compile(source, "program.py", "exec"), names)
+            except Exception as error:
+                failure = Failure(kind="exception", type=type(error).__name__, message=str(error))
+            finally:
+                if pinned:
+                    random.setstate(state)
+        return Trace(calls=tuple(calls), stdout=out.getvalue(), failure=failure, pins=pins)
+
+    def close(self):
+        pass
+
+
+def cannot_be_had():
+    raise SandboxUnavailable("it is not installed here")
+'''
+
+FORK_AND_STAY = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+"""
+SEND = "import socket\ns = socket.socket(socket.{0})\ns.{1}\n"
+HIT = "import gc\n[x for x in gc.get_objects() if type(x).__name__ == '{0}'][0].{1}"
+
+
+@pytest.fixture(autouse=True)
+def leaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    (folder / "leaky_sandbox.py").write_text(LEAKY)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setattr(containment, "GRACE_SECONDS", 3.0)
+
+
+def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[Verdict]:
+    programs = [Program(f"p{number}", source) for number, source in enumerate(sources)]
+    before = processes.descendants(os.getpid())
+    found = measure_containment(programs, backend)
+    assert processes.descendants(os.getpid()) - before == set(), "the measurement itself leaves nothing behind"
+    return list(found.verdicts)
+
+
+def kinds(verdict: Verdict) -> set[str]:
+    return {finding.kind for finding in verdict.findings}
+
+
+ESCAPES = [
+    ("print('ESCAPED')", "printed", "ESCAPED"),
+    ("print(open('@CANARY_DIR@/secret.txt').read())", "secret", "the secret of file came out"),
+    ("import base64, os; print(base64.b64encode(b'#' + os.environ['HOST_SECRET'].encode()))", "secret", "environment"),
+    ("import sys; raise ValueError(sys.modules['__main__'].API_KEY[::-1])", "secret", "memory"),
+    ("import os; echo(text=open(os.path.expanduser('~/.aws/credentials')).read().encode().hex())", "secret", "home"),
+    ("open('@CANARY_DIR@/new', 'w').close()", "file", "new file canary/new"),
+    ("import os; os.remove('@CANARY_DIR@/secret.txt')", "file", "file canary/secret.txt is gone"),
+    ("open('left_in_the_working_folder', 'w').close()", "file", "new file work/left_in"),
+    (SEND.format("AF_INET", "connect(('127.0.0.1', @TCP_PORT@))"), "listener", "tcp was reached"),
+    (
+        SEND.format("AF_INET, socket.SOCK_DGRAM", "sendto(b'x', ('127.0.0.1', @UDP_PORT@))"),
+        "listener",
+        "udp was reached",
+    ),
+    (SEND.format("AF_UNIX", "connect('@CANARY_DIR@/host.sock')"), "listener", "unix was reached"),
+    (SEND.format("AF_UNIX", "connect('\\0canary_abstract'); print(s.recv(99))"), "secret", "abstract"),
+    (HIT.format("ToolHost", "t_admin_wipe()"), "undeclared", "admin_wipe ran 1 times"),
+    ("class I(int): pass\nget_item(id=I(5))", "argument", "get_item was given a I"),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "text"), ESCAPES, ids=[f"{e[1]}-{n}" for n, e in enumerate(ESCAPES)])
+def test_an_escape_is_seen(source: str, kind: str, text: str) -> None:
+    (verdict,) = judged(source)
+    assert verdict.verdict == "ESCAPED", verdict
+    assert any(found.kind == kind and text in found.text for found in verdict.findings), verdict
+
+
+HARMS = [
+    ("import os; os._exit(3)", "host", "exit code 3"),
+    ("import threading; threading.Event().wait()", "host", "it hangs"),
+    ("import os; os.write(2, b'forged line')", "stderr", "forged line"),
+    ("import re; re.split = None", "state", "re attribute split"),
+    ("import os; os.environ['A'] = 'b'; os.chdir('/')", "state", "environment changed, working folder changed"),
+    ("import random; random.seed(5)", "state", "random state changed"),
+    ("import csv, colorsys", "state", "module colorsys is new"),
+    ("import builtins; builtins.LEFT = 1", "probe", "became"),
+    (HIT.format("Sibling", "calls += 1"), "sibling", "it made 2 calls of 1"),
+    ("# lose the sandbox", "lost", "SandboxUnavailable: lost"),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "text"), HARMS, ids=[f"{h[1]}-{n}" for n, h in enumerate(HARMS)])
+def test_a_harm_to_the_host_is_seen(source: str, kind: str, text: str) -> None:
+    (verdict,) = judged(source)
+    assert verdict.verdict == "HARMED", verdict
+    assert any(found.kind == kind and text in found.text for found in verdict.findings), verdict
+
+
+def test_what_goes_over_a_limit_is_seen() -> None:
+    slow, big, busy, loud, left = judged(
+        "import time; time.sleep(2.4)",
+        "x = bytearray(380 << 20)\nimport time; time.sleep(0.2)",
+        "for n in range(25): get_item(id=n)",
+        "print('x' * 2_000_000)",
+        FORK_AND_STAY,
+    )
+    assert [verdict.verdict for verdict in (slow, big, busy, loud, left)] == ["EXCEEDED"] * 5
+    assert kinds(slow) == {"wall"}
+    assert slow.reason.startswith("wall: 0.4")
+    assert "memory" in kinds(big)
+    assert big.memory_bytes > 360 * 2**20
+    assert busy.reason == "calls: 25 calls where 20 are allowed"
+    assert kinds(loud) == {"output"}
+    assert kinds(left) == {"left"}
+    assert "1 more processes than before the run" in left.reason
+
+
+def test_a_forged_report_is_seen() -> None:
+    source = (
+        "import os\nfor fd in range(3, 40):\n    try: os.write(fd, b'{\"trace\": {}}\\n')\n    except OSError: pass"
+    )
+    (verdict,) = judged(source)
+    assert verdict.verdict == "ESCAPED"
+    assert "forged" in kinds(verdict)
+
+
+def test_what_does_nothing_of_the_kind_is_contained() -> None:
+    verdicts = judged(
+        "print(get_item(id=1), [row['id'] for row in list_items(page=1)])",
+        "word = 'ESCAPED'\nraise ValueError('no')",
+        "try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status)",
+    )
+    assert [(verdict.verdict, verdict.reason) for verdict in verdicts] == [("contained", "")] * 3
+    assert verdicts[1].failure == "exception ValueError"
+    assert all(verdict.sibling for verdict in verdicts)
+
+
+def test_a_sandbox_that_cannot_be_had_gives_no_verdict() -> None:
+    with pytest.raises(SandboxUnavailable, match="it is not installed here"):
+        judged("print(1)", backend="leaky_sandbox:cannot_be_had")
+
+
+def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
+    verdicts = judged(
+        ESCAPES[1][0],
+        "import os; os._exit(3)",
+        "x = []\nwhile True: x.append('A' * 10_000_000)",
+        FORK_AND_STAY,
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        "print('ESCAPED')",
+        backend="zygote",
+    )
+    assert [(verdict.verdict, verdict.reason) for verdict in verdicts[:-1]] == [("contained", "")] * 5
+    assert verdicts[2].failure == "limit memory_bytes"
+    assert (verdicts[-1].verdict, verdicts[-1].reason) == ("ESCAPED", "printed: ESCAPED")

@@ -1,0 +1,1 @@
+"""The measurement of sandboxes: hostile programs contained, ordinary programs unchanged, latency, soak."""
