@@ -55,7 +55,7 @@ class Suites(LazyGroup):
 
 @click.group()
 def bench() -> None:
-    """Measure how many questions are solved, and what it takes."""
+    """Measure how many questions are solved, and how sandboxes hold."""
 
 
 @bench.command("list", epilog="Example: atc bench list --json")

@@ -38,7 +38,6 @@ def run(reader: int, writer: int) -> None:
     The channel is one descriptor for both ways, or two. The process has its limits and layers already.
     """
     channel = Channel(reader, writer)
-    pins.prepare()
     start = channel.receive()
     pins.start(start["pins"])
     loop.use(channel)

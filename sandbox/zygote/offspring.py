@@ -31,36 +31,43 @@ class ZygoteChild:
 
     def __init__(self, channel: socket.socket, status: socket.socket, *, limits: Limits, alone: bool) -> None:
         self.channel = channel
-        self.pid = 0
         self.killed = False
         """Whether its run has done with it; it may take a moment to be dead."""
         self._limits, self._alone = limits, alone
         self._status = status
         self._pidfd = -1
-        self._announced = False
+        self._told: dict[str, Any] = {}
 
     def fits(self, limits: Limits) -> bool:
         """Whether it may run a program within `limits`."""
         ours = self._limits
         return (ours.memory_bytes, ours.cpu_seconds) == (limits.memory_bytes, limits.cpu_seconds)
 
-    def await_start(self) -> None:
-        """Wait until it is forked.
+    def await_ready(self) -> None:
+        """Wait until it has put on its layers and listens for its program.
 
         Raises:
-            SandboxUnavailable: it cannot be.
+            SandboxUnavailable: it cannot be forked.
         """
-        if not self._announced:
-            self._hear_start()
+        self._hear("ready")
+
+    def ready(self) -> bool:
+        """Whether it is known, without waiting, to listen for its program and to be alive."""
+        return self.alive() and "ready" in self._told
 
     def alive(self) -> bool:
         """Whether it has not ended, as far as is known without waiting."""
-        if not self._announced and _readable(self._status):
-            try:
-                self._hear_start()
-            except SandboxUnavailable:
-                return False
+        try:
+            while _readable(self._status):
+                self._receive()
+        except SandboxUnavailable:
+            return False
         return self._pidfd < 0 or not _readable(self._pidfd)
+
+    @property
+    def pid(self) -> int:
+        """Its process, 0 while that is not known."""
+        return int(self._told.get("pid", 0))
 
     def interrupt(self) -> None:
         """See `sandbox.rpc.Child`, as for the next two."""
@@ -70,9 +77,9 @@ class ZygoteChild:
         """Kill it, wait until it and everything that it started is gone, and give how it ended."""
         try:
             self._kill()
-            ended = self._receive()
-            code = int(ended["status"])
-            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(ended["cpu"]))
+            self._hear("status")
+            code = int(self._told["status"])
+            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(self._told["cpu"]))
         finally:
             self.close()
 
@@ -102,18 +109,18 @@ class ZygoteChild:
         with suppress(OSError):
             self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
 
-    def _hear_start(self) -> None:
-        self._announced = True
-        self.pid = int(self._receive()["pid"])
-
     def _signal(self, number: signal.Signals) -> None:
-        self.await_start()
+        self._hear("pid")
         if self._pidfd >= 0:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, number)
 
-    def _receive(self) -> dict[str, Any]:
+    def _hear(self, what: str) -> None:
         self._status.settimeout(DEATH_SECONDS)
+        while what not in self._told:
+            self._receive()
+
+    def _receive(self) -> None:
         try:
             data, descriptors, _, _ = socket.recv_fds(self._status, 256, 1)
         except OSError as error:
@@ -125,7 +132,7 @@ class ZygoteChild:
         message: dict[str, Any] = json.loads(data)
         if "error" in message:
             raise SandboxUnavailable(f"the zygote sandbox cannot start a child: {message['error']}")
-        return message
+        self._told |= message
 
 
 def _readable(what: int | socket.socket) -> bool:

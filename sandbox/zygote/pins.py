@@ -50,15 +50,9 @@ def install() -> None:
     setattr(random, "_urandom", entropy)  # noqa: B010 - `secrets` reads it there
     setattr(random.Random, "seed", _seed)  # noqa: B010 - for instances that are given no seed
     random.seed = random._inst.seed  # noqa: SLF001
+    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})  # so that the commonest seed is there already
     uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001 - uuid1 then uses time and random
     uuid._node = 0x020000000000  # type: ignore[attr-defined]  # noqa: SLF001
-
-
-def prepare() -> None:
-    """Start chance from the commonest seed, after the fork, which starts it from somewhere, and before it is needed."""
-    global _seeded
-    _seeded = None
-    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})
 
 
 def start(pins: dict[str, Any]) -> None:

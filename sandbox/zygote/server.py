@@ -1,9 +1,9 @@
 """The warm process: loads what programs import, and forks a child for each. Standard library alone.
 
 It greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for messages
-`{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which it tells the host
-how the child fares (`{"pid"}` with a pidfd, then `{"status", "cpu"}`). When the host closes either that socket or the
-first one, the children concerned are killed.
+`{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which the host is told
+how the child fares: `{"pid"}` with a pidfd; `{"ready"}`, from the child; `{"status", "cpu"}`. When the host closes
+either that socket or the first one, the children concerned are killed.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _Server:
             os.close(channel)
             return True
         if pid == 0:
-            self._birth(channel, json.loads(data))
+            self._birth(channel, host, json.loads(data))
         os.close(channel)
         self._hosts[pid] = host
         self._poll.register(host, select.POLLIN)

@@ -128,7 +128,7 @@ class Zygote:
         with suppress(SandboxUnavailable):  # the next run will notice
             for _ in range(wanted):
                 forked.append(self._fork(limits))
-                forked[-1].await_start()
+                forked[-1].await_ready()
         with self._pool:
             self._coming -= wanted
             if self._stopped:
@@ -138,9 +138,9 @@ class Zygote:
                 self._waiting.extend(forked)
 
     def spare_pids(self) -> list[int]:
-        """The processes of those that are forked already."""
+        """The processes of those that listen for their program."""
         with self._pool:
-            return [child.pid for child in self._waiting if child.alive() and child.pid]
+            return [child.pid for child in self._waiting if child.ready()]
 
     def _bury(self) -> None:
         """Let go of those that were killed and are dead by now; one that still serves a run is that run's affair."""
