@@ -34,7 +34,7 @@ _zones: dict[str, bytes] = {}
 
 def load(zone_folders: Iterable[str] = ()) -> None:
     """Import everything, and read the time zones of the system, or else those under `zone_folders`."""
-    # After a fork modules mend what threads may have left; there are none. And `random` would start from somewhere else.
+    # After a fork modules mend what threads left, of which there are none, and `random` starts from somewhere else.
     os.register_at_fork = lambda **_: None
     for name in PRELOADED:
         with suppress(ImportError):  # some builds of Python lack a module or two
