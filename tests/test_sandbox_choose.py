@@ -111,6 +111,21 @@ def test_policy_and_layers_go_to_the_sandbox():
         sandbox.close()
 
 
+@needs_zygote
+def test_what_monty_lacks_runs_on_the_zygote():
+    if reason := choose.availability("monty").reason:
+        pytest.skip(reason)
+    sandbox = open_sandbox("monty,zygote")
+    try:
+        assert run(sandbox, "print(get_item(id=1)['id'])").backend == "monty"
+        trace = run(sandbox, "class A: pass\nclass B(A): pass\nprint(B.__name__, get_item(id=1)['id'])")
+        assert (trace.backend, trace.stdout, len(trace.calls)) == ("zygote", "B 1\n", 1)
+        trace = run(sandbox, "get_item(id=1)\nclass B(int): pass")  # found before the program began
+        assert trace.backend == "zygote"
+    finally:
+        sandbox.close()
+
+
 def test_names():
     assert named(" zygote, monty ") == ("zygote", "monty")
     for text in ("zigote", "", "zygote,,monty", "auto,monty"):

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Collection, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from sandbox.errors import SandboxUnavailable, Unsupported
@@ -151,19 +151,22 @@ class Zygote:
 
     def _fork(self, limits: Limits) -> ZygoteChild:
         kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
-        channel, their_channel = socket.socketpair()
-        status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with their_channel, their_status:
+        with ExitStack() as stack:
             try:
-                socket.send_fds(
-                    self._control, [json.dumps(kept).encode()], [their_channel.fileno(), their_status.fileno()]
-                )
+                channel, their_channel = map(stack.enter_context, socket.socketpair())
+                pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                status, their_status = map(stack.enter_context, pair)
             except OSError as error:
-                channel.close()
-                status.close()
-                raise ZygoteLost(
-                    "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
-                ) from error
+                raise SandboxUnavailable(f"the zygote sandbox cannot open a channel: {error.strerror}") from error
+            try:
+                theirs = [their_channel.fileno(), their_status.fileno()]
+                socket.send_fds(self._control, [json.dumps(kept).encode()], theirs)
+            except OSError as error:
+                said = "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
+                raise ZygoteLost(said) from error
+            their_channel.close()
+            their_status.close()
+            stack.pop_all()
         alone = self._missing is not None and "namespaces" not in self._missing
         return ZygoteChild(channel, status, limits=limits, alone=alone)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +32,7 @@ ENDLESS = {
 }
 """What goes on for longer than the limit: Python code, a wait, a tool, and two calls that are all C."""
 CALLS = 1000
+_ECHO = "import os, sys\nwhile data := os.read(int(sys.argv[1]), 100): os.write(int(sys.argv[1]), data)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class Latency:
     """The same by a sandbox that keeps no child waiting."""
     call_us: Quantiles | None
     """From the start of one tool call to the start of the next; the tool returns at once."""
+    echo_us: Quantiles
+    """A few bytes to another process and back, with nothing else done: what a call cannot be quicker than here."""
     overrun_ms: Quantiles
     """How far runs lasted beyond their wall limit; the maximum is the figure."""
     overrun_worst_ms: dict[str, float]
@@ -98,6 +104,7 @@ def measure_latency(
         prefork_ms=prefork if prefork.minimum else None,
         on_demand_ms=None if on_demand is None else _on_demand(on_demand, runs),
         call_us=call,
+        echo_us=_echo_us(),
         overrun_ms=over,
         overrun_worst_ms=worst,
         other_ends=others,
@@ -145,6 +152,21 @@ def _call_us(sandbox: Sandbox) -> Quantiles | None:
     started = [call.started for call in trace.calls]
     between = [(after - before) * 1e6 for before, after in pairwise(started)]
     return Quantiles.of(between) if trace.failure is None and between else None
+
+
+def _echo_us() -> Quantiles:
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-c", _ECHO, str(theirs.fileno())]
+    with ours, theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()]):  # noqa: S603 - our own
+        theirs.close()
+        taken = []
+        for _ in range(CALLS):
+            began = time.perf_counter()
+            ours.sendall(b"x" * 60)
+            ours.recv(100)
+            taken.append((time.perf_counter() - began) * 1e6)
+        ours.shutdown(socket.SHUT_RDWR)  # at this it ends
+    return Quantiles.of(taken[1:])
 
 
 def _overruns(sandbox: Sandbox, count: int) -> tuple[Quantiles, dict[str, float], dict[str, str]]:

@@ -53,6 +53,7 @@ def _latency(found: Latency) -> Iterator[str]:
         ("print(1), on demand", found.on_demand_ms, "ms"),
         ("print(1), one after another", found.warm_ms, "ms"),
         ("one tool call", found.call_us, "µs"),
+        ("an echo between processes", found.echo_us, "µs"),
         ("overrun of the wall limit", found.overrun_ms, "ms"),
     ):
         if taken is not None:
