@@ -94,6 +94,10 @@ class DockerSandbox:
         """
         self._current().fill()
 
+    def spares_ready(self) -> int:
+        """How many containers have started and wait for a program."""
+        return 0 if self._pool is None else self._pool.ready()
+
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`."""
         pool = self._current()

@@ -41,6 +41,11 @@ class Pool:
             while not self._closed and len(self._spares) < self._most:
                 self._spares.append(self._workers.submit(self._start, self._limits))
 
+    def ready(self) -> int:
+        """How many spares have started."""
+        with self._lock:
+            return sum(spare.done() for spare in self._spares)
+
     def take(self, limits: Limits) -> Container:
         """A container for one program within `limits`: a spare that fits, or a fresh one.
 

@@ -192,7 +192,8 @@ def _overruns(sandbox: Sandbox, count: int) -> tuple[Quantiles, dict[str, float]
 
 
 def _idle_bytes(sandbox: Sandbox) -> int | None:
-    if not _await_spare(sandbox):
+    pids = getattr(sandbox, "spare_pids", None)  # containers are no processes of ours
+    if pids is None or not _await_spare(sandbox):
         return None
-    sizes = [processes.private(pid) for pid in sandbox.spare_pids()]  # type: ignore[attr-defined]
+    sizes = [processes.private(pid) for pid in pids()]
     return max((size for size in sizes if size is not None), default=None)
