@@ -49,8 +49,15 @@ def doctor(*, as_json: bool) -> None:
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
-        print_columns((check.name, check.state, check.detail) for check in checks)
+        print_columns(row for check in checks for row in _rows(check))
     sys.exit(3 if any(check.state == "failed" for check in checks) else 0)
+
+
+def _rows(check: Check) -> Iterator[tuple[str, str, str]]:
+    """A line for what is said of it, and for a sandbox one for each layer, which a terminal would cut off."""
+    first, *others = check.detail.split("; ") if check.name.startswith("sandbox ") else [check.detail]
+    yield check.name, check.state, first
+    yield from (("", "", text) for text in others)
 
 
 def _checks(config: Config) -> Iterator[Check]:

@@ -13,6 +13,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 RUNS = 5
+SPARE_SECONDS = 3.0
 
 
 State = Literal["ok", "missing", "failed"]
@@ -28,7 +29,8 @@ def sandboxes() -> Iterator[tuple[str, State, str]]:
     chosen = next((name for name in automatic() if (name, "ok") in [report[:2] for report in reports]), None)
     for name, state, detail in reports:
         if name == chosen:
-            yield name, state, f"{detail}; auto takes this one"
+            first, _, rest = detail.partition("; ")
+            yield name, state, f"{first}, auto takes this one; {rest}"
         elif chosen is None and name == automatic()[0]:
             yield name, "failed", detail
         else:
@@ -62,10 +64,17 @@ def _measured(sandbox: Sandbox) -> tuple[State, str]:
         if trace.stdout != "1\n":
             why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
             return "failed", f"did not run print(1): {why}"
-        time.sleep(0.05)  # as between two programs of a model, which is when spares are made
+        _await_spare(sandbox)  # as between two programs of a model, which is when the next one is made ready
     first, *others = taken
     missing: dict[str, str] = dict(getattr(sandbox, "missing", {}))
     without = "".join(f"; without {layer} ({why})" for layer, why in missing.items())
     kind = "" if sandbox.boundary else "NO BOUNDARY; "
     times = f"print(1) in {sorted(others)[RUNS // 2]:.1f} ms, the first in {first:.0f} ms"
     return "ok", f"{kind}{times}; {'; '.join(sandbox.layers)}{without}"
+
+
+def _await_spare(sandbox: Sandbox) -> None:
+    ready = getattr(sandbox, "spares_ready", None)
+    until = time.monotonic() + SPARE_SECONDS
+    while ready is not None and not ready() and time.monotonic() < until:
+        time.sleep(0.001)
