@@ -13,19 +13,18 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from sandbox.policy.names import BUILTINS
-from sandbox.policy.parse import FILENAME
 from sandbox.rpc import Exit
 from sandbox.trace import Pins
 from sandbox.trusted.compiled import CLOCK, INTERRUPTED, compile_program
 from sandbox.trusted.modules import Modules
 from sandbox.trusted.moments import Clockwork
 from sandbox.trusted.pipe import Interrupted, Pipe
-from sandbox.trusted.tools import Stubs, ToolError
-from sandbox.zygote.values import plain, sendable, shorten, text_of
+from sandbox.trusted.tools import Stubs
+from sandbox.zygote.child import ToolError
+from sandbox.zygote.program import frames_of, last_word
+from sandbox.zygote.values import plain, text_of
 
 OUTPUT_FRAME_CHARACTERS = 32768
-OUTER_FRAMES, INNER_FRAMES = 10, 30
-NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 
 TRIES, TRY_SECONDS = 5, 0.01
 """How often a program is told to stop, and how long it has each time, before its thread is left behind."""
@@ -173,10 +172,10 @@ def _compiled(source: str) -> list[CodeType] | dict[str, Any]:
     try:
         return compile_program(source)
     except SyntaxError as error:
-        return _fail("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
+        return last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = str(error) or "it is too large or too deeply nested"
-        return _fail("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
+        return last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
 
 
 def failure(error: BaseException) -> dict[str, Any]:
@@ -189,26 +188,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except Exception:  # noqa: BLE001 - a program's own __str__ may raise anything
         message = text_of(error)
-    return _fail("exception", type(error).__name__, message, _frames(error), getattr(error, "_call_number", None))
-
-
-def _frames(error: BaseException) -> list[list[Any]]:
-    """Line and function of each of the program's own levels, outermost first."""
-    frames: list[list[Any]] = []
-    step = error.__traceback__
-    while step is not None:
-        code = step.tb_frame.f_code
-        if code.co_filename == FILENAME:
-            frames.append([step.tb_lineno, sendable(shorten(code.co_name, NAME_CHARACTERS))])
-        step = step.tb_next
-    if len(frames) > OUTER_FRAMES + INNER_FRAMES:
-        frames[OUTER_FRAMES:-INNER_FRAMES] = []
-    return frames
-
-
-def _fail(kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
-    name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
-    return {"fail": {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}}
+    return last_word("exception", type(error).__name__, message, frames_of(error), getattr(error, "_call_number", None))
 
 
 def _builtins(modules: Modules) -> dict[str, Any]:

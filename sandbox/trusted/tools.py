@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import functools
 import sys
 from collections.abc import Callable, Iterator
@@ -13,22 +12,8 @@ from typing import Any
 
 from sandbox.policy.parse import FILENAME
 from sandbox.trusted.pipe import Interrupted, Pipe, Reply
-from sandbox.zygote.values import shorten
-
-
-class ToolError(Exception):
-    """A call that failed: `status` (HTTP, `None` where there was no answer) and a short `body`."""
-
-    def __init__(self, status: int | None, body: str, _call_number: int | None = None) -> None:
-        super().__init__(status, body)
-        self.status, self.body = status, body
-        self._call_number = _call_number
-
-    def __str__(self) -> str:
-        return self.body if self.status is None else f"HTTP {self.status}: {self.body}"
-
-
-ToolError.__module__ = "builtins"
+from sandbox.zygote.child import keywords_only, value_of
+from sandbox.zygote.threads import InlineExecutor
 
 
 class Stubs:
@@ -52,15 +37,15 @@ class Stubs:
 
         def call(*args: Any, **arguments: Any) -> Any:
             if args:
-                raise TypeError(_keywords_only(alias, parameters, args, arguments))
+                raise TypeError(keywords_only(alias, parameters, args, arguments))
             self._flush()
-            return _value(self._pipe.call(alias, arguments, self.line()))
+            return value_of(self._pipe.call(alias, arguments, self.line()))
 
         async def in_background(line: int, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
             if args:
-                raise TypeError(_keywords_only(alias, parameters, args, arguments))
+                raise TypeError(keywords_only(alias, parameters, args, arguments))
             self._flush()
-            return _value(await self._reply(alias, arguments, line))
+            return value_of(await self._reply(alias, arguments, line))
 
         call.in_background = in_background  # type: ignore[attr-defined]  # what asyncio.to_thread takes instead
         call.__name__ = call.__qualname__ = alias
@@ -152,35 +137,5 @@ class Stubs:
             self._standing_for.pop()
 
 
-class InlineExecutor(concurrent.futures.Executor):
-    """A pool whose work is done when it is submitted."""
-
-    def __init__(self, *_: Any, initializer: Callable[..., object] | None = None, **options: Any) -> None:
-        if initializer is not None:
-            initializer(*options.get("initargs", ()))
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
-        """A future that is already done."""
-        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - what a future is for
-            future.set_exception(error)
-        return future
-
-
 def _nothing() -> None:
     return None
-
-
-def _value(reply: Reply) -> Any:
-    if "error" not in reply:
-        return reply["value"]
-    raise ToolError(reply["status"], reply["error"], reply["id"])
-
-
-def _keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:
-    free = [name for name in parameters if name not in arguments]
-    given = [f"{name}={shorten(repr(value), 40)}" for name, value in zip(free, args, strict=False)]
-    given += [f"{name}={shorten(repr(value), 40)}" for name, value in arguments.items()]
-    return f"{alias}() takes keyword arguments only: write {alias}({', '.join(given)})"

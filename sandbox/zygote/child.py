@@ -71,13 +71,13 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
 
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
-            raise TypeError(_keywords_only(alias, parameters, args, arguments))
-        return _value(channel.call(alias, arguments, program.line()))
+            raise TypeError(keywords_only(alias, parameters, args, arguments))
+        return value_of(channel.call(alias, arguments, program.line()))
 
     async def in_background(line: int, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
         if args:
-            raise TypeError(_keywords_only(alias, parameters, args, arguments))
-        return _value(await loop.reply(channel, alias, arguments, line))
+            raise TypeError(keywords_only(alias, parameters, args, arguments))
+        return value_of(await loop.reply(channel, alias, arguments, line))
 
     call.in_background = in_background  # type: ignore[attr-defined]  # what asyncio.to_thread takes instead
     call.__name__ = call.__qualname__ = alias
@@ -86,13 +86,15 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
     return call
 
 
-def _value(reply: dict[str, Any]) -> Any:
+def value_of(reply: dict[str, Any]) -> Any:
+    """What a call gives the program. Raises `ToolError` for one that failed."""
     if "error" not in reply:
         return reply["value"]
     raise ToolError(reply["status"], reply["error"], reply["id"])
 
 
-def _keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:
+def keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:
+    """What is said against positional arguments: the call as it should be written."""
     free = [name for name in parameters if name not in arguments]
     given = [f"{name}={shorten(repr(value), 40)}" for name, value in zip(free, args, strict=False)]
     given += [f"{name}={shorten(repr(value), 40)}" for name, value in arguments.items()]

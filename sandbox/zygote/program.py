@@ -36,10 +36,10 @@ def run(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
     try:
         parts = _compile(source)
     except SyntaxError as error:
-        return _fail("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
+        return last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = str(error) or "it is too large or too deeply nested"
-        return _fail("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
+        return last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
     value = None
     try:
@@ -58,14 +58,14 @@ def failure(error: BaseException) -> dict[str, Any]:
     _reserve.close()
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
-    frames = _frames(error)
+    frames = frames_of(error)
     if isinstance(error, Interrupted):
         # The host knows why it interrupted; only the processor's limit is news to it.
-        return _fail("limit" if error.limit == "cpu_seconds" else "exception", error.limit, "interrupted", frames)
+        return last_word("limit" if error.limit == "cpu_seconds" else "exception", error.limit, "interrupted", frames)
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
-        return _fail("limit", "memory_bytes", "", frames)
-    return _fail("exception", type(error).__name__, _message(error), frames, getattr(error, "_call_number", None))
+        return last_word("limit", "memory_bytes", "", frames)
+    return last_word("exception", type(error).__name__, _message(error), frames, getattr(error, "_call_number", None))
 
 
 def line() -> int:
@@ -120,7 +120,7 @@ def _compile(source: str) -> list[CodeType]:
     return [body, compile(last, FILENAME, "eval", flags, dont_inherit=True)]
 
 
-def _frames(error: BaseException) -> list[list[Any]]:
+def frames_of(error: BaseException) -> list[list[Any]]:
     """Line and function of each of the program's own levels, outermost first."""
     frames: list[list[Any]] = []
     step = error.__traceback__
@@ -141,6 +141,7 @@ def _message(error: BaseException) -> str:
         return text_of(error)
 
 
-def _fail(kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
+def last_word(kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
+    """The frame that tells of a failure, its texts not too long."""
     name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
     return {"fail": {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}}
