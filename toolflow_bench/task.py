@@ -13,7 +13,11 @@ from typing import Any, Literal, get_args
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 
-AnswerType = Literal["number", "text", "set", "list"]
+AnswerType = Literal["number", "text", "set", "list", "none", "state"]
+"""`none`: the honest answer is that there is none. `state`: what the run's writes must have left, whatever it says."""
+
+Split = Literal["long", "short"]
+"""`long`: at least 7 calls. `short`: 1 to 6."""
 
 
 class InvalidTask(AtcError):

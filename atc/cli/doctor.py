@@ -117,9 +117,9 @@ def _cache(folder: Path) -> tuple[State, str]:
 
 
 def _flights(folder: Path) -> tuple[State, str]:
-    from toolflow_bench.services.data import VERSION
+    from toolflow_bench.services.flights.data import DATABASE
 
-    path = folder / f"nycflights13-v{VERSION}.sqlite"
+    path = DATABASE.path(folder)
     return ("ok", f"data at {path}") if path.exists() else ("missing", "data is built when first used, in some seconds")
 
 

@@ -32,8 +32,8 @@ def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
     with ExitStack() as stack:
         sources = config.tools
         if not sources:
-            from toolflow_bench.services.data import flights_database
             from toolflow_bench.services.flights import create_app
+            from toolflow_bench.services.flights.data import flights_database
             from toolflow_bench.services.serve import serve
 
             app = create_app(flights_database(config.cache_dir, announce=talk))

@@ -45,10 +45,14 @@ class Parameter:
 class Operation:
     """One operation over HTTP.
 
-    `path` names path parameters in braces; the others travel in the query, or in a JSON body where the method is POST.
+    `path` names path parameters in braces; the others travel in the query, or in a JSON body where the method has one.
     `tag` is the group that it belongs to, `returns` names a schema of the service. `missing` says when the answer is
-    404; empty where that cannot be. `links` says which operations take the value at a pointer of the response
-    (`/airports/0/code`).
+    404; empty where that cannot be; `conflict` likewise for 409. `links` says which operations take the value at a
+    pointer of the response (`/airports/0/code`).
+
+    A writing operation (any method but GET) may take a key (`takes_key`: sent again with the same `Idempotency-Key`
+    header, it gives its first answer and changes nothing), or be verified by a read (`verified_by` names the operation
+    that shows what was written), or neither: then nobody can know whether one whose answer was lost took effect.
     """
 
     id: str
@@ -60,6 +64,9 @@ class Operation:
     tag: str = ""
     parameters: tuple[Parameter, ...] = ()
     missing: str = ""
+    conflict: str = ""
+    takes_key: bool = False
+    verified_by: str = ""
     links: tuple[tuple[str, Uses], ...] = ()
 
     @property
@@ -67,11 +74,21 @@ class Operation:
         """HTTP status of success."""
         return 201 if self.method == "POST" else 200
 
+    @property
+    def writes(self) -> bool:
+        """Whether it may change the state."""
+        return self.method != "GET"
+
+    @property
+    def has_body(self) -> bool:
+        """Whether its arguments travel in a JSON body, those of the path apart."""
+        return self.method in ("POST", "PUT", "PATCH")
+
     def location(self, parameter: Parameter) -> str:
         """Where `parameter` travels: path, query or body."""
         if "{" + parameter.name + "}" in self.path:
             return "path"
-        return "body" if self.method == "POST" else "query"
+        return "body" if self.has_body else "query"
 
 
 def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]) -> dict[str, Any]:

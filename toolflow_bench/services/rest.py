@@ -107,7 +107,7 @@ async def _arguments(operation: Operation, request: Request) -> Arguments:
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     in_text = [p for p in operation.parameters if p not in in_body]
     arguments = read_texts(in_text, [*request.path_params.items(), *request.query_params.multi_items()])
-    if operation.method != "POST":
+    if not operation.has_body:
         return arguments
     try:
         body = await request.json()

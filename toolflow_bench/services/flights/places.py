@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 
-from toolflow_bench.services.flights_queries import Context, Row, get_flight, paged, require_airport
+from toolflow_bench.services.context import Context, Row, paged
+from toolflow_bench.services.flights.names import match, search_text, words
+from toolflow_bench.services.flights.queries import get_flight, require_airport
 from toolflow_bench.services.operation import Arguments, Refusal
-from toolflow_bench.services.places import match, search_text, words
 
 EARTH_RADIUS_KM = 6371.0
-MAX_WATCHES = 1000
 
 
 def search_airports(context: Context, arguments: Arguments) -> Row:
@@ -137,19 +137,15 @@ def get_available_dates(context: Context, _arguments: Arguments) -> Row:
 
 def create_watch(context: Context, arguments: Arguments) -> Row:
     flight_id = get_flight(context, arguments)["flight_id"]
-    if len(context.watches) >= MAX_WATCHES:
-        raise Refusal(422, f"there are {MAX_WATCHES} watches already; delete_watch makes room.")
-    watch = {"watch_id": f"w{next(context.watch_numbers)}", "flight_id": flight_id, "note": arguments["note"]}
-    context.watches[watch["watch_id"]] = watch
-    return watch
+    watch = {"flight_id": flight_id, "note": arguments["note"]}
+    return dict(context.state.add("watches", watch, id_field="watch_id", prefix="w"))
 
 
 def list_watches(context: Context, _arguments: Arguments) -> Row:
-    return {"watches": list(context.watches.values())}
+    return {"watches": context.state.all("watches")}
 
 
 def delete_watch(context: Context, arguments: Arguments) -> Row:
-    watch = context.watches.pop(arguments["watch_id"], None)
-    if watch is None:
-        raise Refusal(404, f"there is no watch {arguments['watch_id']!r}; list_watches has those there are.")
-    return watch
+    watch = arguments["watch_id"]
+    missing = f"there is no watch {watch!r}; list_watches has those there are."
+    return context.state.remove("watches", watch, otherwise=missing)

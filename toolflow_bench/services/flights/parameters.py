@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from protocols.jsontypes import Json
-from toolflow_bench.services import flights_schemas as schemas
+from toolflow_bench.services.flights import schemas as schemas
 from toolflow_bench.services.operation import Parameter
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services import flights_places as places
-from toolflow_bench.services import flights_queries as queries
-from toolflow_bench.services.flights_links import AIRLINE_USES, PLANE_USES, flight_links
-from toolflow_bench.services.flights_parameters import (
+from toolflow_bench.services.flights import places as places
+from toolflow_bench.services.flights import queries as queries
+from toolflow_bench.services.flights.links import AIRLINE_USES, PLANE_USES, flight_links
+from toolflow_bench.services.flights.parameters import (
     AIRLINE,
     AIRLINE_FILTER,
     DATE,
@@ -209,6 +209,7 @@ WATCH_OPERATIONS = (
         description="Start to watch a flight, with a note of why.",
         parameters=(FLIGHT, NOTE),
         returns="Watch",
+        verified_by="list_watches",
         handler=places.create_watch,
         missing="There is no flight of this id.",
         links=(("/watch_id", (("delete_watch", "watch_id"),)),),
@@ -233,6 +234,7 @@ WATCH_OPERATIONS = (
         description="Stop to watch a flight. Gives the watch that was removed.",
         parameters=(WATCH,),
         returns="Watch",
+        verified_by="list_watches",
         handler=places.delete_watch,
         missing="There is no watch of this id.",
     ),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services import flights_places as places
-from toolflow_bench.services import flights_queries as queries
-from toolflow_bench.services.flights_links import (
+from toolflow_bench.services.flights import places as places
+from toolflow_bench.services.flights import queries as queries
+from toolflow_bench.services.flights.links import (
     AIRLINE_USES,
     AIRPORT_USES,
     FOUND_AIRLINE_USES,
     FOUND_AIRPORT_USES,
     PLANE_USES,
 )
-from toolflow_bench.services.flights_parameters import (
+from toolflow_bench.services.flights.parameters import (
     AIRLINE,
     AIRPORT,
     DATE,

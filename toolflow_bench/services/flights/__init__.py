@@ -8,20 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from protocols.errors import SourceUnavailable
-from toolflow_bench.services.data import flights_database
-from toolflow_bench.services.flights_air import FLIGHT_OPERATIONS, PLANE_OPERATIONS, WATCH_OPERATIONS
-from toolflow_bench.services.flights_ground import (
+from toolflow_bench.services.flights.air import FLIGHT_OPERATIONS, PLANE_OPERATIONS, WATCH_OPERATIONS
+from toolflow_bench.services.flights.data import flights_database
+from toolflow_bench.services.flights.ground import (
     AIRLINE_OPERATIONS,
     AIRPORT_OPERATIONS,
     ROUTE_OPERATIONS,
     WEATHER_OPERATIONS,
 )
-from toolflow_bench.services.flights_queries import Connections, Context
-from toolflow_bench.services.flights_schemas import SCHEMAS
+from toolflow_bench.services.flights.schemas import SCHEMAS
 from toolflow_bench.services.operation import Operation
-from toolflow_bench.services.rest import build_app
-from toolflow_bench.services.serve import INSTALL
+from toolflow_bench.services.service import Service
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -47,19 +44,13 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def create_app(database: Path | None = None) -> Starlette:
-    """The service, to be run by `toolflow_bench.services.serve.serve`.
+SERVICE = Service(name="flights", info=INFO, operations=OPERATIONS, schemas=SCHEMAS, database=flights_database)
 
-    `database` is what `flights_database` gave; without one it is found or built in the cache folder, which takes some
-    seconds the first time. Watches live as long as the application.
+
+def create_app(database: Path | None = None) -> Starlette:
+    """The service as `atc run` starts it where no tools are given.
 
     Raises:
         SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
     """
-    connections = Connections(database or flights_database())
-    try:
-        return build_app(OPERATIONS, context=Context(connections), info=INFO, schemas=SCHEMAS, close=connections.close)
-    except ImportError as error:
-        raise SourceUnavailable(
-            f"the flights service needs {error.name!r}, which is not installed; {INSTALL}"
-        ) from error
+    return SERVICE.app(database)

@@ -6,93 +6,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import count
-from pathlib import Path
-from typing import Any
-
-from toolflow_bench.services.data import connect
+from toolflow_bench.services.context import Context, Row, paged
 from toolflow_bench.services.operation import Arguments, Refusal
-
-Row = dict[str, Any]
 
 DEPARTURE = "flight_id, airline, flight_number, destination, scheduled_departure, tail_number"
 ARRIVAL = "flight_id, airline, flight_number, origin, scheduled_arrival, tail_number"
 DATED = "flight_id, date, airline, flight_number, origin, destination, scheduled_departure"
-
-
-class Connections:
-    """A read-only connection for each thread that asks; `close` ends them all."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
-
-    def __call__(self) -> sqlite3.Connection:
-        """The connection of the calling thread."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = connect(self._path)
-            self._opened.append(connection)
-        return connection
-
-    def close(self) -> None:
-        """Close every connection; threads that ask afterwards get a new one."""
-        self._local = threading.local()
-        while self._opened:
-            self._opened.pop().close()
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What handlers work on: the data, and the watches of this process."""
-
-    connections: Connections
-    watches: dict[str, Row] = field(default_factory=dict)
-    watch_numbers: Iterator[int] = field(default_factory=lambda: count(1))
-
-    def rows(self, sql: str, *values: Any) -> list[Row]:
-        """All rows of a query."""
-        return [dict(row) for row in self.connections().execute(sql, values)]
-
-    def one(self, sql: str, *values: Any, otherwise: str) -> Row:
-        """The first row of a query; where there is none, a 404 that says `otherwise`."""
-        row = self.connections().execute(sql, values).fetchone()
-        if row is None:
-            raise Refusal(404, otherwise)
-        return dict(row)
-
-    def column(self, sql: str, *values: Any) -> list[Any]:
-        """The first column of all rows of a query."""
-        return [row[0] for row in self.connections().execute(sql, values)]
-
-
-def paged(
-    context: Context,
-    key: str,
-    columns: str,
-    source: str,
-    conditions: dict[str, Any],
-    *,
-    order: str,
-    arguments: Arguments,
-) -> Row:
-    """One page of `columns` from table `source`.
-
-    `conditions` maps SQL with one `?` to its value; a condition whose value is None does not apply.
-    """
-    applied = {sql: value for sql, value in conditions.items() if value is not None}
-    where = " AND ".join(applied) or "TRUE"
-    values = list(applied.values())
-    size, page = arguments["page_size"], arguments["page"]
-    total = context.column(f"SELECT count(*) FROM {source} WHERE {where}", *values)[0]
-    sql = f"SELECT {columns} FROM {source} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
-    rows = context.rows(sql, *values, size, (page - 1) * size)
-    return {key: rows, "page": page, "pages": max(1, -(-total // size)), "total": total}
 
 
 def require_airline(context: Context, code: str | None) -> None:

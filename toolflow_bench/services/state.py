@@ -1,0 +1,105 @@
+"""What the writes of one run left in a service: records by collection, forgotten when the next task begins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from protocols.jsontypes import Json, JsonObject
+from toolflow_bench.services.database import opaque
+from toolflow_bench.services.operation import Refusal
+
+MOST_RECORDS = 1000
+"""Of one collection, so that a program in a loop cannot fill the memory."""
+
+Initial = Callable[["State"], None]
+"""Puts the records in that are there before a task begins."""
+
+
+@dataclass
+class State:
+    """Records by collection and id, oldest first. Handlers run one at a time, but a grader may read from elsewhere.
+
+    A record contains what belongs to it and never refers to another record of the state by id: ids differ with the
+    order of creation, and `snapshot`, by which tasks are graded, leaves them out.
+    """
+
+    initial: Initial | None = None
+    _records: dict[str, dict[str, JsonObject]] = field(default_factory=dict)
+    _created: int = 0
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every write."""
+        with self._lock:
+            self._records, self._created = {}, 0
+            if self.initial is not None:
+                self.initial(self)
+
+    def add(self, collection: str, record: JsonObject, *, id_field: str, prefix: str) -> JsonObject:
+        """Keep `record` under a new opaque id (`bk_x3f6q`), which becomes its first field `id_field`.
+
+        Raises:
+            Refusal: 422; the collection is full.
+        """
+        with self._lock:
+            if len(self._records.get(collection, ())) >= MOST_RECORDS:
+                raise Refusal(422, f"there are {MOST_RECORDS} {collection} already; remove some first.")
+            self._created += 1
+            name = f"{prefix}_{opaque(self._created, salt=0x1C3F9D)}"
+            kept: dict[str, Json] = {id_field: name, **record}
+            self._records.setdefault(collection, {})[name] = kept
+            return dict(kept)
+
+    def get(self, collection: str, name: str, *, otherwise: str) -> dict[str, Json]:
+        """A copy of the record of this id.
+
+        Raises:
+            Refusal: 404 with the sentence `otherwise`; there is none.
+        """
+        with self._lock:
+            found = self._records.get(collection, {}).get(name)
+            if found is None:
+                raise Refusal(404, otherwise)
+            return deepcopy(dict(found))
+
+    def all(self, collection: str) -> list[dict[str, Json]]:
+        """Copies of all records of a collection, oldest first."""
+        with self._lock:
+            return [deepcopy(dict(record)) for record in self._records.get(collection, {}).values()]
+
+    def change(self, collection: str, name: str, *, otherwise: str, **fields: Json) -> dict[str, Json]:
+        """Replace fields of a record and give it.
+
+        Raises:
+            Refusal: 404 with the sentence `otherwise`; there is none.
+        """
+        with self._lock:
+            record = self.get(collection, name, otherwise=otherwise) | fields
+            self._records[collection][name] = record
+            return deepcopy(record)
+
+    def remove(self, collection: str, name: str, *, otherwise: str) -> dict[str, Json]:
+        """Forget a record and give it.
+
+        Raises:
+            Refusal: 404 with the sentence `otherwise`; there is none.
+        """
+        with self._lock:
+            record = self.get(collection, name, otherwise=otherwise)
+            del self._records[collection][name]
+            return record
+
+    def snapshot(self) -> dict[str, list[JsonObject]]:
+        """Every collection that has records, each record without its id. What final states are compared by."""
+        with self._lock:
+            return {
+                collection: [deepcopy(dict(list(record.items())[1:])) for record in records.values()]
+                for collection, records in sorted(self._records.items())
+                if records
+            }
