@@ -257,3 +257,81 @@ def test_hostile_structures_are_only_text() -> None:
     assert whole_number("__import__('os')") is None
     assert not grade("[" * 100_000, NEAR).correct
     assert not grade("[[" * 5_000 + "842" + "]]" * 5_000, BOEING).correct
+
+
+NONE = ask("Which of the 3 airlines flew to the moon on 2013-01-05? Say none if there is none.", None, "none")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "none",
+        "None",
+        "none.",
+        "[]",
+        "{}",
+        "null",
+        "Not found",
+        "nothing",
+        "There is none.",
+        "There were no such flights on 2013-01-05.",
+        "No airline flew there.",
+        "None of the 3 airlines did.",
+        "I could not find any.",
+        '{"answer": null}',
+    ],
+)
+def test_none_is_said_in_many_ways(answer: str) -> None:
+    assert grade(answer, NONE).correct, grade(answer, NONE).reason
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "Delta",
+        "0.0 or 5",
+        '["Delta"]',
+        "None of them except Delta",
+        "No, only Delta did",
+        "No. 17",
+        "nonesuch airlines",
+        "There is no doubt: 42",
+        "No " + "word " * 30,
+        "Which of the 3 airlines flew to the moon on 2013-01-05? Say none if there is none.",
+        "Error: not a number",
+    ],
+)
+def test_what_does_not_say_none_is_wrong(answer: str) -> None:
+    assert not grade(answer, NONE).correct
+
+
+STATE = ask(
+    "Book it.", {"flights": {"bookings": [{"seats": 2, "names": ["a", "b"]}, {"seats": 1, "names": []}]}}, "state"
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"flights": {"bookings": [{"seats": 1, "names": []}, {"names": ["a", "b"], "seats": 2}]}}, None),
+        ({}, "flights bookings: {"),
+        (
+            {"flights": {"bookings": [{"seats": 2, "names": ["a", "b"]}]}},
+            'bookings: {"seats": 1, "names": []} is missing',
+        ),
+        ({"flights": {"bookings": [*STATE.answer["flights"]["bookings"]] * 2}}, "should not be there"),
+        ({**STATE.answer, "movies": {"watchlist": [{"film": 1}]}}, 'movies watchlist: {"film": 1} should not be there'),
+        ({"flights": {"bookings": [{"seats": 1, "names": []}, {"seats": 2, "names": ["b", "a"]}]}}, "is missing"),
+        ({"flights": {"bookings": [{"seats": True, "names": []}, {"seats": 2, "names": ["a", "b"]}]}}, "is missing"),
+    ],
+)
+def test_a_state_is_compared_whatever_is_said(state: Any, said: str | None) -> None:
+    verdict = grade("anything", STATE, state=state)
+    assert verdict.correct == (said is None)
+    assert said is None or said in verdict.reason
+
+
+def test_writes_count_even_where_nothing_is_said() -> None:
+    assert grade(None, STATE, state=STATE.answer).correct
+    assert not grade("done", STATE).correct

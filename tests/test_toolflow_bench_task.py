@@ -8,7 +8,7 @@ import pytest
 
 from toolflow_bench.suites import SUITES, UnknownSuite, find_suite
 from toolflow_bench.suites.flights import load
-from toolflow_bench.task import InvalidTask, Question, load_questions
+from toolflow_bench.task import CANDIDATES, InvalidTask, Question, load_questions, load_tasks
 
 GOOD: dict[str, Any] = {"id": "a", "question": "How many?", "answer": 5, "type": "number"}
 
@@ -31,9 +31,12 @@ def test_questions_are_read_in_order(tmp_path: Path) -> None:
     [
         ("{", "line 2: not JSON"),
         ("[1]", "line 2: must be a JSON object, got '[1]'"),
-        ({k: v for k, v in GOOD.items() if k != "type"}, "line 2: the field 'type' is missing"),
+        ({k: v for k, v in GOOD.items() if k != "type"} | {"id": "b"}, "line 2: the field 'type' is missing"),
         (GOOD, "line 2: the id 'a' stands twice"),
-        (GOOD | {"id": "b", "type": "float"}, "line 2: 'type' must be one of number, text, set, list, got 'float'"),
+        (
+            GOOD | {"id": "b", "type": "float"},
+            "line 2: 'type' must be one of number, text, set, list, none, state, got 'float'",
+        ),
         (GOOD | {"id": "b", "answer": "5"}, "line 2: the 'answer' of type 'number' must be a number, got '5'"),
         (GOOD | {"id": "b", "answer": True}, "must be a number, got True"),
         (GOOD | {"id": "b", "type": "text", "answer": "--"}, "must be a text, got '--'"),
@@ -77,3 +80,71 @@ def test_suites_are_found_by_name() -> None:
         find_suite("flight")
     with pytest.raises(UnknownSuite, match="there is flights"):
         find_suite("zzz")
+
+
+TASK: dict[str, Any] = GOOD | {
+    "split": "long",
+    "services": ["flights"],
+    "candidates": [f"tool_{number}" for number in range(CANDIDATES)],
+    "program": "print(tool_1())",
+    "query": "SELECT 5",
+    "operations": ["tool_1"] * 7,
+    "calls": 7,
+    "pattern": "abc",
+    "depth": 3,
+}
+
+
+def test_tasks_are_read_from_every_file_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_text(
+        json.dumps(TASK | {"id": "b", "split": "short", "operations": ["tool_1"], "calls": 1})
+    )
+    (tmp_path / "a.jsonl").write_text(json.dumps(TASK | {"services": ["flights", "movies"]}))
+    assert [task.id for task in load_tasks(tmp_path)] == ["a", "b"]
+    assert [task.id for task in load_tasks(tmp_path, split="short")] == ["b"]
+    assert [task.id for task in load_tasks(tmp_path, services=("flights",))] == ["b"]
+    assert load_tasks(tmp_path, services=("movies", "flights"))[0].candidates == tuple(TASK["candidates"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"program": None}, "'program' must be a text, got None"),
+        ({"split": "medium"}, "'split' must be one of long, short, got 'medium'"),
+        ({"candidates": ["a"]}, "'candidates' must be a list of 20 different names of tools"),
+        ({"candidates": ["a"] * 20}, "'candidates' must be a list of 20 different names of tools"),
+        (
+            {"operations": ["get_moon"], "calls": 1},
+            "the gold program calls 'get_moon', which is not among 'candidates'",
+        ),
+        ({"calls": 8}, "'operations' has 7 calls, 'calls' says 8"),
+        ({"answer": "five"}, "the 'answer' of type 'number' must be a number, got 'five'"),
+        ({"type": "none"}, "the 'answer' of type 'none' must be null, got 5"),
+        ({"type": "state"}, "the 'answer' of type 'state' must be records by service and collection, got 5"),
+        ({"type": "set", "answer": []}, "must be a list of texts and numbers, got []"),
+        ({"writes": 1}, "'writes' must be true or false, got 1"),
+        ({"candiates": []}, "unknown field 'candiates'; did you mean 'candidates'?"),
+    ],
+)
+def test_a_bad_task_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(TASK | change))
+    with pytest.raises(InvalidTask) as caught:
+        load_tasks(tmp_path)
+    assert said in str(caught.value)
+    assert "tasks.jsonl, line 1: " in str(caught.value)
+
+
+@pytest.mark.parametrize("field", sorted(TASK))
+def test_a_task_without_a_field_says_which(tmp_path: Path, field: str) -> None:
+    (tmp_path / "tasks.jsonl").write_text(json.dumps({k: v for k, v in TASK.items() if k != field}))
+    with pytest.raises(InvalidTask, match=f"line 1: the field '{field}' is missing; needed are id, "):
+        load_tasks(tmp_path)
+
+
+def test_two_files_with_one_id_and_a_folder_without_tasks(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTask, match=r"no file of tasks .* give a folder that has some"):
+        load_tasks(tmp_path)
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(json.dumps(TASK))
+    with pytest.raises(InvalidTask, match="the id 'a' stands in another file too"):
+        load_tasks(tmp_path)

@@ -18,6 +18,11 @@ punctuation and white space are never compared in text.
     Exactly the expected items, in any order, each compared as a number or as a whole text. Repeats do not matter.
 `list`
     As a set, but in order, and repeats matter.
+`none`
+    `none`, `nothing`, `not found` or the like, an empty list, or one sentence that says so (`there is no …`, `no film
+    …`) and makes no exception, of at most twenty words and without numbers that the question lacks.
+`state`
+    Not by what is said: by what the run's writes left. `toolflow_bench.final_state` compares it.
 """
 
 from __future__ import annotations
@@ -28,8 +33,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.jsontypes import Json
+from toolflow_bench.final_state import Snapshot, difference
 from toolflow_bench.numbers import fold, leaves, numbers, structure, whole_number, words
 from toolflow_bench.task import Question
+
+MOST_WORDS_OF_NONE = 20
+"""Words of a sentence that says that there is none."""
 
 MOST_WORDS = 12
 """Words that a text answer may have besides the expected ones and those of the question."""
@@ -37,6 +46,15 @@ MOST_WORDS = 12
 _SEPARATORS = re.compile(r"[,;|/\n&•]|\b(?:and|or|versus|vs)\b")
 _NEGATED = re.compile(r"\b(?:not|never|neither|nor|except|without|isnt|wasnt)\W+(?:(?:a|an|the)\W+)?\x00")
 _DATE_PARTS = re.compile(r"(?<=\d)[-:/](?=\d)")  # `2013-01-05` may be answered as "January 5, 2013"
+_NONE = frozenset(
+    {"none", "null", "nothing", "nobody", "no one", "not found", "n a", "nil", "no", "no match", "no result"}
+)
+_SAYS_NONE = re.compile(
+    r"^\W*(?:(?:there|here) (?:is|are|was|were|exists?) (?:no|none|not any|nothing)\b"
+    r"|(?:none|nothing|nobody|no one|no)\b"
+    r"|(?:i )?(?:could not|couldnt|cannot|did not|didnt) (?:find|be found)\b|not found\b|not any\b)"
+)
+_EXCEPTS = re.compile(r"\b(?:except|excepting|but|only|however|besides|other than|apart from)\b")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORDS = frozenset(
     words(
@@ -54,8 +72,11 @@ class Verdict:
     reason: str
 
 
-def grade(answer: str | None, expected: Question) -> Verdict:
-    """Compare `answer` with what `expected` wants; the module's docstring has the rules."""
+def grade(answer: str | None, expected: Question, *, state: Snapshot | None = None) -> Verdict:
+    """Compare `answer`, or the `state` that a run left, with what `expected` wants, as the module's docstring says."""
+    if expected.type == "state":
+        wrong = difference(state or {}, expected.answer, tolerance=expected.tolerance)
+        return Verdict(wrong is None, wrong or "the state is as expected")
     if answer is None or not answer.strip():
         return Verdict(False, "no answer")
     said = words(answer)
@@ -132,6 +153,25 @@ def _list(answer: str, expected: Question) -> Verdict:
     return _items(answer, expected, lambda items: _same(list(items), expected.answer, expected.tolerance))
 
 
+def _none(answer: str, expected: Question) -> Verdict:
+    value = structure(answer)
+    if isinstance(value, dict | list):
+        found = [leaf for leaf in leaves(value) if leaf is not None]
+        return Verdict(
+            not found,
+            "an empty structure" if not found else f"nothing is expected, found {_few(list(map(str, found)))}",
+        )
+    said = words(answer)
+    if " ".join(said) in _NONE:
+        return Verdict(True, "says that there is none")
+    plain = " ".join(said)
+    known = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
+    new = [number for number in numbers(answer) if number not in known]
+    if not _SAYS_NONE.search(plain) or _EXCEPTS.search(plain) or new or len(said) > MOST_WORDS_OF_NONE:
+        return Verdict(False, f"does not say that there is none: {_few([answer.strip()])}")
+    return Verdict(True, "says that there is none")
+
+
 def _items(answer: str, expected: Question, matches: Callable[[Sequence[Json]], bool]) -> Verdict:
     readings = list(_readings(answer))
     for items in readings:
@@ -197,4 +237,5 @@ _GRADERS: Mapping[str, Callable[[str, Question], Verdict]] = {
     "text": _text,
     "set": _set,
     "list": _list,
+    "none": _none,
 }

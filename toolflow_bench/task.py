@@ -1,11 +1,11 @@
-"""A question with its right answer, and how files of them (JSON Lines) are read."""
+"""A question with its right answer, a task of ToolFlow, and how files of them (JSON Lines) are read."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,6 +19,12 @@ AnswerType = Literal["number", "text", "set", "list", "none", "state"]
 Split = Literal["long", "short"]
 """`long`: at least 7 calls. `short`: 1 to 6."""
 
+CANDIDATES = 20
+"""Tools that a task of ToolFlow is asked with, as in the paper (section 6.1)."""
+
+TASKS = Path(__file__).parent / "tasks"
+"""The folder of ToolFlow's tasks, a file a service and split."""
+
 
 class InvalidTask(AtcError):
     """A file of questions that cannot be used: names the file, the line and what is wrong there."""
@@ -31,7 +37,7 @@ class Question:
     id: str
     question: str
     answer: Json
-    """A number, a text, or a list of them (for `set` and `list`)."""
+    """A number, a text, a list of them (for `set` and `list`), None (for `none`), or records (for `state`)."""
     type: AnswerType
     tolerance: float = 0.0
     """How far a number may be off, absolutely."""
@@ -43,12 +49,117 @@ class Question:
     """Fields that nothing here reads, as they came."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Question):
+    """A question of ToolFlow with all that its answer rests on. `calls` is counted when the gold program runs."""
+
+    split: Split
+    services: tuple[str, ...]
+    """Those that its program calls, in order of the first call."""
+    candidates: tuple[str, ...]
+    """Operation ids: those needed, and distractors drawn by seed, in an order drawn by seed."""
+    program: str
+    """The gold program."""
+    query: str
+    """SQL that gives the answer straight from the data; `toolflow_bench.derive` runs it."""
+    operations: tuple[str, ...]
+    """Operation ids in the order in which the gold program calls them, repeats included."""
+    pattern: str
+    """A digest of the gold program's data flow; tasks with one data flow have one pattern."""
+    depth: int
+    """Calls in the longest chain in which each one's arguments come from the one before."""
+    writes: bool = False
+    """Whether the gold program writes."""
+
+
 def load_questions(path: Path) -> tuple[Question, ...]:
     """The questions of a JSON Lines file, in its order. Blank lines are skipped.
 
     Raises:
         InvalidTask: the file is missing or not text, or a line is not a question.
     """
+    return tuple(read_question(document, where=where) for document, where in _lines(path))
+
+
+def load_tasks(
+    folder: Path | None = None, *, split: Split | None = None, services: Sequence[str] = ()
+) -> tuple[Task, ...]:
+    """ToolFlow's tasks, in order of their files' names: of one split, and of these services, where given.
+
+    A task that spans several services belongs to `services` where all of its own are among them.
+
+    Raises:
+        InvalidTask: there is no file of tasks, or a line is not a task.
+    """
+    folder = folder or TASKS
+    paths = sorted(folder.glob("*.jsonl"))
+    if not paths:
+        raise InvalidTask(f"no file of tasks (*.jsonl) in {str(folder)!r}; give a folder that has some.")
+    tasks: dict[str, Task] = {}
+    for path in paths:
+        for document, where in _lines(path):
+            task = read_task(document, where=where)
+            if task.id in tasks:
+                raise InvalidTask(f"{where}: the id {task.id!r} stands in another file too; give each task its own.")
+            tasks[task.id] = task
+    return tuple(
+        task
+        for task in tasks.values()
+        if split in (None, task.split) and (not services or set(task.services) <= set(services))
+    )
+
+
+def read_question(document: Mapping[str, Json], *, where: str) -> Question:
+    """The question of one JSON object; `where` names it in messages.
+
+    Raises:
+        InvalidTask: a field is missing, unknown but nearly a known one, or of the wrong type.
+    """
+    known, extra = _checked(document, _QUESTION, ("id", "question", "answer", "type"), where=where)
+    return Question(**known, extra=extra)
+
+
+def read_task(document: Mapping[str, Json], *, where: str) -> Task:
+    """The task of one JSON object; `where` names it in messages. Whether its tools exist is not looked at.
+
+    Raises:
+        InvalidTask: as `read_question`.
+    """
+    needed = [one.name for one in fields(Task) if one.name not in ("extra", "accept", "tolerance", "writes")]
+    known, extra = _checked(document, _TASK, needed, where=where)
+    if missing := set(known["operations"]) - set(known["candidates"]):
+        raise InvalidTask(f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'.")
+    if len(known["operations"]) != known["calls"]:
+        raise InvalidTask(f"{where}: 'operations' has {len(known['operations'])} calls, 'calls' says {known['calls']}.")
+    return Task(**known, extra=extra)
+
+
+def _checked(
+    document: Mapping[str, Json], checks: Mapping[str, _Check], needed: Sequence[str], *, where: str
+) -> tuple[dict[str, Any], dict[str, Json]]:
+    """The known fields, lists as tuples, and the others."""
+    known: dict[str, Any] = {key: document[key] for key in checks if key in document}
+    for key in document:
+        if key not in checks and (near := get_close_matches(key, checks, n=1, cutoff=0.8)):
+            raise InvalidTask(f"{where}: unknown field {key!r}; did you mean {near[0]!r}?")
+    for key in needed:
+        if key not in known:
+            raise InvalidTask(f"{where}: the field {key!r} is missing; needed are {', '.join(needed)}.")
+    for key, value in known.items():
+        wanted, fits = checks[key]
+        if not fits(value):
+            raise InvalidTask(f"{where}: {key!r} must be {wanted}, got {value!r}.")
+    wanted, fits = _ANSWERS[known["type"]]
+    if not fits(known["answer"]):
+        raise InvalidTask(f"{where}: the 'answer' of type {known['type']!r} must be {wanted}, got {known['answer']!r}.")
+    for key in known:
+        if key != "answer" and isinstance(known[key], list):
+            known[key] = tuple(known[key])
+    return known, {key: value for key, value in document.items() if key not in checks}
+
+
+def _lines(path: Path) -> list[tuple[Mapping[str, Json], str]]:
+    """The objects of a file, each with the words that name its place."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -59,42 +170,19 @@ def load_questions(path: Path) -> tuple[Question, ...]:
         raise InvalidTask(f"{str(path)!r} is not UTF-8 text; a file of questions has one JSON object a line.") from (
             error
         )
-    questions: dict[str, Question] = {}
+    documents: dict[str, tuple[Mapping[str, Json], str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        question = read_question(_object(line, where), where=where)
-        if question.id in questions:
-            raise InvalidTask(f"{where}: the id {question.id!r} stands twice; give each question its own.")
-        questions[question.id] = question
-    if not questions:
+        document = _object(line, where)
+        name = str(document.get("id", where))
+        if name in documents:
+            raise InvalidTask(f"{where}: the id {name!r} stands twice; give each question its own.")
+        documents[name] = document, where
+    if not documents:
         raise InvalidTask(f"{str(path)!r} has no question in it; it needs one JSON object a line.")
-    return tuple(questions.values())
-
-
-def read_question(document: Mapping[str, Json], *, where: str) -> Question:
-    """The question of one JSON object; `where` names it in messages.
-
-    Raises:
-        InvalidTask: a field is missing, unknown but nearly a known one, or of the wrong type.
-    """
-    known = {key: document[key] for key in _FIELDS if key in document}
-    for key in document:
-        if key not in _FIELDS and (near := get_close_matches(key, _FIELDS, n=1, cutoff=0.8)):
-            raise InvalidTask(f"{where}: unknown field {key!r}; did you mean {near[0]!r}?")
-    for key in ("id", "question", "answer", "type"):
-        if key not in known:
-            raise InvalidTask(f"{where}: the field {key!r} is missing; a question needs id, question, answer and type.")
-    for key, value in known.items():
-        wanted, fits = _FIELDS[key]
-        if not fits(value):
-            raise InvalidTask(f"{where}: {key!r} must be {wanted}, got {value!r}.")
-    wanted, fits = _ANSWERS[known["type"]]
-    if not fits(known["answer"]):
-        raise InvalidTask(f"{where}: the 'answer' of type {known['type']!r} must be {wanted}, got {known['answer']!r}.")
-    extra = {key: value for key, value in document.items() if key not in _FIELDS}
-    return Question(**{**known, "accept": tuple(known.get("accept", ()))}, extra=extra)
+    return list(documents.values())
 
 
 def _object(line: str, where: str) -> Mapping[str, Json]:
@@ -120,19 +208,55 @@ def _is_items(value: Any) -> bool:
     return isinstance(value, list) and all(_is_text(v) or _is_number(v) or (_is_items(v) and v) for v in value)
 
 
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and value is not True and value > 0
+
+
+def _is_state(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(left, dict) and all(isinstance(records, list) and records for records in left.values())
+        for left in value.values()
+    )
+
+
 _Check = tuple[str, Callable[[Any], bool]]
-_FIELDS: Mapping[str, _Check] = {
-    "id": ("a text", _is_text),
-    "question": ("a text", _is_text),
-    "answer": ("an answer", lambda value: value is not None),
+_TEXT: _Check = ("a text", _is_text)
+_TEXTS: _Check = ("a list of texts", _is_texts)
+_NAMES: _Check = ("a list of at least one text", lambda value: _is_texts(value) and bool(value))
+_WHOLE: _Check = ("a whole number of at least 1", _is_whole)
+_QUESTION: Mapping[str, _Check] = {
+    "id": _TEXT,
+    "question": _TEXT,
+    "answer": ("an answer", lambda _: True),
     "type": (f"one of {', '.join(get_args(AnswerType))}", lambda value: value in get_args(AnswerType)),
     "tolerance": ("a number of at least 0", lambda value: _is_number(value) and value >= 0),
-    "accept": ("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value))),
-    "calls": ("a whole number of at least 1", lambda value: isinstance(value, int) and value is not True and value > 0),
+    "accept": _TEXTS,
+    "calls": _WHOLE,
+}
+_TASK: Mapping[str, _Check] = {
+    **_QUESTION,
+    "split": (f"one of {', '.join(get_args(Split))}", lambda value: value in get_args(Split)),
+    "services": _NAMES,
+    "candidates": (
+        f"a list of {CANDIDATES} different names of tools",
+        lambda value: _is_texts(value) and len(set(value)) == len(value) == CANDIDATES,
+    ),
+    "program": _TEXT,
+    "query": _TEXT,
+    "operations": _NAMES,
+    "pattern": _TEXT,
+    "depth": _WHOLE,
+    "writes": ("true or false", lambda value: isinstance(value, bool)),
 }
 _ANSWERS: Mapping[str, _Check] = {
     "number": ("a number", _is_number),
     "text": ("a text", _is_text),
-    "set": ("a list of texts and numbers", _is_items),
-    "list": ("a list of texts and numbers", _is_items),
+    "set": ("a list of texts and numbers", lambda value: _is_items(value) and bool(value)),
+    "list": ("a list of texts and numbers", lambda value: _is_items(value) and bool(value)),
+    "none": ("null", lambda value: value is None),
+    "state": ("records by service and collection", _is_state),
 }

@@ -72,7 +72,9 @@ class Recipe:
     def _filled(self, text: str, constants: Mapping[str, Json], literal: Callable[[Json], str]) -> str:
         def fill(match: re.Match[str]) -> str:
             if match[1] not in constants:
-                raise InvalidRecipe(f"recipe {self.id!r}: no case constant {match[1]!r}; it has {', '.join(constants)}.")
+                raise InvalidRecipe(
+                    f"recipe {self.id!r}: no case constant {match[1]!r}; it has {', '.join(constants)}."
+                )
             return literal(constants[match[1]])
 
         return _BLANK.sub(fill, text)

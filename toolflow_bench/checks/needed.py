@@ -1,0 +1,191 @@
+"""Whether a gold program needs its calls: each one's result is taken away in turn, and the answer must change.
+
+The calls of one line of the program to one tool are a *site*. A site's results are replaced all together, first by the
+least that its response schema allows (no items, empty texts, zeros), then by values of the question. Both must change
+what the program says or writes; a program that fails has changed. Within a loop a single call's result may not show
+(the ninth longest of ten flights does not decide which is the longest), so for single calls it is enough that one
+replacement of that call alone changes the answer: the least values, all numbers very large or very small, values and
+words of the question, or what another call to the same tool gave. Where the honest answer is that there is none,
+taking away cannot show, so there it is enough for a site too that one replacement changes the answer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from protocols.errors import ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.schema import resolve, types
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.journal import canonical
+from sandbox.trace import ToolCall
+from toolflow_bench.checks.gold import GoldRun, run_program
+
+Fill = Callable[[str], Json]
+"""A value for a JSON type: string, integer, number or boolean."""
+
+HUGE = 1_000_000
+MOST_OTHERS = 6
+"""How many results of other calls stand in for one call's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A result that stands in for another one as it is."""
+
+    value: Json
+
+
+def unneeded(
+    program: str, question: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox, *, nothing_found: bool
+) -> Iterator[str]:
+    """A sentence for each site whose removal leaves what the program says and writes as it was.
+
+    `nothing_found` says that the honest answer is that there is none.
+    """
+    replay = _Replay(program, run, toolbox, sandbox)
+    sites: dict[tuple[str, int], list[int]] = {}
+    for number, call in enumerate(run.made):
+        sites.setdefault((call.tool, call.line), []).append(number)
+    values = list(_of_question(program, question))
+    for (tool, line), numbers in sites.items():
+        if toolbox[tool].protocol.writes:
+            continue  # a write that is taken away is missing from the state
+        if nothing_found:
+            if all(replay.unchanged(numbers, fill) for fill in _fills([*values, *_words(values)])):
+                yield f"line {line}: nothing that {tool} could give changes the answer"
+            continue
+        if replay.unchanged(numbers, _least):
+            yield f"line {line}: the answer is the same when {tool} gives nothing"
+        for value in values:
+            if replay.unchanged(numbers, _filled_with(value)):
+                yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
+
+
+def idle_calls(program: str, question: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox) -> list[int]:
+    """Numbers of the reading calls of which no single replacement changes the answer."""
+    replay = _Replay(program, run, toolbox, sandbox)
+    values = list(_of_question(program, question))
+    fills = _fills([*values, *_words(values)])
+    return [
+        number
+        for number, call in enumerate(run.made)
+        if not toolbox[call.tool].protocol.writes
+        and all(replay.unchanged([number], instead) for instead in fills + _others(number, run.made))
+    ]
+
+
+def _fills(values: Sequence[str | float]) -> list[Fill | Result]:
+    return [_least, _numbers(HUGE), _numbers(-HUGE), *map(_filled_with, values)]
+
+
+def _others(number: int, calls: Sequence[ToolCall]) -> list[Fill | Result]:
+    """What other calls to the same tool gave."""
+    call = calls[number]
+    others = [one.result for one in calls if one.tool == call.tool and one.error is None]
+    return [*map(Result, [other for other in others if other != call.result][:MOST_OTHERS])]
+
+
+class _Replay:
+    """A gold program run again on its recorded responses, some of them replaced. Writes are noted, not made."""
+
+    def __init__(self, program: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox) -> None:
+        self._program, self._toolbox, self._sandbox = program, toolbox, sandbox
+        self._calls = run.made
+        self._known: dict[str, list[ToolCall]] = {}
+        for call in run.made:
+            self._known.setdefault(self._key(call.tool, call.arguments), []).append(call)
+        self._wanted = run.answer, self._writes(run.made)
+
+    def unchanged(self, numbers: Sequence[int], instead: Fill | Result) -> bool:
+        """Whether the answer and the writes stay as they were when these calls' results are replaced."""
+        replaced = {self._key(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
+        tools = self._toolbox.only({call.tool for call in self._calls})
+        asked: Counter[str] = Counter()  # a read may see more after a write: its second answer is the second recorded
+        doubles = tools.map(lambda tool: self._double(tool, replaced, instead, asked))
+        trace = run_program(self._program, doubles, self._sandbox)
+        if trace.failure is not None:
+            return False
+        return (trace.stdout.strip(), self._writes(trace.calls)) == self._wanted
+
+    def _double(self, tool: Tool, replaced: set[str], instead: Fill | Result, asked: Counter[str]) -> Tool:
+        schema = tool.protocol.output_schema or {}
+
+        def call(arguments: JsonObject) -> Json:
+            key = self._key(tool.alias, arguments)
+            if key in replaced:
+                return instead.value if isinstance(instead, Result) else instance(schema, schema, instead)
+            known = self._known.get(key, [])[: asked[key] + 1][-1:]
+            asked[key] += 1
+            if not known or known[0].error is not None:
+                raise ToolError(404, "there is none")
+            return known[0].result
+
+        return replace(tool, call=call)
+
+    def _writes(self, calls: Sequence[ToolCall]) -> list[str]:
+        return sorted(
+            self._key(call.tool, call.arguments)
+            for call in calls
+            if call.outcome == "done" and call.error is None and self._toolbox[call.tool].protocol.writes
+        )
+
+    def _key(self, alias: str, arguments: JsonObject) -> str:
+        return canonical(alias, arguments)
+
+
+def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:
+    """A value for a response schema: all required fields, lists of what `fill` gives (none where it gives "")."""
+    schema = resolve(schema, root)
+    for kind in types(schema):
+        match kind:
+            case "object":
+                properties = schema.get("properties", {})
+                return {key: instance(properties.get(key, {}), root, fill) for key in schema.get("required", ())}
+            case "array":
+                return [] if fill("string") == "" else [instance(schema.get("items", {}), root, fill)]
+            case "string" | "integer" | "number" | "boolean":
+                return fill(kind)
+    return None
+
+
+def _least(kind: str) -> Json:
+    return {"string": "", "boolean": False}.get(kind, 0)
+
+
+def _filled_with(value: str | float) -> Fill:
+    """Every text is `value`, every number too where it is one."""
+
+    def fill(kind: str) -> Json:
+        if kind == "boolean":
+            return False
+        if isinstance(value, str):
+            return value if kind == "string" else 0
+        return str(value) if kind == "string" else int(value) if kind == "integer" else value
+
+    return fill
+
+
+def _numbers(value: int) -> Fill:
+    return lambda kind: {"string": "x", "boolean": value > 0}.get(kind, value)
+
+
+def _of_question(program: str, question: str) -> Iterator[str | float]:
+    """The constants that a program has from its question: names, dates and numbers, not the keys of responses."""
+    seen = set()
+    for node in ast.walk(ast.parse(program)):
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and value not in seen:
+            seen.add(value)
+            telling = str(value).casefold() != str(value) or any(map(str.isdigit, str(value)))
+            if telling and str(value).casefold() in question.casefold():
+                yield value
+
+
+def _words(values: Sequence[str | float]) -> list[str]:
+    """The words of the texts among `values` that have several."""
+    return list(dict.fromkeys(word for value in values if isinstance(value, str) for word in value.split()[:4]))

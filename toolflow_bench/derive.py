@@ -1,0 +1,85 @@
+"""Answers straight from the data: SQL over the services' databases, without a service, a handler or a program."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from toolflow_bench.numbers import fold
+from toolflow_bench.services.service import NAMES, find_service
+from toolflow_bench.task import AnswerType
+
+
+class NoDerivation(AtcError):
+    """A query that gives no answer of its type; says what it gave."""
+
+
+class Data:
+    """The databases of `names`, each attached under its service's name. Close it, or use it as a context manager.
+
+    Raises:
+        SourceUnavailable: a wheel is missing, or the cache folder cannot be written.
+    """
+
+    def __init__(self, names: Sequence[str] = NAMES, *, folder: Path | None = None) -> None:
+        paths = {name: find_service(name).database(folder) for name in names}
+        self._connection = sqlite3.connect("file::memory:", uri=True, check_same_thread=False)
+        for name, path in paths.items():
+            self._connection.execute(f"ATTACH DATABASE ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",))
+        self._connection.create_function("km", 4, kilometres, deterministic=True)
+        self._connection.create_function("fold", 1, lambda text: text and fold(text), deterministic=True)
+
+    def derive(self, query: str, type_: AnswerType) -> Json:
+        """The answer that `query` gives, read as `toolflow_bench.recipes.recipe.Recipe` says.
+
+        Raises:
+            NoDerivation: the query is wrong, or its rows are no answer of this type.
+        """
+        try:
+            rows = self._connection.execute(query).fetchall()
+        except sqlite3.Error as error:
+            raise NoDerivation(f"the query fails: {error}.") from error
+        match type_:
+            case "none" if not rows:
+                return None
+            case "set" | "list" if rows:
+                items = [row[0] if len(row) == 1 else list(row) for row in rows]
+                return sorted(items, key=str) if type_ == "set" else items
+            case "number" | "text" if len(rows) == 1 and len(rows[0]) == 1 and rows[0][0] is not None:
+                value: Json = rows[0][0]
+                return value
+            case "state" if len(rows) == 1 and len(rows[0]) == 1:
+                state: Json = json.loads(rows[0][0])
+                return state
+        raise NoDerivation(f"the query gives {len(rows)} rows, {rows[:3]!r} first: no answer of type {type_!r}.")
+
+    def close(self) -> None:
+        """Close the databases."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def kilometres(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
+    """Great-circle distance between two points given in degrees, on a sphere of 6,371.0 km (by the vectors' angle)."""
+    one, other = _vector(latitude, longitude), _vector(other_latitude, other_longitude)
+    chord = math.dist(one, other)
+    return 6371.0 * 2 * math.asin(min(1.0, chord / 2))
+
+
+def _vector(latitude: float, longitude: float) -> tuple[float, float, float]:
+    north, east = math.radians(latitude), math.radians(longitude)
+    return math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)

@@ -1,0 +1,104 @@
+"""From a recipe's case to a task: the program runs, the query runs, and both must say the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from sandbox.base import Sandbox
+from toolflow_bench.checks.flow import Flow, flow_of
+from toolflow_bench.checks.gold import GoldRun, run_gold
+from toolflow_bench.derive import Data, NoDerivation
+from toolflow_bench.grade import grade
+from toolflow_bench.recipes.recipe import Case, InvalidRecipe, Recipe
+from toolflow_bench.task import CANDIDATES, Question, Task
+from toolflow_bench.world import World
+
+FROM_ELSEWHERE = 0.4
+"""Share of the distractors that come from services which the task does not need; the others are near neighbours."""
+
+
+class Disagreement(AtcError):
+    """A case whose program and query do not agree, or whose program does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A task, with the run that it was made from."""
+
+    task: Task
+    run: GoldRun
+    flow: Flow
+
+
+def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, sandbox: Sandbox) -> Made:
+    """The task of one case, called `name`.
+
+    Raises:
+        Disagreement: the program fails, or does not say what the query says.
+        InvalidRecipe, NoDerivation: the program or the query cannot be made or run.
+    """
+    program, query = recipe.program_of(case), recipe.query_of(case)
+    run = run_gold(program, world, sandbox)
+    if run.problem is not None:
+        raise Disagreement(f"{name}: {run.problem}.")
+    answer: Json = data.derive(query, recipe.type)
+    question = Question(
+        id=name,
+        question=case.question,
+        answer=answer,
+        type=recipe.type,
+        tolerance=recipe.tolerance,
+        accept=case.accept,
+        calls=len(run.made),
+    )
+    verdict = grade(run.answer, question, state=run.state)
+    if not verdict.correct:
+        raise Disagreement(f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}.")
+    flow = flow_of(program, run.made)
+    operations = tuple(call.tool for call in run.made)
+    task = Task(
+        **{key: getattr(question, key) for key in ("id", "question", "answer", "type", "tolerance", "accept", "calls")},
+        split=recipe.split,
+        services=_services(operations, world.owners),
+        candidates=candidates(name, operations, world.owners),
+        program=program,
+        query=query,
+        operations=operations,
+        pattern=flow.pattern,
+        depth=flow.depth,
+        writes=any(world.toolbox[operation].protocol.writes for operation in operations),
+    )
+    return Made(task, run, flow)
+
+
+def candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
+    """The tools that task `name` is asked with: those needed and distractors, drawn and shuffled by the name alone.
+
+    `owners` maps every operation there is to its service.
+    """
+    draw = random.Random(f"candidates of {name}")  # noqa: S311 - a draw to be repeated, not secrecy
+    chosen = sorted(set(needed))
+    own = set(_services(needed, owners))
+    others = sorted(set(owners) - set(chosen))
+    near = [alias for alias in others if owners[alias] in own]
+    far = [alias for alias in others if owners[alias] not in own]
+    wanted = CANDIDATES - len(chosen)
+    if wanted < 0:
+        raise InvalidRecipe(f"{name}: the program needs {len(chosen)} tools, a task has {CANDIDATES}.")
+    elsewhere = min(round(wanted * FROM_ELSEWHERE), len(far))
+    chosen += draw.sample(near, min(wanted - elsewhere, len(near)))
+    chosen += draw.sample(far, CANDIDATES - len(chosen)) if len(chosen) < CANDIDATES else []
+    draw.shuffle(chosen)
+    return tuple(chosen)
+
+
+def _services(operations: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
+    """The services of `operations`, in order of first use."""
+    return tuple(dict.fromkeys(owners[operation] for operation in operations))
+
+
+__all__ = ["Disagreement", "Made", "NoDerivation", "candidates", "make"]
