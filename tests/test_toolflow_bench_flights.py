@@ -425,7 +425,7 @@ def test_watches_live_as_long_as_their_service(ask: Client) -> None:
 def test_requests_are_recorded(ask: Client) -> None:
     ask("list_arrivals", destination="HNL", date="2013-03-01")
     ask.send("get_airline", airline="ZZ")
-    assert list(ask.service.app.state.requests)[-2:] == [
+    assert [record[:4] for record in ask.service.app.state.requests][-2:] == [
         ("GET", "/arrivals", "destination=HNL&date=2013-03-01", 200),
         ("GET", "/airlines/ZZ", "", 404),
     ]

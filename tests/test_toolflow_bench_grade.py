@@ -268,9 +268,6 @@ NONE = ask("Which of the 3 airlines flew to the moon on 2013-01-05? Say none if 
         "none",
         "None",
         "none.",
-        "[]",
-        "{}",
-        "null",
         "Not found",
         "nothing",
         "There is none.",
@@ -278,7 +275,6 @@ NONE = ask("Which of the 3 airlines flew to the moon on 2013-01-05? Say none if 
         "No airline flew there.",
         "None of the 3 airlines did.",
         "I could not find any.",
-        '{"answer": null}',
     ],
 )
 def test_none_is_said_in_many_ways(answer: str) -> None:
@@ -300,6 +296,10 @@ def test_none_is_said_in_many_ways(answer: str) -> None:
         "No " + "word " * 30,
         "Which of the 3 airlines flew to the moon on 2013-01-05? Say none if there is none.",
         "Error: not a number",
+        "[]",
+        "{}",
+        "null",
+        '{"answer": null}',
     ],
 )
 def test_what_does_not_say_none_is_wrong(answer: str) -> None:

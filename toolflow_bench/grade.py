@@ -19,8 +19,9 @@ punctuation and white space are never compared in text.
 `list`
     As a set, but in order, and repeats matter.
 `none`
-    `none`, `nothing`, `not found` or the like, an empty list, or one sentence that says so (`there is no …`, `no film
-    …`) and makes no exception, of at most twenty words and without numbers that the question lacks.
+    `none`, `nothing`, `not found` or the like, or one sentence that says so (`there is no …`, `no film …`) and makes
+    no exception, of at most twenty words and without numbers that the question lacks. An empty list says nothing: a
+    program that went wrong prints it too.
 `state`
     Not by what is said: by what the run's writes left. `toolflow_bench.final_state` compares it.
 """
@@ -46,9 +47,7 @@ MOST_WORDS = 12
 _SEPARATORS = re.compile(r"[,;|/\n&•]|\b(?:and|or|versus|vs)\b")
 _NEGATED = re.compile(r"\b(?:not|never|neither|nor|except|without|isnt|wasnt)\W+(?:(?:a|an|the)\W+)?\x00")
 _DATE_PARTS = re.compile(r"(?<=\d)[-:/](?=\d)")  # `2013-01-05` may be answered as "January 5, 2013"
-_NONE = frozenset(
-    {"none", "null", "nothing", "nobody", "no one", "not found", "n a", "nil", "no", "no match", "no result"}
-)
+_NONE = frozenset({"none", "nothing", "nobody", "no one", "not found", "n a", "nil", "no", "no match", "no result"})
 _SAYS_NONE = re.compile(
     r"^\W*(?:(?:there|here) (?:is|are|was|were|exists?) (?:no|none|not any|nothing)\b"
     r"|(?:none|nothing|nobody|no one|no)\b"
@@ -154,17 +153,10 @@ def _list(answer: str, expected: Question) -> Verdict:
 
 
 def _none(answer: str, expected: Question) -> Verdict:
-    value = structure(answer)
-    if isinstance(value, dict | list):
-        found = [leaf for leaf in leaves(value) if leaf is not None]
-        return Verdict(
-            not found,
-            "an empty structure" if not found else f"nothing is expected, found {_few(list(map(str, found)))}",
-        )
     said = words(answer)
-    if " ".join(said) in _NONE:
-        return Verdict(True, "says that there is none")
     plain = " ".join(said)
+    if plain in _NONE and structure(answer) is None:
+        return Verdict(True, "says that there is none")
     known = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
     new = [number for number in numbers(answer) if number not in known]
     if not _SAYS_NONE.search(plain) or _EXCEPTS.search(plain) or new or len(said) > MOST_WORDS_OF_NONE:

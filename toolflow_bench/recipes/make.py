@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,11 +61,13 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
         raise Disagreement(f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}.")
     flow = flow_of(program, run.made)
     operations = tuple(call.tool for call in run.made)
+    # A branch that does not run here names tools too, and a model that writes it must find them.
+    named = {node.id for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
     task = Task(
         **{key: getattr(question, key) for key in ("id", "question", "answer", "type", "tolerance", "accept", "calls")},
         split=recipe.split,
         services=_services(operations, world.owners),
-        candidates=candidates(name, operations, world.owners),
+        candidates=candidates(name, [*operations, *sorted(named)], world.owners),
         program=program,
         query=query,
         operations=operations,

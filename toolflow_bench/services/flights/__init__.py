@@ -5,11 +5,14 @@ Records name other records by code, never by name, so that answers are found by 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolflow_bench.services.flights.air import FLIGHT_OPERATIONS, PLANE_OPERATIONS, WATCH_OPERATIONS
+from toolflow_bench.services.flights.booking_schemas import BOOKING_SCHEMAS
 from toolflow_bench.services.flights.data import flights_database
+from toolflow_bench.services.flights.desk import BOOKING_OPERATIONS
 from toolflow_bench.services.flights.ground import (
     AIRLINE_OPERATIONS,
     AIRPORT_OPERATIONS,
@@ -32,7 +35,6 @@ INFO = {
     ),
 }
 
-
 OPERATIONS: tuple[Operation, ...] = (
     *AIRPORT_OPERATIONS,
     *AIRLINE_OPERATIONS,
@@ -42,15 +44,21 @@ OPERATIONS: tuple[Operation, ...] = (
     *WEATHER_OPERATIONS,
     *WATCH_OPERATIONS,
 )
+"""All but those of the booking desk: what `atc run` has where no tools are given."""
 
-
-SERVICE = Service(name="flights", info=INFO, operations=OPERATIONS, schemas=SCHEMAS, database=flights_database)
+SERVICE = Service(
+    name="flights",
+    info=INFO,
+    operations=(*OPERATIONS, *BOOKING_OPERATIONS),
+    schemas={**SCHEMAS, **BOOKING_SCHEMAS},
+    database=flights_database,
+)
 
 
 def create_app(database: Path | None = None) -> Starlette:
-    """The service as `atc run` starts it where no tools are given.
+    """The service as `atc run` starts it where no tools are given: without the booking desk.
 
     Raises:
         SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
     """
-    return SERVICE.app(database)
+    return replace(SERVICE, operations=OPERATIONS, schemas=SCHEMAS).app(database)

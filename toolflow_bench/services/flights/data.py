@@ -1,4 +1,4 @@
-"""The nycflights13 data as one SQLite file, built once into the cache folder."""
+"""The nycflights13 data, and bookings on some of its flights, as one SQLite file in the cache folder."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
+from toolflow_bench.services.flights.booked import fill_bookings
 from toolflow_bench.services.flights.names import ALSO_CALLED, search_text
 
-DATABASE = Database(name="nycflights13", version=1, subject="the flights database", megabytes=150)
+DATABASE = Database(name="nycflights13", version=2, subject="the flights database", megabytes=150)
 
 _TABLES = """
 CREATE TABLE airlines (code TEXT PRIMARY KEY, name TEXT NOT NULL);
@@ -87,6 +88,7 @@ def _fill(connection: sqlite3.Connection, frames: dict[str, Any]) -> None:
     insert(connection, "weather", frame_rows(_dated(frames["weather"]), hours))
     insert(connection, "flights", _flights(_dated(frames["flights"])))
     connection.executescript(_INDICES)
+    fill_bookings(connection)
 
 
 def _dated(data: Any) -> Any:
