@@ -101,8 +101,13 @@ def test_models_that_can_be_used(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bench_list(atc_) -> None:
-    assert atc_("bench", "list")[1].startswith("flights  24 questions")
-    assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == ["flights", "sandbox"]
+    assert atc_("bench", "list")[1].startswith("flights    24 questions")
+    assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == [
+        "flights",
+        "toolflow",
+        "restbench",
+        "sandbox",
+    ]
 
 
 MATHS = '''

@@ -248,5 +248,5 @@ def test_options_may_stand_before_the_suite(capsys: pytest.CaptureFixture[str]) 
     assert "nowhere.jsonl" in capsys.readouterr().err
     assert _guarded(("bench", "run", "--help")) == 0
     out = capsys.readouterr().out
-    assert "flights  Ask" in out
-    assert "sandbox  Run" in out
+    assert "flights    Ask" in out
+    assert "sandbox    Run" in out

@@ -1,6 +1,20 @@
 from __future__ import annotations
 
-from toolflow_bench.metrics import Row, Share, bootstrap, summarize
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from atc.types import FaultKind
+from toolflow_bench.classes import CLASSES, failure_class
+from toolflow_bench.compare import compare
+from toolflow_bench.metrics import Row, Share, bootstrap, by_task, summarize
+from toolflow_bench.prices import FREE, InvalidPrices, Price, load_prices, price_of
+from toolflow_bench.resampling import estimate
 
 
 def row(number: int, **more: object) -> Row:
@@ -29,13 +43,14 @@ def test_outages_and_crashes_stand_apart() -> None:
     assert (summary.calls, summary.repairs, summary.model_calls) == (10, 4, 2)
     assert (summary.input_tokens, summary.output_tokens) == (10, 1)
     assert (summary.seconds_median, summary.seconds_max, summary.seconds_total) == (5.0, 9.0, 21.0)
-    assert summary.model_seconds_total == 1.0
+    assert (summary.model_seconds_total, summary.own_seconds_total) == (1.0, 20.0)
 
 
 def test_nothing_graded_has_no_share() -> None:
     summary = summarize(ROWS[4:])
     assert (summary.share, summary.interval, summary.seconds_median, summary.seconds_max) == (None, None, None, None)
-    assert summary.as_json()["outages"] == 1
+    assert (summary.success, summary.path, summary.cost) == (None, None, 0.0)
+    assert json.loads(json.dumps(summary.as_json()))["outages"] == 1
 
 
 def test_the_interval_repeats_and_narrows() -> None:
@@ -47,3 +62,147 @@ def test_the_interval_repeats_and_narrows() -> None:
     assert low < narrow_low < 0.5 < narrow_high < high
     assert bootstrap([True] * 5) == (1.0, 1.0)
     assert bootstrap([]) is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(0, 5))
+def test_an_interval_lies_among_the_values(values: list[float], seed: int) -> None:
+    found = estimate(values, seed=seed)
+    assert found is not None
+    assert found.n == len(values)
+    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
+    assert found.mean == pytest.approx(fmean(values))
+
+
+TASK = {"split": "long", "gold": ("a", "b"), "tools": ("a", "b"), "cost": 0.5}
+
+
+def test_figures_of_tasks_with_a_gold_path() -> None:
+    rows = [
+        row(1, status="solved", correct=True, services=("flights",), path=1.0, precision=0.5, cp=True, **TASK),
+        row(7, failure="tool", services=("movies", "flights"), path=0.5, precision=0.0, cp=False, **TASK),
+        row(8, failure="tool", services=("flights",), path=0.0, precision=1.0, cp=False, repeated_writes=2, **TASK),
+    ]
+    summary = summarize(rows)
+    assert summary.by_service == {"flights": Share(solved=1, graded=2), "flights+movies": Share(solved=0, graded=1)}
+    assert summary.by_split == {"long": Share(solved=1, graded=3)}
+    assert summary.by_calls["1-2"] == Share(solved=1, graded=1)
+    assert summary.by_calls["7+"] == Share(solved=0, graded=2)
+    assert summary.path is not None
+    assert summary.cp is not None
+    assert (summary.path.mean, summary.path.n) == (0.5, 3)
+    assert (summary.path.low, summary.path.high) == (0.0, 1.0)
+    assert summary.cp.mean == pytest.approx(1 / 3)
+    assert summary.failures == {"tool": 2}
+    assert (summary.repeated_writes, summary.cost, summary.unpriced) == (2, 1.5, 0)
+    dear = summarize([*rows, row(9, cost=None)])
+    assert (dear.cost, dear.unpriced) == (None, 1)
+
+
+def test_repeats_are_averaged_before_tasks_are() -> None:
+    rows = [
+        *(row(1, repeat=repeat, correct=repeat < 3, status="solved") for repeat in range(4)),
+        row(2, repeat=0, correct=False),
+        row(2, repeat=1, status="outage"),
+    ]
+    summary = summarize(rows)
+    assert (summary.questions, summary.graded, summary.solved, summary.repeats) == (2, 5, 3, 4)
+    assert summary.share == 0.375  # the mean of 3/4 and 0/1, not 3/5
+    assert by_task(rows, lambda row: row.correct) == [0.75, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "wanted"),
+    [
+        ({"correct": True, "status": "solved", "answer": "x"}, ""),
+        ({"status": "outage"}, ""),
+        ({"status": "solved", "answer": "x"}, "wrong_answer"),
+        ({"status": "solved", "answer": "x", "tools": ("a",)}, "retrieval"),
+        ({"status": "solved", "answer": "x", "tools": ("a",), "made": ({"tool": "b"},)}, "wrong_answer"),
+        ({"limit": "max_seconds = 60"}, "limit"),
+        ({"limit": "max_seconds = 60", "faults": ({"kind": "syntax"},)}, "limit"),
+        ({"status": "solved", "answer": "x", "limit": "max_tokens = 9"}, "wrong_answer"),
+        ({"status": "paused", "faults": ({"kind": "policy"},)}, "tool"),
+        ({"faults": ({"kind": "tool_failed"}, {"kind": "misread_result"})}, "misread"),
+        ({"faults": ({"kind": "misread_result"}, {"kind": "tool_failed"})}, "tool"),
+        ({"faults": ({"kind": "bad_arguments"},)}, "program"),
+        ({"faults": ({"kind": "no_answer"},)}, "no_answer"),
+        ({}, "no_answer"),
+    ],
+)
+def test_classes_of_failure(facts: dict, wanted: str) -> None:
+    assert failure_class(row(1, **{**TASK, **facts})) == wanted
+
+
+def test_every_kind_of_fault_has_a_class() -> None:
+    found = {kind: failure_class(row(1, faults=({"kind": kind},))) for kind in get_args(FaultKind)}
+    assert set(found.values()) == {*CLASSES} - {"retrieval", "wrong_answer"}
+    assert found["error"] == "program"
+
+
+def test_prices_of_models(tmp_path: Path) -> None:
+    assert price_of("local") == price_of("my-weights.gguf") == FREE
+    assert price_of("gpt-4o-mini-2024-07-18") == price_of("openai/gpt-4o-mini") == Price(0.15, 0.60)
+    assert price_of("gpt-4o-latest") == Price(2.50, 10.0)
+    assert price_of("gpt-4o-audio") is None
+    assert price_of("scripted") is None
+    assert Price(1.0, 4.0).of(500_000, 250_000) == 1.5
+    (tmp_path / "p.toml").write_text('"gpt-4o" = [1, 2]\n"qwen*" = {input = 0, output = 0.5}\n')
+    own = load_prices(tmp_path / "p.toml")
+    assert price_of("gpt-4o", own) == Price(1.0, 2.0)
+    assert price_of("qwen3-coder", own) == Price(0.0, 0.5)
+    assert price_of("gpt-5-mini", own) == price_of("gpt-5-mini")
+    (tmp_path / "p.json").write_text('{"gpt-4o": [3, 4]}')
+    assert price_of("gpt-4o", load_prices(tmp_path / "p.json")) == Price(3.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = [1]", "'a' must be two prices of at least 0"),
+        ("a = [1, -2]", "got \\[1, -2\\]"),
+        ("a = [1, inf]", "'a' must be two prices"),
+        ("gpt-4.1 = [1, 2]", "a name with a dot in it stands in quotes"),
+        ("a = [", "holds no prices"),
+    ],
+)
+def test_prices_that_are_none(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "p.toml").write_text(text)
+    with pytest.raises(InvalidPrices, match=said):
+        load_prices(tmp_path / "p.toml")
+    with pytest.raises(InvalidPrices, match="No such file"):
+        load_prices(tmp_path / "none.toml")
+
+
+def test_runs_are_compared_on_the_tasks_they_share() -> None:
+    first = [row(n, status="solved", correct=n % 2 == 0, path=0.5, input_tokens=100) for n in range(1, 21)]
+    second = [row(n, status="solved", correct=n % 2 == 0 or n < 10, path=1.0, input_tokens=90) for n in range(1, 19)]
+    changed = Row(id="19", question="another", expected=1, needs=1, correct=True)
+    found = compare(first, [*second, changed, row(20, status="outage")])
+    assert (found.shared, found.both, found.only_a, found.only_b, found.neither) == (18, 9, 0, 5, 4)
+    assert found.p == 0.0625
+    success = found.differences["success"]
+    assert success.mean == pytest.approx(5 / 18)
+    assert 0 < success.low < success.mean < success.high
+    assert (found.differences["path"].mean, found.differences["path"].low) == (0.5, 0.5)
+    assert found.differences["tokens"].mean == -10
+    assert "cp" not in found.differences
+    back = compare(second, first)
+    assert (back.only_a, back.only_b, back.p) == (5, 0, 0.0625)
+    assert back.differences["success"].mean == -success.mean
+    assert json.loads(json.dumps(found.as_json()))["shared"] == 18
+
+
+def test_a_run_does_not_differ_from_itself() -> None:
+    found = compare(ROWS, ROWS)
+    assert (found.shared, found.only_a, found.only_b, found.p) == (4, 0, 0, None)
+    assert all((one.mean, one.low, one.high) == (0, 0, 0) for one in found.differences.values())
+    assert compare([], ROWS).shared == 0
+    assert compare([], ROWS).differences == {}
+
+
+def test_pairing_sees_what_two_intervals_hide() -> None:
+    hard = [row(n, status="solved", correct=n <= 10, seconds=float(n)) for n in range(1, 41)]
+    faster = [row(n, status="solved", correct=n <= 10, seconds=n - 0.5) for n in range(1, 41)]
+    found = compare(hard, faster).differences["seconds"]
+    assert (found.low, found.high) == (-0.5, -0.5)

@@ -7,17 +7,20 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from atc.types import Attempt, Program, Solution, Usage
-from protocols.errors import ModelUnavailable
+from atc.types import Attempt, Fault, Finding, Program, Solution, Usage
+from protocols.errors import ModelUnavailable, SourceUnavailable
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.metrics import Row
-from toolflow_bench.rows import Header, InvalidRunFile, read_rows
-from toolflow_bench.runner import digest, run_suite
+from toolflow_bench.prices import Price
+from toolflow_bench.rows import Header, InvalidRunFile, RowFile, read_rows
+from toolflow_bench.runner import Answered, Item, OpenWorker, digest, run_suite
 from toolflow_bench.task import Question
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +28,7 @@ QUESTIONS = [
     Question(id=f"q{number}", question=f"What is twice {number}?", answer=2 * number, type="number", calls=number)
     for number in range(1, 7)
 ]
+ITEMS = [Item(question=question) for question in QUESTIONS]
 HEADER = Header(
     suite="twice", model="scripted", seed=0, data=digest(QUESTIONS), version="0", settings={"samples": 4, "tools": ()}
 )
@@ -38,6 +42,19 @@ def solution(question: str, answer: str | None) -> Solution:
     usage = Usage(model_calls=2, input_tokens=100, output_tokens=10, model_seconds=0.5)
     status = "failed" if answer is None else "solved"
     return Solution(task=question, attempts=(first, again), status=status, answer=answer, usage=usage, run="r1")
+
+
+def alone(solve: Callable[..., Solution]) -> OpenWorker:
+    """Workers that all answer by `solve`, which takes the question's text and returns a solution."""
+
+    @contextmanager
+    def opened() -> Iterator:
+        def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+            return Answered(solution=solve(item.question.question, seed=seed, max_seconds=max_seconds))
+
+        yield work
+
+    return opened
 
 
 class Twice:
@@ -60,8 +77,8 @@ def test_a_row_says_how_its_question_went(tmp_path: Path) -> None:
         return solution(question, "2" if "1" in question else None)
 
     rows = run_suite(
-        QUESTIONS[:2],
-        solve,
+        ITEMS[:2],
+        alone(solve),
         header=replace(HEADER, seed=7),
         out=tmp_path / "deep" / "rows.jsonl",
         timeout_seconds=9.0,
@@ -81,17 +98,17 @@ def test_an_answer_of_a_run_that_was_not_solved_does_not_count(tmp_path: Path) -
     def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
         return replace(solution(question, "2"), status="paused")
 
-    (row,) = run_suite(QUESTIONS[:1], solve, header=HEADER, out=tmp_path / "r.jsonl")
+    (row,) = run_suite(ITEMS[:1], alone(solve), header=HEADER, out=tmp_path / "r.jsonl")
     assert (row.correct, row.status, row.reason) == (False, "paused", "paused: no answer")
 
 
 def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
-    run_suite(QUESTIONS[:2], Twice(), header=HEADER, out=out)
+    run_suite(ITEMS[:2], alone(Twice()), header=HEADER, out=out)
     before = out.read_bytes()
     out.write_bytes(before + b'{"row": {"id": "q3", "ques')  # killed while it wrote
     solve = Twice()
-    rows = run_suite(QUESTIONS, solve, header=HEADER, out=out)
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out)
     assert solve.asked == [question.question for question in QUESTIONS[2:]]
     assert [row.id for row in rows] == [question.id for question in QUESTIONS]
     assert out.read_bytes().startswith(before)
@@ -109,12 +126,12 @@ def test_outages_are_kept_apart_and_asked_again(tmp_path: Path) -> None:
             raise ZeroDivisionError("ours")
         return twice(question, seed=seed, max_seconds=max_seconds)
 
-    rows = run_suite(QUESTIONS[:4], shaky, header=HEADER, out=out)
+    rows = run_suite(ITEMS[:4], alone(shaky), header=HEADER, out=out)
     assert [row.status for row in rows] == ["solved", "outage", "crash", "solved"]
     assert [row.error for row in rows[1:3]] == ["the endpoint is down; start it.", "ZeroDivisionError: ours"]
     assert not any(row.graded for row in rows[1:3])
     later = Twice()
-    rows = run_suite(QUESTIONS[:4], later, header=HEADER, out=out)
+    rows = run_suite(ITEMS[:4], alone(later), header=HEADER, out=out)
     assert len(later.asked) == 2
     assert all(row.correct for row in rows)
     assert len(out.read_text().splitlines()) == 1 + 4 + 2
@@ -128,23 +145,23 @@ def test_several_at_once_give_the_same_rows(tmp_path: Path) -> None:
         together.wait()  # returns only while three questions are under way
         return twice(question, seed=seed, max_seconds=max_seconds)
 
-    rows = run_suite(QUESTIONS, solve, header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
     assert [row.id for row in rows] == [question.id for question in QUESTIONS]
     assert all(row.correct for row in rows)
 
 
 def test_another_run_is_not_continued(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
-    run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+    run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
     other = replace(HEADER, model="gpt", settings={"samples": 1, "tools": ()})
     with pytest.raises(InvalidRunFile) as caught:
-        run_suite(QUESTIONS, Twice(), header=other, out=out)
+        run_suite(ITEMS, alone(Twice()), header=other, out=out)
     said = str(caught.value)
     assert "model was 'scripted', is 'gpt'; samples was 4, is 1" in said
     assert "--out" in said
     assert "--restart" in said
     solve = Twice()
-    run_suite(QUESTIONS, solve, header=other, out=out, restart=True)
+    run_suite(ITEMS, alone(solve), header=other, out=out, restart=True)
     assert len(solve.asked) == len(QUESTIONS)
     assert read_rows(out)[0].model == "gpt"
 
@@ -155,22 +172,24 @@ def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path, restart: bool) ->
     for content in ("dear diary\n", "dear diary", '{"a": 1}\n'):
         out.write_text(content)
         with pytest.raises(InvalidRunFile, match="not a benchmark's file"):
-            run_suite(QUESTIONS, Twice(), header=HEADER, out=out, restart=restart)
+            run_suite(ITEMS, alone(Twice()), header=HEADER, out=out, restart=restart)
         assert out.read_text() == content
 
 
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(InvalidRunFile, match="Is a directory; give another --out"):
-        run_suite(QUESTIONS, Twice(), header=HEADER, out=tmp_path)
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=tmp_path)
     out = tmp_path / "r.jsonl"
     out.write_text(json.dumps({"format": 99, "header": {}}) + "\n")
-    with pytest.raises(InvalidRunFile, match="written in format 99, this atc writes 1"):
-        run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
-    run_suite(QUESTIONS[:1], Twice(), header=HEADER, out=out, restart=True)
+    with pytest.raises(
+        InvalidRunFile, match="written by another version of atc, in format 99; this one reads 2; give another --out"
+    ):
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
+    run_suite(ITEMS[:1], alone(Twice()), header=HEADER, out=out, restart=True)
     lines = out.read_text().splitlines()
     out.write_text("\n".join([*lines, "nonsense", lines[1]]) + "\n")
     with pytest.raises(InvalidRunFile, match="line 3 is no row"):
-        run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
     with pytest.raises(InvalidRunFile, match="No such file"):
         read_rows(tmp_path / "none")
 
@@ -180,10 +199,10 @@ def test_a_file_has_one_writer(tmp_path: Path) -> None:
 
     def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
         with pytest.raises(InvalidRunFile, match="another process is writing"):
-            run_suite(QUESTIONS, Twice(), header=HEADER, out=out)
+            run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
         return solution(question, "2")
 
-    (row,) = run_suite(QUESTIONS[:1], solve, header=HEADER, out=out)
+    (row,) = run_suite(ITEMS[:1], alone(solve), header=HEADER, out=out)
     assert row.correct, row.error
 
 
@@ -196,29 +215,29 @@ def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path) -> None:
 
     try:
         with pytest.raises(InvalidRunFile, match="File too large; make room and run the same command again"):
-            run_suite(QUESTIONS[:1], solve, header=HEADER, out=tmp_path / "r.jsonl")
+            run_suite(ITEMS[:1], alone(solve), header=HEADER, out=tmp_path / "r.jsonl")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    rows = run_suite(QUESTIONS, Twice(), header=HEADER, out=tmp_path / "r.jsonl")
+    rows = run_suite(ITEMS, alone(Twice()), header=HEADER, out=tmp_path / "r.jsonl")
     assert all(row.correct for row in rows)
 
 
 def test_a_device_is_no_file_of_rows() -> None:
     with pytest.raises(InvalidRunFile, match="no regular file"):
-        run_suite(QUESTIONS, Twice(), header=HEADER, out=Path("/dev/null"))
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path("/dev/null"))
 
 
 INTERRUPTED = """
 import os, signal, sys, time
 from pathlib import Path
-from test_toolflow_bench_runner import HEADER, QUESTIONS, Twice, run_suite
+from test_toolflow_bench_runner import HEADER, ITEMS, Twice, alone, run_suite
 twice = Twice()
 def solve(question, *, seed, max_seconds):
     if "3" in question:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
     return twice(question, seed=seed, max_seconds=max_seconds)
-run_suite(QUESTIONS, solve, header=HEADER, out=Path(sys.argv[1]), jobs=int(sys.argv[2]))
+run_suite(ITEMS, alone(solve), header=HEADER, out=Path(sys.argv[1]), jobs=int(sys.argv[2]))
 """
 
 
@@ -238,7 +257,7 @@ def test_ctrl_c_ends_at_once_and_leaves_a_file_to_go_on_with(tmp_path: Path, job
     kept = {row.id for row in read_rows(out)[1]}
     assert "q3" not in kept
     solve = Twice()
-    rows = run_suite(QUESTIONS, solve, header=HEADER, out=out)
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out)
     assert len(solve.asked) == len(QUESTIONS) - len(kept)
     assert all(row.correct for row in rows)
 
@@ -248,6 +267,167 @@ def test_digest_changes_with_an_answer() -> None:
     assert digest(QUESTIONS) != digest([replace(QUESTIONS[0], answer=3), *QUESTIONS[1:]])
 
 
-def test_rows_survive_json() -> None:
-    row = Row(id="a", question="?", expected=[1, "b"], needs=2, answer="\ud800")
-    assert Row(**json.loads(json.dumps(asdict(row)))) == row
+def test_rows_survive_their_file(tmp_path: Path) -> None:
+    call = {"attempt": 0, "tool": "t", "arguments": {"a": [1, None]}, "outcome": "done", "reused": False}
+    row = Row(
+        id="a",
+        question="?",
+        expected={"flights": {"bookings": [{"seats": 2}]}},
+        needs=2,
+        answer="\ud800",
+        repeat=3,
+        gold=("t", "u", "t"),
+        made=(call,),
+        programs=("print(1)\n", ""),
+        state={"flights": {}},
+        cp=False,
+        cost=0.25,
+    )
+    with RowFile(tmp_path / "r.jsonl", HEADER) as file:
+        file.append(row)
+    assert read_rows(tmp_path / "r.jsonl") == (replace(HEADER, settings={"samples": 4, "tools": []}), [row])
+
+
+def test_a_file_of_an_older_version_is_named_as_such(tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+    out.write_text(json.dumps({"format": 1, "header": asdict(HEADER)}) + "\n")
+    said = r"written by an older version of atc, in format 1; this one reads 2; "
+    with pytest.raises(InvalidRunFile, match=said + "give another --out, or --restart to begin anew"):
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
+    with pytest.raises(InvalidRunFile, match=said + "measure again to have its figures"):
+        read_rows(out)
+    assert len(run_suite(ITEMS, alone(Twice()), header=HEADER, out=out, restart=True)) == len(ITEMS)
+
+
+def test_repeats_are_rows_of_their_own(tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+    asked: list[tuple[str, int, int]] = []
+
+    @contextmanager
+    def opened() -> Iterator:
+        def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+            asked.append((item.question.id, seed, repeat))
+            return Answered(solution=solution(item.question.question, str(repeat)))
+
+        yield work
+
+    run_suite(ITEMS[:2], opened, header=HEADER, out=out)
+    rows = run_suite(ITEMS[:2], opened, header=HEADER, out=out, repeats=3)
+    assert asked == [("q1", 0, 0), ("q2", 0, 0), ("q1", 0, 1), ("q2", 0, 1), ("q1", 0, 2), ("q2", 0, 2)]
+    assert [row.key for row in rows] == [("q1", 0), ("q2", 0), ("q1", 1), ("q2", 1), ("q1", 2), ("q2", 2)]
+    assert [row.correct for row in rows] == [False, False, False, False, True, False]
+    assert read_rows(out)[1] == rows
+
+
+def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
+    read = ToolCall(index=0, tool="find", arguments={"name": "x"}, line=1, seconds=0.25)
+    write = ToolCall(index=1, tool="book", arguments={"seats": 1}, line=2, seconds=0.5)
+    refused = ToolCall(index=2, tool="pay", arguments={}, line=3, outcome="refused", status=422, error="no card")
+    fault = Fault(kind="bad_arguments", message="line 3: no card.", call=2, tool="pay", line=3, evidence=("HTTP 422.",))
+    mended = (Finding(code="missing-key", message="no 'nam'.", line=1),)
+    attempts = (
+        Attempt(Program("first"), (), Trace(calls=(read, write, refused)), fault, mended=mended),
+        Attempt(Program("second"), (), Trace(calls=(replace(read, reused=True, seconds=0.0),)), None, round=1),
+    )
+    usage = Usage(model_calls=2, input_tokens=2_000_000, output_tokens=500_000)
+    solved = Solution(task="?", attempts=attempts, status="solved", answer="9", usage=usage, tools=("find", "book"))
+
+    @contextmanager
+    def opened() -> Iterator:
+        def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+            state = {"shop": {"bookings": [{"seats": 1}]}}
+            return Answered(
+                solution=solved, state=state, candidates=("pay", "find"), writing=frozenset({"book", "pay"})
+            )
+
+        yield work
+
+    gold = ("find", "find", "book", "send")
+    item = replace(ITEMS[0], gold=gold, split="short", services=("shop",), writes=True)
+    (row,) = run_suite([item], opened, header=HEADER, out=tmp_path / "r.jsonl", price=Price(1.0, 4.0))
+    assert (row.gold, row.candidates, row.tools) == (gold, ("pay", "find"), ("find", "book"))
+    assert (row.split, row.services, row.programs) == ("short", ("shop",), ("first", "second"))
+    assert [(call["attempt"], call["tool"], call["outcome"], call["reused"]) for call in row.made] == [
+        (0, "find", "done", False),
+        (0, "book", "done", False),
+        (0, "pay", "refused", False),
+        (1, "find", "done", True),
+    ]
+    assert (row.made[2]["status"], row.made[2]["error"], row.made[2]["arguments"]) == (422, "no card", {})
+    assert (row.calls, row.tool_seconds, row.cost) == (3, 0.75, 4.0)
+    assert (row.path, row.precision, row.cp) == (2 / 3, 2 / 3, False)
+    assert (row.path_counted, row.precision_counted) == (2 / 4, 2 / 3)
+    assert (row.repeated_writes, row.orphaned_writes) == (0, 1)
+    assert [(fault["attempt"], fault["kind"], fault["tool"]) for fault in row.faults] == [(0, "bad_arguments", "pay")]
+    assert [(found["code"], found["mended"]) for found in row.findings] == [("missing-key", True)]
+    assert row.state == {"shop": {"bookings": [{"seats": 1}]}}
+    assert (row.correct, row.failure) == (False, "retrieval")  # `send` was neither offered nor called
+    assert read_rows(tmp_path / "r.jsonl")[1] == [row]
+
+
+def test_a_worker_that_cannot_be_opened_ends_the_run(tmp_path: Path) -> None:
+    @contextmanager
+    def opened() -> Iterator:
+        raise SourceUnavailable("port 80 on 127.0.0.1 cannot be used; choose another.")
+        yield
+
+    with pytest.raises(SourceUnavailable, match="port 80"):
+        run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", jobs=2)
+    assert read_rows(tmp_path / "r.jsonl")[1] == []
+
+
+def test_each_job_has_a_worker_that_is_closed(tmp_path: Path) -> None:
+    twice, events = Twice(), []
+
+    @contextmanager
+    def opened() -> Iterator:
+        number = sum(kind == "open" for kind, _ in events)
+        events.append(("open", number))
+        with alone(twice)() as work:
+            yield work
+        events.append(("close", number))
+
+    run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    assert sorted(events) == [("close", 0), ("close", 1), ("close", 2), ("open", 0), ("open", 1), ("open", 2)]
+    run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    assert len(events) == 6  # nothing was left to ask
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from test_toolflow_bench_runner import HEADER, ITEMS, Twice, alone, run_suite
+def killed(row, done, total):
+    if done == 3:
+        with Path(sys.argv[1]).open("ab") as file:
+            file.write(b'{"row": {"id": "q4", "questi')  # as if the kernel had taken half a line
+        os.kill(os.getpid(), signal.SIGKILL)
+run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path(sys.argv[1]), jobs=int(sys.argv[2]), on_row=killed)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
+    out = tmp_path / "r.jsonl"
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED, str(out), str(jobs)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    kept = out.read_bytes()
+    assert not kept.endswith(b"\n")
+    before = read_rows(out)[1]
+    assert len(before) == 3
+    solve = Twice()
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out, jobs=jobs)
+    assert sorted(solve.asked) == sorted(
+        question.question for question in QUESTIONS if question.id not in {row.id for row in before}
+    )
+    assert [row.id for row in rows] == [question.id for question in QUESTIONS]
+    assert all(row.correct for row in rows)
+    assert out.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert {row.id: row for row in rows}.items() >= {row.id: row for row in before}.items()

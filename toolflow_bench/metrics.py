@@ -1,24 +1,42 @@
-"""What a file of rows comes to: solved, by how many calls a question needs, and what it took.
+"""What a file of rows comes to. `docs/metrics.md` says the same for readers of reports.
 
 Outages and crashes are our side's failures: they are counted apart, and no figure but their own number holds them.
 
-- *solved*: graded right; the share is of the questions that were graded. The interval is a 95% percentile bootstrap
-  over questions (2,000 resamples, seeded, so that the same rows give the same interval).
-- *calls*: tool calls really made, over all attempts. *repairs*: attempts after the first.
-- *seconds*: wall time of a question; *model_seconds*: the part of it spent waiting for the model.
-- *tokens*: of prompts (in) and replies (out), as the model counts them.
+- *success*: graded right by program. *solved* and *graded* count rows; *share* and its interval are of success.
+- *path*: share of the distinct gold tools that the run called (how often does not matter). *precision*: share of the
+  calls sent, each counted, whose tool is a gold tool; 0 where none was sent. Their *counted* forms compare with
+  multiplicity: gold calls that were made, and calls that gold has. *cp*: the gold path occurs, in order, among the
+  calls of all attempts, consecutive calls of one tool taken as one. `toolflow_bench.paths` computes these.
+- *calls*: tool calls really sent, over all attempts. *repairs*: times that the model was told of a fault and
+  wrote anew.
+- *repeated writes*: sent again with the same arguments after one that took effect, or of which nobody knows. *orphaned
+  writes*: those of earlier attempts that the last attempt's program did not issue.
+- *seconds*: wall time of a question; *model_seconds*: the part of it spent waiting for the model (with several jobs and
+  the embedded model, for its turn too); *tool_seconds*: in tool calls, each counted, also where they overlap.
+- *tokens*: of prompts (in) and replies (out), as the model counts them. *cost*: tokens by a table of prices
+  (`toolflow_bench.prices`); rows of a model without a price are counted as unpriced, and then there is no total.
+- *failures*: rows graded wrong, by class (`toolflow_bench.classes`).
+
+Means are over tasks: with several repeats a task's value is its mean over them. Intervals are 95% percentile bootstrap
+over tasks (2,000 resamples, seeded).
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
-_RESAMPLES = 2000
-_CLASSES = (("1", 1, 1), ("2-3", 2, 3), ("4+", 4, None))
+from protocols.jsontypes import Json, JsonObject
+from toolflow_bench.classes import CLASSES
+from toolflow_bench.resampling import Estimate, bootstrap, estimate
+
+__all__ = ["Row", "Share", "Summary", "bootstrap", "by_task", "summarize"]
+
+_CALLS = (("1", 1, 1), ("2-3", 2, 3), ("4+", 4, None))
+_CALLS_OF_SPLITS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +59,64 @@ class Row:
     model_calls: int = 0
     seconds: float = 0.0
     model_seconds: float = 0.0
+    tool_seconds: float = 0.0
     repairs: int = 0
     attempts: int = 0
     run: str | None = None
     """Where the run is stored, if it is."""
     error: str | None = None
     """The sentence of an outage or crash."""
+    repeat: int = 0
+    """0-based; each repeat of a question has its own row."""
+    seed: int = 0
+    split: str = ""
+    services: tuple[str, ...] = ()
+    gold: tuple[str, ...] = ()
+    """Tools of the gold program's calls, in order, repeats included; empty where there is no gold path."""
+    candidates: tuple[str, ...] = ()
+    """Tools that there were."""
+    tools: tuple[str, ...] = ()
+    """Tools that the programs were written against: those of the candidates that the prompt offered."""
+    programs: tuple[str, ...] = ()
+    """Of each attempt, in order."""
+    made: tuple[JsonObject, ...] = ()
+    """Calls of all attempts in order: attempt (0-based), tool, arguments, line, outcome, status, error, seconds, reused
+    (answered by the journal instead of being sent). Responses are not kept."""
+    findings: tuple[JsonObject, ...] = ()
+    """What the check found before a program ran: attempt, code, message, line, tool, certain, mended (it was put right
+    and the program ran)."""
+    faults: tuple[JsonObject, ...] = ()
+    """What stopped an attempt: attempt, kind, message, tool, path, line, evidence."""
+    limit: str | None = None
+    """The budget that ended the run (`max_seconds = 60`), if one did."""
+    state: Json = None
+    """What the run's writes left, by service and collection, where the task or the run wrote."""
+    path: float | None = None
+    precision: float | None = None
+    path_counted: float | None = None
+    precision_counted: float | None = None
+    cp: bool | None = None
+    repeated_writes: int = 0
+    orphaned_writes: int = 0
+    cost: float | None = None
+    """In USD; None where the model has no known price."""
+    failure: str = ""
+    """Class of a row that was graded wrong, see `toolflow_bench.classes`."""
 
     @property
     def graded(self) -> bool:
         """Whether this row says something about the model."""
         return self.status not in ("outage", "crash")
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from the other rows of a file."""
+        return self.id, self.repeat
+
+    @property
+    def own_seconds(self) -> float:
+        """Wall time without the model's."""
+        return max(0.0, self.seconds - self.model_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +132,7 @@ class Summary:
     """The figures of a run; the module's docstring says how each is counted."""
 
     questions: int
+    """Different ones; with repeats each has several rows."""
     graded: int
     solved: int
     share: float | None
@@ -74,9 +140,22 @@ class Summary:
     """95%, of the share; None without a graded question."""
     outages: int
     crashes: int
+    repeats: int = 1
     by_calls: Mapping[str, Share] = field(default_factory=dict)
+    by_service: Mapping[str, Share] = field(default_factory=dict)
+    """A task across services stands under their names joined by `+`."""
+    by_split: Mapping[str, Share] = field(default_factory=dict)
+    success: Estimate | None = None
+    path: Estimate | None = None
+    precision: Estimate | None = None
+    cp: Estimate | None = None
+    path_counted: Estimate | None = None
+    precision_counted: Estimate | None = None
+    failures: Mapping[str, int] = field(default_factory=dict)
     calls: int = 0
     repairs: int = 0
+    repeated_writes: int = 0
+    orphaned_writes: int = 0
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -84,48 +163,88 @@ class Summary:
     seconds_max: float | None = None
     seconds_total: float = 0.0
     model_seconds_total: float = 0.0
+    own_seconds_total: float = 0.0
+    tool_seconds_total: float = 0.0
+    cost: float | None = None
+    """In USD, of all graded rows; None where a row has no price."""
+    unpriced: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The summary as plain JSON, times to a millisecond."""
-        return {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(self).items()}
+        exact = ("share", "cost")
+        return {
+            key: round(value, 3) if isinstance(value, float) and key not in exact else value
+            for key, value in asdict(self).items()
+        }
 
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
-    """The figures of `rows`, one a question."""
+    """The figures of `rows`."""
     graded = [row for row in rows if row.graded]
-    solved = sum(row.correct for row in graded)
     seconds = [row.seconds for row in graded]
+    success = estimate(by_task(graded, lambda row: row.correct), seed=seed)
+    classes = _CALLS_OF_SPLITS if any(row.split for row in rows) else _CALLS
+    failures = Counter(row.failure for row in graded if row.failure)
+
+    def mean(metric: str) -> Any:
+        return estimate(by_task(graded, lambda row: getattr(row, metric)), seed=seed)
+
+    def total(metric: str) -> Any:
+        return sum(getattr(row, metric) for row in graded)
+
     return Summary(
-        questions=len(rows),
+        questions=len({row.id for row in rows}),
         graded=len(graded),
-        solved=solved,
-        share=solved / len(graded) if graded else None,
-        interval=bootstrap([row.correct for row in graded], seed=seed),
+        solved=total("correct"),
+        share=success.mean if success else None,
+        interval=(success.low, success.high) if success else None,
         outages=sum(row.status == "outage" for row in rows),
         crashes=sum(row.status == "crash" for row in rows),
-        by_calls={name: _share(graded, least, most) for name, least, most in _CLASSES},
-        calls=sum(row.calls for row in graded),
-        repairs=sum(row.repairs for row in graded),
-        model_calls=sum(row.model_calls for row in graded),
-        input_tokens=sum(row.input_tokens for row in graded),
-        output_tokens=sum(row.output_tokens for row in graded),
+        repeats=max((row.repeat + 1 for row in rows), default=1),
+        by_calls={name: _share(_needing(graded, least, most)) for name, least, most in classes},
+        by_service=_shares(graded, lambda row: "+".join(sorted(row.services))),
+        by_split=_shares(graded, lambda row: row.split),
+        success=success,
+        **{metric: mean(metric) for metric in ("path", "precision", "cp", "path_counted", "precision_counted")},
+        failures={name: failures[name] for name in CLASSES if name in failures},
+        **{metric: total(metric) for metric in _TOTALS},
         seconds_median=median(seconds) if seconds else None,
         seconds_max=max(seconds, default=None),
-        seconds_total=sum(seconds),
-        model_seconds_total=sum(row.model_seconds for row in graded),
+        **{f"{metric}_total": total(metric) for metric in _TIMES},
+        cost=None if any(row.cost is None for row in graded) else float(total("cost")),
+        unpriced=sum(row.cost is None for row in graded),
     )
 
 
-def bootstrap(outcomes: Sequence[bool], *, seed: int = 0) -> tuple[float, float] | None:
-    """The 95% percentile interval of the share of true outcomes; None without any."""
-    if not outcomes:
-        return None
-    draw = random.Random(seed)  # noqa: S311 - resampling, not secrecy
-    count = len(outcomes)
-    shares = sorted(sum(draw.choices(outcomes, k=count)) / count for _ in range(_RESAMPLES))
-    return shares[int(0.025 * _RESAMPLES)], shares[int(0.975 * _RESAMPLES) - 1]
+_TOTALS = (
+    "calls",
+    "repairs",
+    "repeated_writes",
+    "orphaned_writes",
+    "model_calls",
+    "input_tokens",
+    "output_tokens",
+)
+_TIMES = ("seconds", "model_seconds", "own_seconds", "tool_seconds")
 
 
-def _share(rows: Sequence[Row], least: int, most: int | None) -> Share:
-    within = [row for row in rows if row.needs >= least and (most is None or row.needs <= most)]
-    return Share(solved=sum(row.correct for row in within), graded=len(within))
+def by_task(rows: Iterable[Row], value: Callable[[Row], float | None]) -> list[float]:
+    """The value of each task in `rows`: its mean over repeats. Rows that have none are passed by."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if (one := value(row)) is not None:
+            found.setdefault(row.id, []).append(float(one))
+    return [fmean(values) for values in found.values()]
+
+
+def _share(rows: Sequence[Row]) -> Share:
+    return Share(solved=sum(row.correct for row in rows), graded=len(rows))
+
+
+def _needing(rows: Sequence[Row], least: int, most: int | None) -> list[Row]:
+    return [row for row in rows if row.needs >= least and (most is None or row.needs <= most)]
+
+
+def _shares(rows: Sequence[Row], group: Callable[[Row], str]) -> dict[str, Share]:
+    names = sorted({name for row in rows if (name := group(row))})
+    return {name: _share([row for row in rows if group(row) == name]) for name in names}

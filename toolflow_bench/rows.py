@@ -1,4 +1,7 @@
-"""The file of a benchmark run: JSON Lines, a header and then a row a question, on disk as soon as it is written."""
+"""The file of a benchmark run: JSON Lines, a header and then a row a question, on disk as soon as it is written.
+
+Format 2 added the gold path, calls, programs and repeats to rows; what format 1 wrote cannot be continued or reported.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,19 @@ import json
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from toolflow_bench.metrics import Row
 
-FORMAT = 1
+FORMAT = 2
+
+_WRITING = "give another --out, or --restart to begin anew."
+_READING = "measure again to have its figures."
 
 
 class InvalidRunFile(AtcError):
@@ -39,7 +45,7 @@ class Header:
 
 
 class RowFile:
-    """An open file of rows, locked against other processes. `rows` has the last row of each question so far.
+    """An open file of rows, locked against other processes. `rows` has the last row of each question's repeat so far.
 
     A line that a killed run left half-written is cut off.
 
@@ -49,7 +55,7 @@ class RowFile:
 
     def __init__(self, path: Path, header: Header, *, restart: bool = False) -> None:
         self.path = path
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[tuple[str, int], Row] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -65,7 +71,7 @@ class RowFile:
     def append(self, row: Row) -> None:
         """Write a row; it is on disk when this returns."""
         self._write({"row": asdict(row)})
-        self.rows[row.id] = row
+        self.rows[row.key] = row
 
     def close(self) -> None:
         """Close and unlock the file."""
@@ -100,11 +106,10 @@ class RowFile:
         if not whole:
             self._write({"format": FORMAT, "header": asdict(header)})
             return
-        found, self.rows = _parse(whole, self.path)
+        found, self.rows = _parse(whole, self.path, advice=_WRITING)
         if differing := _differences(found, header):
             raise InvalidRunFile(
-                f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); "
-                "give another --out, or --restart to begin anew."
+                f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); {_WRITING}"
             )
 
     def _write(self, document: Json) -> None:
@@ -121,7 +126,7 @@ class RowFile:
 
 
 def read_rows(path: Path) -> tuple[Header, list[Row]]:
-    """The header of a run's file and the last row of each question; a half-written last line is left out.
+    """The header of a run's file and the last row of each question's repeat; a half-written last line is left out.
 
     Raises:
         InvalidRunFile: it cannot be read, or is no such file.
@@ -132,42 +137,47 @@ def read_rows(path: Path) -> tuple[Header, list[Row]]:
         raise InvalidRunFile(
             f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
         ) from (error)
-    header, rows = _parse(content[: content.rfind(b"\n") + 1], path)
+    header, rows = _parse(content[: content.rfind(b"\n") + 1], path, advice=_READING)
     return header, list(rows.values())
 
 
-def _parse(content: bytes, path: Path) -> tuple[Header, dict[str, Row]]:
+def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tuple[str, int], Row]]:
     lines = content.splitlines()
-    rows: dict[str, Row] = {}
+    rows: dict[tuple[str, int], Row] = {}
     try:
-        header = _header(lines, path)
+        header = _header(lines, path, advice=advice)
         for number, line in enumerate(lines[1:], start=2):
             row = _row(line, number)
-            rows[row.id] = row
-    except (ValueError, TypeError, KeyError) as error:
-        raise InvalidRunFile(
-            f"{str(path)!r} is not a benchmark's file: {error}; give another --out, or --restart to begin anew."
-        ) from error
+            rows[row.key] = row
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InvalidRunFile(f"{str(path)!r} is not a benchmark's file: {error}; {advice}") from error
     return header, rows
 
 
-def _header(lines: Sequence[bytes], path: Path) -> Header:
+def _header(lines: Sequence[bytes], path: Path, *, advice: str) -> Header:
     first = json.loads(lines[0]) if lines else None
     if not isinstance(first, dict) or "header" not in first:
         raise ValueError("its first line is no header")
-    if first.get("format") != FORMAT:
+    found = first.get("format")
+    if found != FORMAT:
+        age = "an older" if isinstance(found, int) and found < FORMAT else "another"
         raise InvalidRunFile(
-            f"{str(path)!r} was written in format {first.get('format')!r}, this atc writes {FORMAT}; "
-            "give another --out, or --restart to begin anew."
+            f"{str(path)!r} was written by {age} version of atc, in format {found!r}; this one reads {FORMAT}; {advice}"
         )
     return Header(**first["header"])
 
 
 def _row(line: bytes, number: int) -> Row:
     try:
-        return Row(**json.loads(line)["row"])
-    except (ValueError, TypeError, KeyError) as error:
+        document: dict[str, Any] = json.loads(line)["row"]
+        kept: dict[str, Any] = {key: tuple(value) if key in _TUPLES else value for key, value in document.items()}
+        return Row(**kept)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"line {number} is no row") from error
+
+
+_TUPLES = frozenset(field.name for field in fields(Row) if field.default is not MISSING and field.default == ())
+"""Fields that JSON keeps as lists."""
 
 
 def _differences(found: Header, wanted: Header) -> list[str]:

@@ -1,4 +1,4 @@
-"""Asks a suite's questions one by one (or several at once), grades the answers, and can be stopped at any time."""
+"""Asks a suite's items one by one (or several at once), grades the answers, and can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -8,95 +8,185 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
 from atc.types import Solution
 from protocols.errors import AtcError
-from toolflow_bench.grade import grade
+from toolflow_bench.classes import failure_class
+from toolflow_bench.excerpt import compared, taken
+from toolflow_bench.final_state import Snapshot
+from toolflow_bench.grade import Verdict, grade
 from toolflow_bench.metrics import Row
+from toolflow_bench.prices import Price
 from toolflow_bench.rows import Header, RowFile
-from toolflow_bench.task import Question
+from toolflow_bench.task import Question, Task
+
+Grade = Callable[[str | None, Snapshot | None], Verdict]
+"""Judges an answer (None: the run gave none) and the state that the run left (None: there is no state)."""
 
 
-class Solve(Protocol):
-    """A way to answer questions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing to ask, and what the run is compared with. Without `grade`, `toolflow_bench.grade` judges.
 
-    def __call__(self, question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
-        """Answer one question. Raises an `AtcError` for an outage, which is no verdict on the model."""
+    `gold` has the tools of the gold path in order; `candidates` are the tools to ask it with (none: all that there
+    are); `program` is the gold program, where there is one.
+    """
 
+    question: Question
+    gold: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    split: str = ""
+    services: tuple[str, ...] = ()
+    program: str = ""
+    writes: bool = False
+    grade: Grade | None = None
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """The item of a task of ToolFlow."""
+        return cls(
+            question=task,
+            gold=task.operations,
+            candidates=task.candidates,
+            split=task.split,
+            services=task.services,
+            program=task.program,
+            writes=task.writes,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What became of an item: the solution, the state that it left, and which tools there were and of these wrote."""
+
+    solution: Solution
+    state: Snapshot | None = None
+    candidates: tuple[str, ...] = ()
+    writing: frozenset[str] = frozenset()
+
+
+class Worker(Protocol):
+    """A way to answer items, used by one thread at a time."""
+
+    def __call__(self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+        """Answer one item. Raises an `AtcError` for an outage, which is no verdict on the model."""
+
+
+OpenWorker = Callable[[], AbstractContextManager[Worker]]
+"""Opens a worker: one for each job, all by the thread that runs the suite."""
 
 OnRow = Callable[[Row, int, int], None]
-"""Told of each new row, with how many of how many questions are done. Called from one thread at a time."""
+"""Told of each new row, with how many of how many are done. Called from one thread at a time."""
+
+
+class _Turn(NamedTuple):
+    """One asking of an item."""
+
+    item: Item
+    repeat: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.item.question.id, self.repeat
 
 
 def run_suite(
-    questions: Sequence[Question],
-    solve: Solve,
+    items: Sequence[Item],
+    open_worker: OpenWorker,
     *,
     header: Header,
     out: Path,
     restart: bool = False,
     jobs: int = 1,
+    repeats: int = 1,
     timeout_seconds: float | None = None,
+    price: Price | None = None,
     on_row: OnRow | None = None,
 ) -> list[Row]:
-    """Ask `questions` and give a row each, in their order; `out` has them too, each as soon as it is known.
+    """Ask each of `items` `repeats` times and give a row each, in their order; `out` has each as soon as it is known.
 
-    Questions that `out` has a row of are not asked again, except after an outage or a crash. `jobs` questions are
-    asked at once, each in a thread. A time-out is the agent's to keep: it is told `max_seconds`.
+    What `out` has a row of is not asked again, except after an outage or a crash. `jobs` are asked at once, each in a
+    thread. A time-out is the worker's to keep: it is told `max_seconds`.
 
     Raises:
         InvalidRunFile: `out` holds another run, or cannot be written.
+        AtcError: a worker could not be opened.
         KeyboardInterrupt: as it comes; what was answered is in `out`.
     """
+    turns = [_Turn(item, repeat) for repeat in range(repeats) for item in items]
+
+    def ask(turn: _Turn, worker: Worker) -> Row:
+        return ask_item(
+            turn.item, worker, seed=header.seed, repeat=turn.repeat, timeout_seconds=timeout_seconds, price=price
+        )
+
     with RowFile(out, header, restart=restart) as file:
-        wanted = {question.id for question in questions}
-        done = {row.id for row in file.rows.values() if row.graded} & wanted
-        todo = [question for question in questions if question.id not in done]
-        finished = len(done)
-        for row in _rows(todo, solve, jobs=jobs, seed=header.seed, timeout_seconds=timeout_seconds):
-            file.append(row)
-            finished += 1
-            if on_row is not None:
-                on_row(row, finished, len(questions))
-        return [file.rows[question.id] for question in questions]
+        todo = [turn for turn in turns if turn.key not in file.rows or not file.rows[turn.key].graded]
+        finished = len(turns) - len(todo)
+        with ExitStack() as stack:
+            workers = [stack.enter_context(open_worker()) for _ in range(min(jobs, len(todo)))]
+            for row in _rows(todo, workers, ask):
+                file.append(row)
+                finished += 1
+                if on_row is not None:
+                    on_row(row, finished, len(turns))
+        return [file.rows[turn.key] for turn in turns]
 
 
-def ask_question(question: Question, solve: Solve, *, seed: int, timeout_seconds: float | None) -> Row:
-    """The row of one question. Never raises an `Exception`: what failed on our side is in the row."""
+def ask_item(
+    item: Item, worker: Worker, *, seed: int, repeat: int, timeout_seconds: float | None, price: Price | None = None
+) -> Row:
+    """The row of one item. Never raises an `Exception`: what failed on our side is in the row."""
     begun = time.monotonic()
-    common = {
-        "id": question.id,
-        "question": question.question,
-        "expected": question.answer,
-        "needs": question.calls,
-    }
+    blank = Row(
+        id=item.question.id,
+        question=item.question.question,
+        expected=item.question.answer,
+        needs=item.question.calls,
+        repeat=repeat,
+        seed=seed,
+        split=item.split,
+        services=item.services,
+        gold=item.gold,
+        candidates=item.candidates,
+    )
     try:
-        solution = solve(question.question, seed=seed, max_seconds=timeout_seconds)
+        answered = worker(item, seed=seed, repeat=repeat, max_seconds=timeout_seconds)
+        return _row(blank, item, answered, seconds=time.monotonic() - begun, price=price)
     except AtcError as error:
-        return Row(**common, status="outage", error=str(error), seconds=time.monotonic() - begun)
+        return replace(blank, status="outage", error=str(error), seconds=time.monotonic() - begun)
     except Exception as error:  # noqa: BLE001 - a bug of ours must neither end hours of work nor count as the model's
         told = f"{type(error).__name__}: {error}"
-        return Row(**common, status="crash", error=told, seconds=time.monotonic() - begun)
-    verdict = grade(solution.answer if solution.status == "solved" else None, question)
-    return Row(
-        **common,
+        return replace(blank, status="crash", error=told, seconds=time.monotonic() - begun)
+
+
+def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: Price | None) -> Row:
+    solution = answered.solution
+    solved = solution.status == "solved"
+    verdict = _verdict(item, solution.answer if solved else None, answered.state)
+    row = replace(
+        blank,
         answer=solution.answer,
         correct=verdict.correct,
-        reason=verdict.reason if solution.status == "solved" else f"{solution.status}: {verdict.reason}",
+        reason=verdict.reason if solved else f"{solution.status}: {verdict.reason}",
         status=solution.status,
-        calls=solution.calls,
-        input_tokens=solution.usage.input_tokens,
-        output_tokens=solution.usage.output_tokens,
-        model_calls=solution.usage.model_calls,
-        seconds=time.monotonic() - begun,
-        model_seconds=solution.usage.model_seconds,
-        repairs=solution.repairs,
-        attempts=len(solution.attempts),
-        run=solution.run,
+        seconds=seconds,
+        candidates=answered.candidates or item.candidates,
+        state=answered.state if item.writes or answered.state else None,
+        **taken(solution, price),
+        **compared(item.gold, solution, answered.writing),
     )
+    return replace(row, failure=failure_class(row))
+
+
+def _verdict(item: Item, answer: str | None, state: Snapshot | None) -> Verdict:
+    if item.grade is not None:
+        return item.grade(answer, state)
+    return grade(answer, item.question, state=state)
 
 
 def digest(questions: Sequence[Question]) -> str:
@@ -105,33 +195,28 @@ def digest(questions: Sequence[Question]) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
 
-def _rows(
-    todo: Sequence[Question], solve: Solve, *, jobs: int, seed: int, timeout_seconds: float | None
-) -> Iterator[Row]:
-    """A row for each question, as they come."""
-
-    def ask(question: Question) -> Row:
-        return ask_question(question, solve, seed=seed, timeout_seconds=timeout_seconds)
-
-    if jobs <= 1 or len(todo) <= 1:
-        yield from map(ask, todo)
+def _rows(todo: Sequence[_Turn], workers: Sequence[Worker], ask: Callable[[_Turn, Worker], Row]) -> Iterator[Row]:
+    """A row for each turn, as they come."""
+    if len(workers) <= 1:
+        for turn in todo:
+            yield ask(turn, workers[0])
         return
-    waiting: queue.SimpleQueue[Question] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[_Turn] = queue.SimpleQueue()
     answered: queue.SimpleQueue[Row] = queue.SimpleQueue()
-    for question in todo:
-        waiting.put(question)
+    for turn in todo:
+        waiting.put(turn)
 
-    def work() -> None:
+    def work(worker: Worker) -> None:
         while True:
             try:
-                question = waiting.get_nowait()
+                turn = waiting.get_nowait()
             except queue.Empty:
                 return
-            answered.put(ask(question))
+            answered.put(ask(turn, worker))
 
-    # Daemons: after Ctrl-C the process ends at once, and the questions under way are asked again on resume.
-    for number in range(min(jobs, len(todo))):
-        threading.Thread(target=work, name=f"bench-{number}", daemon=True).start()
+    # Daemons: after Ctrl-C the process ends at once, and what is under way is asked again on resume.
+    for number, worker in enumerate(workers):
+        threading.Thread(target=work, args=(worker,), name=f"bench-{number}", daemon=True).start()
     try:
         for _ in todo:
             yield answered.get()

@@ -32,7 +32,18 @@ _VERBS = {
 }
 # By name: importing the classes would cost more than all the rest of `atc --help`.
 _USAGE_ERRORS = frozenset(
-    {"InvalidConfig", "InvalidProtocol", "InvalidRunFile", "InvalidTask", "UnknownRun", "UnknownSuite", "UnknownTool"}
+    {
+        "InvalidConfig",
+        "InvalidPrices",
+        "InvalidProtocol",
+        "InvalidReport",
+        "InvalidRunFile",
+        "InvalidTask",
+        "UnknownRun",
+        "UnknownService",
+        "UnknownSuite",
+        "UnknownTool",
+    }
 )
 _DEBUG = "set ATC_DEBUG=1 to see where"
 

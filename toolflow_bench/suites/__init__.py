@@ -42,9 +42,11 @@ SUITES: Mapping[str, Suite] = {
 }
 
 SUMMARIES: Mapping[str, str] = {name: suite.summary for name, suite in SUITES.items()} | {
-    "sandbox": "hostile and ordinary programs, latency and a soak of every sandbox"
+    "toolflow": "tasks of several calls over four services on real data, long and short",
+    "restbench": "TMDB's 100 and Spotify's 57 tasks against mocks; paths are judged, answers are not",
+    "sandbox": "hostile and ordinary programs, latency and a soak of every sandbox",
 }
-"""What can be measured: the suites of questions, and the sandboxes, which are measured without a model."""
+"""What can be measured: the suites of questions, ToolFlow's tasks, and the sandboxes, which need no model."""
 
 
 def find_suite(name: str) -> Suite:

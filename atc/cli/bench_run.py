@@ -1,0 +1,246 @@
+"""What the suites of questions share on the command line: options, the file of rows, progress, and the figures."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import click
+
+from atc.cli.options import json_option
+from atc.cli.output import escape_controls, print_json, print_text, say
+from atc.config import Config, public
+
+if TYPE_CHECKING:
+    from toolflow_bench.metrics import Row, Summary
+    from toolflow_bench.prices import Price
+    from toolflow_bench.resampling import Estimate
+    from toolflow_bench.rows import Header
+    from toolflow_bench.runner import Item, OpenWorker
+    from toolflow_bench.task import Question
+
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+_SETTINGS = ("strategy", "sandbox", "max_tools", "samples", "votes", "max_repairs", "max_calls", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a suite is run, whatever it asks: the options of `run_options`."""
+
+    limit: int | None
+    jobs: int
+    seed: int
+    timeout: float
+    repeats: int
+    out: Path | None
+    restart: bool
+    as_json: bool
+
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
+    click.option(
+        "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Asked at once."
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What random choices start from."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        default=180.0,
+        show_default=True,
+        metavar="S",
+        help="Seconds for one question.",
+    ),
+    click.option(
+        "--repeats",
+        type=click.IntRange(1, 100),
+        default=1,
+        show_default=True,
+        metavar="K",
+        help="Ask each question K times, with other seeds for the model.",
+    ),
+    click.option(
+        "--out", type=click.Path(path_type=Path), metavar="FILE", help="File of rows, continued if it is there."
+    ),
+    click.option("--restart", is_flag=True, help="Empty --out first."),
+    json_option,
+)
+
+
+def run_options(verb: _Verb) -> _Verb:
+    """The options of every suite of questions; `RunOptions` takes them."""
+    for option in reversed(_OPTIONS):
+        verb = option(verb)
+    return verb
+
+
+def make_header(
+    suite: str, questions: Sequence[Question], config: Config, *, model: str, options: RunOptions, **settings: Any
+) -> Header:
+    """What must be the same for a run to go on: `questions` are all that could be asked, `settings` the suite's own."""
+    from atc import __version__
+    from toolflow_bench.rows import Header
+    from toolflow_bench.runner import digest
+
+    every: Mapping[str, Any] = public(config)
+    kept = {key: every[key] for key in (*_SETTINGS, "temperature")}
+    return Header(
+        suite=suite,
+        model=model,
+        seed=options.seed,
+        data=digest(questions),
+        version=__version__,
+        settings={**kept, "timeout": options.timeout, **settings},
+    )
+
+
+def measure(
+    items: Sequence[Item],
+    open_worker: OpenWorker,
+    *,
+    header: Header,
+    config: Config,
+    options: RunOptions,
+    price: Price | None = None,
+) -> int:
+    """Ask `items`, watched by the person, and print the figures. Gives the exit status: 3 where outages are left.
+
+    Raises:
+        AtcError: as `run_suite`.
+        KeyboardInterrupt: after a sentence on how to go on.
+    """
+    from toolflow_bench.metrics import summarize
+    from toolflow_bench.runner import run_suite
+
+    wanted = items[: options.limit]
+    path = options.out or own_file(config, header, wanted, repeats=options.repeats)
+    times = f", {options.repeats} times each," if options.repeats > 1 else ""
+    say(f"{header.suite}: {len(wanted)} questions{times} with {header.model}; rows go to {path}")
+    try:
+        with Watch() as watch:
+            rows = run_suite(
+                wanted,
+                open_worker,
+                header=header,
+                out=path,
+                restart=options.restart,
+                jobs=options.jobs,
+                repeats=options.repeats,
+                timeout_seconds=options.timeout,
+                price=price,
+                on_row=watch,
+            )
+    except KeyboardInterrupt:
+        say(f"Stopped; the same command with --out {path} goes on.")
+        raise
+    summary = summarize(rows, seed=options.seed)
+    if options.as_json:
+        print_json({"suite": header.suite, "model": header.model, "rows": str(path)} | summary.as_json())
+    else:
+        print_text("\n".join(lines(summary)))
+    return 3 if summary.outages or summary.crashes else 0
+
+
+def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats: int = 1) -> Path:
+    """The newest unfinished file of the same run in the state folder, else a new one."""
+    from toolflow_bench.rows import InvalidRunFile, read_rows, same_header
+
+    folder = config.state_dir / "bench"
+    keys = {(item.question.id, repeat) for item in wanted for repeat in range(repeats)}
+    for path in sorted(folder.glob(f"{header.suite}-*.jsonl"), reverse=True):
+        try:
+            found, rows = read_rows(path)
+        except InvalidRunFile:
+            continue
+        if same_header(found, header) and keys - {row.key for row in rows if row.graded}:
+            return path
+    stem = f"{header.suite}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
+    names = (f"{stem}{suffix}.jsonl" for suffix in chain([""], (f"-{number}" for number in count(2))))
+    return next(folder / name for name in names if not (folder / name).exists())
+
+
+def lines(summary: Summary) -> list[str]:
+    """The figures for people."""
+    if summary.share is None or summary.interval is None:
+        return ["no question was graded", _left(summary)]
+    low, high = summary.interval
+    waits = f"{summary.seconds_total:.0f} in all, {summary.model_seconds_total:.0f} waiting for the model"
+    work = f"{summary.calls:,} calls, {summary.repairs:,} repairs, {summary.model_calls:,} replies"
+    shown = [
+        f"solved   {summary.solved} of {summary.graded} ({summary.share:.0%}, 95% interval {low:.0%} to {high:.0%})",
+        f"by calls {_shares(summary.by_calls)}",
+        *_path_lines(summary),
+        f"seconds  median {summary.seconds_median:.1f}, longest {summary.seconds_max:.1f}, {waits}",
+        f"took     {work}, {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out",
+    ]
+    return [*shown, _left(summary)] if summary.outages or summary.crashes else shown
+
+
+def _path_lines(summary: Summary) -> list[str]:
+    """What only suites with gold paths have."""
+    if summary.path is None or summary.precision is None or summary.cp is None:
+        return []
+    named = {"Path": summary.path, "Precision": summary.precision, "CP": summary.cp}
+    rates = ", ".join(f"{name} {_percent(rate)}" for name, rate in named.items())
+    failures = ", ".join(f"{name} {number}" for name, number in summary.failures.items()) or "none"
+    priced = f"${summary.cost:.4f}" if summary.cost is not None else "unknown: no price for this model; give --prices"
+    return [
+        f"by tasks {_shares({**summary.by_split, **summary.by_service})}",
+        f"paths    {rates}",
+        f"failures {failures}",
+        f"writes   {summary.repeated_writes:,} repeated, {summary.orphaned_writes:,} orphaned",
+        f"cost     {priced}",
+    ]
+
+
+def _percent(rate: Estimate) -> str:
+    return f"{rate.mean:.0%} ({rate.low:.0%} to {rate.high:.0%})"
+
+
+def _shares(shares: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}: {share.solved}/{share.graded}" for name, share in shares.items())
+
+
+def _left(summary: Summary) -> str:
+    return f"not graded: {summary.outages} outages, {summary.crashes} crashes; the same command asks these again"
+
+
+class Watch:
+    """Shows each row as it comes: a bar with an estimate on a terminal, a line a question otherwise."""
+
+    def __init__(self) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        from atc.cli.output import stderr_console
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=stderr_console(),
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task("asking", total=None)
+        self._right = 0
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, row: Row, done: int, total: int) -> None:
+        """Show a row; `done` of `total` are."""
+        self._right += row.correct
+        verdict = "right" if row.correct else "wrong" if row.graded else row.status
+        why = row.error or row.reason
+        line = f"{done:>3}/{total}  {verdict:<6} {row.seconds:6.1f} s  {row.calls:>3} calls  {row.id}: {why}"
+        self._bar.console.print(escape_controls(line), soft_wrap=True)
+        self._bar.update(self._task, completed=done, total=total, description=f"{self._right} right")

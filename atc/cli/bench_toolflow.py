@@ -1,0 +1,139 @@
+"""`atc bench run toolflow`: tasks over services on real data, by a model or by an answer without one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atc.cli.bench_run import RunOptions, make_header, measure, run_options
+from atc.cli.models import told_in_tenths
+from atc.cli.options import model_option
+from atc.cli.output import say
+from atc.cli.settings import load_config
+from atc.cli.wiring import choose_model, open_store
+from atc.config import Config
+
+if TYPE_CHECKING:
+    from toolflow_bench.prices import Price
+    from toolflow_bench.runner import OpenWorker
+    from toolflow_bench.task import Task
+    from toolflow_bench.workers import OpenWorld
+
+_MODELLESS = ("echo", "first", "random", "gold")
+_EPILOG = """\b
+Examples:
+  atc bench run toolflow --split short --sample 30 --model local
+  atc bench run toolflow --split long --services movies,places --jobs 4 --json
+  atc bench run toolflow --strategy gold
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
+@click.option(
+    "--services",
+    multiple=True,
+    metavar="NAMES",
+    help="Tasks of these services alone, with commas between them; repeatable.",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["auto", "chain", *_MODELLESS]),
+    help="How a program is come by. echo, first and random are wrong answers without a model, gold is the right one.",
+)
+@model_option
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="N tasks drawn by --seed before any is asked, from each service its share.",
+)
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help='USD per million tokens by model, TOML or JSON: "gpt-5-mini" = [0.25, 2.0].',
+)
+@click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
+@run_options
+def toolflow(
+    *,
+    split: str,
+    services: tuple[str, ...],
+    strategy: str | None,
+    model: str | None,
+    sample: int | None,
+    prices: Path | None,
+    data: Path | None,
+    **run: Any,
+) -> None:
+    """Solve ToolFlow's tasks: 4 services, real data, graded by program.
+
+    Each task is one line of a file, with its programs and calls; a run that was stopped goes on where it was when the
+    same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
+    status 3 if any is left.
+    """
+    from toolflow_bench.prices import LIST_PRICES, load_prices, price_of
+    from toolflow_bench.runner import Item
+    from toolflow_bench.suites.toolflow import choose_tasks
+
+    options = RunOptions(**run)
+    named = tuple(name.strip() for given in services for name in given.split(",") if name.strip())
+    tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
+    table = load_prices(prices) if prices else LIST_PRICES
+    blind = strategy if strategy in _MODELLESS else None
+    config = load_config({"model": None if blind else model, "strategy": None if blind else strategy})[0]
+    with _workers(config, tasks[: options.limit], blind) as (name, open_worker):
+        price = price_of(name, table)
+        header = make_header(
+            "toolflow",
+            tasks,
+            config,
+            model=name,
+            options=options,
+            split=split,
+            services=sorted(named),
+            sample=sample,
+            price=_plain(price),
+            **({"strategy": blind} if blind else {}),
+        )
+        items = [Item.of(task) for task in tasks]
+        status = measure(items, open_worker, header=header, config=config, options=options, price=price)
+    sys.exit(status)
+
+
+@contextmanager
+def _workers(config: Config, tasks: tuple[Task, ...], blind: str | None) -> Iterator[tuple[str, OpenWorker]]:
+    """The model's name and its workers; without a model the name is `none`."""
+    from sandbox.choose import open_sandbox
+    from toolflow_bench.baselines import BASELINES, baseline_worker
+    from toolflow_bench.workers import agent_worker
+
+    open_world = _worlds(config, tasks)
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
+        for baseline in BASELINES:
+            if baseline == blind:
+                yield "none", baseline_worker(baseline, open_world, sandbox=sandbox)
+                return
+        store = stack.enter_context(open_store(config))
+        ask = choose_model(config, progress=told_in_tenths(), talk=say)
+        yield ask.name, agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
+
+
+def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
+    """Opens a world with the services that the tasks' candidates come from."""
+    from toolflow_bench.suites.toolflow import services_of
+    from toolflow_bench.world import World
+
+    names = services_of(tasks)
+    return lambda: World(names, folder=config.cache_dir, announce=say)
+
+
+def _plain(price: Price | None) -> list[float] | None:
+    return [price.input, price.output] if price is not None else None

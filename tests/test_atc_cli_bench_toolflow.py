@@ -1,0 +1,213 @@
+"""`atc bench run toolflow`, driven as a person drives it, over a small world in place of the services."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import atc.cli.bench_toolflow
+from atc.cli.main import _guarded
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.rows import read_rows
+from toolflow_bench.suites.toolflow import draw, services_of
+from toolflow_bench.task import InvalidTask, Task
+
+NUMBERS = tuple(f"number_{number}" for number in range(20))
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def atc_(capsys: pytest.CaptureFixture[str]):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = _guarded(("bench", "run", "toolflow", *arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+class Counting:
+    """Twenty tools, each of which gives a number."""
+
+    def __init__(self) -> None:
+        schema = {"type": "object", "properties": {}}
+        self.toolbox = Toolbox(
+            Tool(
+                protocol=ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=True)),
+                call=lambda _, value=value: {"value": 1000 + 7 * value},
+            )
+            for value, name in enumerate(NUMBERS)
+        )
+
+    def reset(self) -> None:
+        pass
+
+    def snapshot(self) -> dict[str, Any]:
+        return {}
+
+
+def task(number: int, *services: str, split: str = "short") -> dict[str, Any]:
+    return {
+        "id": f"t{number}",
+        "question": f"What is the number of item {number}?",
+        "answer": 1000 + 7 * number,
+        "type": "number",
+        "calls": 1,
+        "split": split,
+        "services": services or ("flights",),
+        "candidates": NUMBERS,
+        "program": f'print(number_{number}()["value"])\n',
+        "query": "SELECT 1",
+        "operations": [f"number_{number}"],
+        "pattern": "one",
+        "depth": 1,
+    }
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    tasks = [task(1), task(2, "movies"), task(3, "flights", "movies"), task(4, split="long")]
+    (folder / "some.jsonl").write_text("\n".join(map(json.dumps, tasks)))
+
+    @contextmanager
+    def open_world() -> Iterator[Counting]:
+        yield Counting()
+
+    monkeypatch.setattr(atc.cli.bench_toolflow, "_worlds", lambda *_: open_world)
+    return str(folder)
+
+
+def test_gold_programs_score_a_hundred(atc_, data: str) -> None:
+    code, out, err = atc_("--data", data, "--strategy", "gold", "--out", "rows.jsonl")
+    assert code == 0, err
+    assert out.splitlines()[:5] == [
+        "solved   4 of 4 (100%, 95% interval 100% to 100%)",
+        "by calls 1-2: 4/4, 3-4: 0/0, 5-6: 0/0, 7+: 0/0",
+        "by tasks long: 1/1, short: 3/3, flights: 2/2, flights+movies: 1/1, movies: 1/1",
+        "paths    Path 100% (100% to 100%), Precision 100% (100% to 100%), CP 100% (100% to 100%)",
+        "failures none",
+    ]
+    assert "cost     $0.0000" in out
+    assert "4/4  right" in err
+    header, rows = read_rows(Path("rows.jsonl"))
+    assert (header.suite, header.model, header.settings["strategy"]) == ("toolflow", "none", "gold")
+    assert (header.settings["split"], header.settings["sample"], header.settings["price"]) == ("all", None, [0.0, 0.0])
+    assert rows[0].programs == ('print(number_1()["value"])\n',)
+
+
+def test_wrong_answers_solve_nothing(atc_, data: str) -> None:
+    for strategy in ("echo", "first", "random"):
+        summary = json.loads(atc_("--data", data, "--strategy", strategy, "--json")[1])
+        assert (summary["solved"], summary["graded"]) == (0, 4), strategy
+
+
+def test_a_model_writes_the_programs(atc_, data: str) -> None:
+    replies = [f'```python\nprint(number_{number}()["value"])\n```' for number in (1, 9)]
+    Path("replies.json").write_text(json.dumps(replies))
+    command = ("--data", data, "--split", "short", "--limit", "2", "--model", "scripted:replies.json")
+    code, out, err = atc_(*command, "--out", "rows.jsonl")
+    assert code == 0, err
+    assert out.startswith("solved   1 of 2 (50%")
+    assert "failures wrong_answer 1" in out
+    assert "cost     unknown: no price for this model; give --prices" in out
+    rows = read_rows(Path("rows.jsonl"))[1]
+    assert [(row.id, row.correct, row.path, row.precision) for row in rows] == [("t1", True, 1, 1), ("t2", False, 0, 0)]
+    assert rows[0].run is not None  # `atc runs show` has it too
+    Path("prices.toml").write_text("scripted = [1000, 0]\n")
+    code, out, err = atc_(*command, "--out", "rows.jsonl", "--prices", "prices.toml")
+    assert (code, out) == (2, "")
+    assert "price was None, is [1000.0, 0.0]" in err
+    summary = json.loads(atc_(*command, "--out", "priced.jsonl", "--prices", "prices.toml", "--json")[1])
+    assert summary["cost"] == pytest.approx(summary["input_tokens"] / 1000)
+
+
+def test_what_fails_on_our_side_is_asked_again(atc_, data: str) -> None:
+    Path("replies.json").write_text("[]")
+    command = ("--data", data, "--services", "movies", "--strategy", "chain", "--out", "rows.jsonl")
+    code, out, err = atc_(*command, "--model", "scripted:replies.json")
+    assert code == 3
+    assert out == "no question was graded\nnot graded: 0 outages, 1 crashes; the same command asks these again\n"
+    Path("replies.json").write_text(json.dumps(['```python\nprint(number_2()["value"])\n```']))
+    code, out, err = atc_(*command, "--model", "scripted:replies.json")
+    assert code == 0, err
+    assert out.startswith("solved   1 of 1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--split", "lnog"), "no split named 'lnog'; did you mean 'long'?"),
+        (("--services", "flights,movie"), "no service named 'movie'; did you mean 'movies'?"),
+        (("--services", "baseball"), "there is no task in the split 'all' with services baseball alone"),
+        (("--prices", "none.toml"), "cannot read the prices in 'none.toml': No such file or directory"),
+        (("--sample", "0"), "Invalid value for '--sample'"),
+        (("--out", "old.jsonl"), "'old.jsonl' was written by an older version of atc, in format 1; this one reads 2;"),
+    ],
+)
+def test_a_mistake_is_one_sentence(atc_, data: str, arguments: tuple[str, ...], said: str) -> None:
+    Path("old.jsonl").write_text('{"format": 1, "header": {}}\n')
+    code, out, err = atc_("--data", data, "--strategy", "echo", *arguments)
+    assert code in (2, 3)
+    assert out == ""
+    assert said in err
+    assert err.splitlines()[-1].startswith("atc: ")
+
+
+def drawn_from(counts: dict[str, int], count: int, seed: int) -> tuple[list[Task], tuple[Task, ...]]:
+    tasks = [
+        Task(**{**task(0, service), "id": f"{service}-{number}", "services": (service,)})
+        for service, size in counts.items()
+        for number in range(size)
+    ]
+    return tasks, draw(tasks, count, seed=seed)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["flights", "movies", "places", "baseball"]), st.integers(1, 30), min_size=1),
+    st.integers(1, 60),
+    st.integers(0, 9),
+)
+def test_a_sample_has_of_each_service_its_share(counts: dict[str, int], count: int, seed: int) -> None:
+    tasks, drawn = drawn_from(counts, count, seed)
+    assert len(drawn) == min(count, len(tasks))
+    assert [one for one in tasks if one in drawn] == list(drawn)
+    for service, number in Counter(one.services[0] for one in drawn).items():
+        assert abs(number - len(drawn) * counts[service] / len(tasks)) < 1
+    assert drawn_from(counts, count, seed)[1] == drawn
+
+
+def test_another_seed_draws_another_sample() -> None:
+    first, *others = (drawn_from({"flights": 30, "movies": 30}, 10, seed)[1] for seed in range(5))
+    assert any(other != first for other in others)
+
+
+def test_a_world_has_the_services_of_its_tasks() -> None:
+    tasks = [Task(**{**task(0), "services": ("flights",), "candidates": ("list_airlines",)})]
+    assert services_of(tasks) == ("flights",)
+    wrong = [Task(**{**task(5), "candidates": ("list_airlines", "list_airline")})]
+    with pytest.raises(
+        InvalidTask, match=r"'t5' names the tool 'list_airline', which no service has; did .* 'list_airlines'"
+    ):
+        services_of(wrong)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolflow_bench.paths import (
+    correct_path,
+    issued,
+    orphaned_writes,
+    path_counted,
+    path_rate,
+    precision,
+    precision_counted,
+    repeated_writes,
+    sent,
+)
+
+
+def call(
+    tool: str, attempt: int = 0, outcome: str = "done", *, reused: bool = False, **arguments: Any
+) -> dict[str, Any]:
+    return {"tool": tool, "attempt": attempt, "outcome": outcome, "reused": reused, "arguments": arguments}
+
+
+def calls(text: str) -> list[dict[str, Any]]:
+    return [call(letter) for letter in text]
+
+
+@pytest.mark.parametrize(
+    ("gold", "made", "path", "counted", "share", "share_counted", "cp"),
+    [
+        ("abc", "abc", 1, 1, 1, 1, True),
+        ("abc", "axbxc", 1, 1, 3 / 5, 3 / 5, True),
+        ("abc", "acb", 1, 1, 1, 1, False),
+        ("abc", "ab", 2 / 3, 2 / 3, 1, 1, False),
+        ("abbbc", "abc", 1, 3 / 5, 1, 1, True),  # a loop of other length
+        ("abc", "abbbc", 1, 1, 1, 3 / 5, True),
+        ("abab", "aabb", 1, 1, 1, 1, False),  # a loop over two tools is no two loops
+        ("abab", "abba", 1, 1, 1, 1, False),
+        ("aba", "ab", 1, 2 / 3, 1, 1, False),
+        ("ab", "", 0, 0, 0, 0, False),
+        ("ab", "xyz", 0, 0, 0, 0, False),
+    ],
+)
+def test_rates(gold: str, made: str, path: float, counted: float, share: float, share_counted: float, cp: bool) -> None:
+    run = calls(made)
+    assert path_rate(gold, run) == path
+    assert path_counted(gold, run) == counted
+    assert precision(gold, run) == share
+    assert precision_counted(gold, run) == share_counted
+    assert correct_path(gold, run) is cp
+
+
+def test_without_a_gold_path_there_is_no_rate() -> None:
+    for rate in (path_rate, path_counted, precision, precision_counted, correct_path):
+        assert rate((), calls("ab")) is None
+
+
+def test_calls_that_never_left_and_those_of_the_journal() -> None:
+    made = [
+        call("a"),
+        call("b", outcome="not_run"),
+        call("a", 1, reused=True),
+        call("b", 1, outcome="refused"),
+        call("c", 1),
+    ]
+    assert [one["tool"] for one in sent(made)] == ["a", "b", "c"]
+    assert issued(made) == ["a", "a", "b", "c"]
+    assert path_rate("ab", made[:2]) == 0.5
+    # the second program asked for a, b, c in this order, whoever answered it
+    assert correct_path(
+        "abc", [call("b"), call("a"), call("a", 1, reused=True), call("b", 1, reused=True), call("c", 1)]
+    )
+    assert precision("ac", made) == 2 / 3
+
+
+TOOLS = st.lists(st.sampled_from("abcd"), max_size=12)
+GOLD = st.lists(st.sampled_from("abcd"), min_size=1, max_size=8)
+
+
+@given(GOLD)
+def test_the_gold_path_itself_is_perfect(gold: list[str]) -> None:
+    made = calls("".join(gold))
+    assert path_rate(gold, made) == path_counted(gold, made) == 1
+    assert precision(gold, made) == precision_counted(gold, made) == 1
+    assert correct_path(gold, made) is True
+
+
+@given(GOLD, TOOLS)
+def test_laws_of_the_rates(gold: list[str], tools: list[str]) -> None:
+    made = calls("".join(tools))
+    rates = {rate: rate(gold, made) for rate in (path_rate, path_counted, precision, precision_counted)}
+    assert all(value is not None and 0 <= value <= 1 for value in rates.values())
+    assert (rates[path_rate] == 0) == (rates[path_counted] == 0) == (rates[precision] == 0)
+    assert rates[precision_counted] <= rates[precision]
+    if correct_path(gold, made):
+        assert rates[path_rate] == 1
+    assert path_rate(gold, made[::-1]) == rates[path_rate]
+
+
+@given(GOLD, TOOLS, TOOLS, st.sampled_from("abcd"))
+def test_more_calls_never_lose_the_path(gold: list[str], before: list[str], after: list[str], extra: str) -> None:
+    some = calls("".join(before))
+    more = [*some, call(extra), *calls("".join(after))]
+    assert (path_rate(gold, more) or 0) >= (path_rate(gold, some) or 0)
+    assert correct_path(gold, [*some, *calls("".join(gold))])
+    if correct_path(gold, some):
+        assert correct_path(gold, more)
+
+
+@given(TOOLS, GOLD)
+def test_a_loop_has_no_length(tools: list[str], gold: list[str]) -> None:
+    doubled = [tool for tool in tools for _ in range(2)]
+    assert correct_path(gold, calls("".join(tools))) == correct_path(gold, calls("".join(doubled)))
+    assert correct_path([tool for tool in gold for _ in range(3)], calls("".join(tools))) == correct_path(
+        gold, calls("".join(tools))
+    )
+
+
+WRITING = frozenset({"book", "pay"})
+
+
+def test_repeated_writes() -> None:
+    once = call("book", seats=1)
+    assert repeated_writes([once, call("book", seats=2), call("find", a=1), call("find", a=1)], WRITING) == 0
+    assert repeated_writes([once, once, once], WRITING) == 2
+    assert repeated_writes([call("book", outcome="refused", seats=1), once], WRITING) == 0
+    assert repeated_writes([call("book", outcome="unknown", seats=1), once], WRITING) == 1
+    assert repeated_writes([once, call("book", 1, reused=True, seats=1)], WRITING) == 0
+    assert repeated_writes([once, call("book", seats=True)], WRITING) == 0  # `true` is not 1
+
+
+def test_orphaned_writes() -> None:
+    first = [call("book", seats=1), call("pay", amount=5), call("find", a=1)]
+    assert orphaned_writes(first, WRITING, last=0) == 0
+    again = [call("book", 1, reused=True, seats=1), call("pay", 1, amount=6)]
+    assert orphaned_writes([*first, *again], WRITING, last=1) == 1
+    assert orphaned_writes(first, WRITING, last=1) == 2  # a last program that never ran issued nothing
+    refused = call("book", outcome="refused", seats=3)
+    assert orphaned_writes([refused, call("book", outcome="unknown", seats=4)], WRITING, last=1) == 1
+    twice = [call("book", seats=1), call("book", seats=1), call("book", 1, reused=True, seats=1)]
+    assert orphaned_writes(twice, WRITING, last=1) == 1

@@ -1,0 +1,101 @@
+"""Two runs on the tasks that both have: paired differences with intervals, and McNemar's counts.
+
+Tasks are shared where id, question and expected answer are the same and both runs have a graded row. A task's value is
+its mean over repeats; the difference is the second run's minus the first's; its interval is a 95% percentile bootstrap
+over shared tasks, which keeps what makes a task hard out of the comparison.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import comb
+from statistics import fmean
+from typing import Any
+
+from toolflow_bench.metrics import Row
+from toolflow_bench.resampling import Estimate, estimate
+
+_METRICS: Mapping[str, Callable[[Row], float | None]] = {
+    "success": lambda row: float(row.correct),
+    "path": lambda row: row.path,
+    "precision": lambda row: row.precision,
+    "cp": lambda row: None if row.cp is None else float(row.cp),
+    "calls": lambda row: row.calls,
+    "tokens": lambda row: row.input_tokens + row.output_tokens,
+    "seconds": lambda row: row.seconds,
+    "cost": lambda row: row.cost,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How a second run differs from a first one on `shared` tasks.
+
+    `differences` has the metrics that both runs have on a task. `both`, `only_a`, `only_b` and `neither` count tasks by
+    which run solved them: with repeats, more often than not. `p` is McNemar's exact two-sided probability of a split,
+    of the tasks that one run alone solved, at least as uneven as this one, were the runs equal; None without any.
+    """
+
+    shared: int
+    differences: Mapping[str, Estimate]
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    p: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison as plain JSON."""
+        return asdict(self)
+
+
+def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Comparison:
+    """How `run_b` differs from `run_a` on the tasks that both have graded rows of."""
+    tasks_a, tasks_b = _tasks(run_a), _tasks(run_b)
+    shared = sorted(tasks_a.keys() & tasks_b.keys())
+    differences: dict[str, Estimate] = {}
+    for name, metric in _METRICS.items():
+        pairs = [(_value(tasks_a[task], metric), _value(tasks_b[task], metric)) for task in shared]
+        found = estimate([b - a for a, b in pairs if a is not None and b is not None], seed=seed)
+        if found is not None:
+            differences[name] = found
+    solved = [(_solved(tasks_a[task]), _solved(tasks_b[task])) for task in shared]
+    only_a, only_b = solved.count((True, False)), solved.count((False, True))
+    return Comparison(
+        shared=len(shared),
+        differences=differences,
+        both=solved.count((True, True)),
+        only_a=only_a,
+        only_b=only_b,
+        neither=solved.count((False, False)),
+        p=_mcnemar(only_a, only_b),
+    )
+
+
+def _tasks(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Graded rows by task; a task whose question or answer changed is another one."""
+    tasks: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.graded:
+            name = json.dumps([row.id, row.question, row.expected], sort_keys=True, default=repr)
+            tasks.setdefault(name, []).append(row)
+    return tasks
+
+
+def _value(rows: Sequence[Row], metric: Callable[[Row], float | None]) -> float | None:
+    values = [value for row in rows if (value := metric(row)) is not None]
+    return fmean(values) if values else None
+
+
+def _solved(rows: Sequence[Row]) -> bool:
+    return fmean(row.correct for row in rows) > 0.5
+
+
+def _mcnemar(only_a: int, only_b: int) -> float | None:
+    count = only_a + only_b
+    if not count:
+        return None
+    tail = sum(comb(count, k) for k in range(min(only_a, only_b) + 1))
+    return min(1.0, 2.0 * float(tail) / 2.0**count)

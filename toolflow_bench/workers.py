@@ -1,0 +1,131 @@
+"""Workers that hand items to an agent: each with a world of its own, all with one model and one sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any, Protocol
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.store import Store
+from atc.types import Solution
+from protocols.ask import Ask, Completion, Message
+from protocols.errors import SourceUnavailable
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from toolflow_bench.final_state import Snapshot
+from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
+
+_SEEDS_OF_A_REPEAT = 1000
+"""More than the samples of one run, which take the seeds from 0 on."""
+
+
+class WorldLike(Protocol):
+    """Tools and the state behind them; `toolflow_bench.world.World` is one."""
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """Every tool."""
+
+    def reset(self) -> None:
+        """Forget what the last task wrote."""
+
+    def snapshot(self) -> Snapshot:
+        """What has been written since; empty where nothing was."""
+
+
+OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
+
+
+def agent_worker(
+    open_world: OpenWorld, *, ask: Ask, sandbox: Sandbox, config: Config, store: Store | None = None
+) -> OpenWorker:
+    """Workers that give each item to an `Agent` over the item's candidates, in a world that was reset before.
+
+    Every write is allowed: what gating does is not measured here. Repeat 0 asks the model as `atc run` does; each
+    further repeat and each seed other than 0 draws samples of its own.
+    """
+    config = replace(config, allow_writes=("all",))
+
+    @contextmanager
+    def opened() -> Iterator[Worker]:
+        with open_world() as world:
+
+            def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+                shifted = _Reseeded(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
+                world.reset()
+                toolbox = offered(world, item)
+                # Never closed: it would close the sandbox that all agents share.
+                agent = Agent(toolbox, model=shifted, sandbox=sandbox, config=config, store=store)
+                solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
+                return answered(solution, world, toolbox)
+
+            yield work
+
+    return opened
+
+
+def shared_agent(agent: Agent) -> OpenWorker:
+    """Workers that all use one agent and the toolbox that it has."""
+    writing = frozenset(alias for alias, tool in agent.toolbox.items() if tool.protocol.writes)
+
+    @contextmanager
+    def opened() -> Iterator[Worker]:
+        def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:  # noqa: ARG001 - the shape of a worker
+            solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
+            return Answered(solution=solution, candidates=tuple(agent.toolbox), writing=writing)
+
+        yield work
+
+    return opened
+
+
+def offered(world: WorldLike, item: Item) -> Toolbox:
+    """The tools that an item is asked with.
+
+    Raises:
+        UnknownTool: the world lacks one of the candidates.
+    """
+    return world.toolbox.only(item.candidates) if item.candidates else world.toolbox
+
+
+def answered(solution: Solution, world: WorldLike, toolbox: Toolbox) -> Answered:
+    """What became of an item in `world`.
+
+    Raises:
+        SourceUnavailable: a call did not reach the world's services, which is no verdict on who called.
+    """
+    for attempt in solution.attempts:
+        for call in attempt.trace.calls if attempt.trace else ():
+            if call.outcome == "not_run" and call.curl is not None and call.status is None:
+                raise SourceUnavailable(f"the service of {call.tool!r} was not reached: {call.error}")
+    return Answered(
+        solution=solution,
+        state=world.snapshot(),
+        candidates=tuple(toolbox),
+        writing=frozenset(alias for alias, tool in toolbox.items() if tool.protocol.writes),
+    )
+
+
+class _Reseeded:
+    """A model whose seeds are moved on, so that repeats of one question are not the same samples again."""
+
+    def __init__(self, ask: Ask, offset: int) -> None:
+        self._ask, self._offset = ask, offset
+        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 1024,
+    ) -> Completion:
+        """As the model itself; see `protocols.ask.Ask`."""
+        options: dict[str, Any] = {"schema": schema, "grammar": grammar, "max_tokens": max_tokens}
+        return self._ask(messages, temperature=temperature, seed=seed + self._offset, **options)
