@@ -1,0 +1,564 @@
+"""`atc bench report`: what the page says, that nothing in a run can act on it, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import asdict
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from atc.cli.bench_report import report
+from protocols.errors import AtcError
+from toolflow_bench.metrics import Row
+from toolflow_bench.report import formats
+from toolflow_bench.report.labels import Box, around, place
+from toolflow_bench.report.page import compared, render
+from toolflow_bench.report.runs import distinct_names, load_runs
+from toolflow_bench.report.scale import fit
+from toolflow_bench.rows import FORMAT, Header
+
+PROGRAM = "films = search_films(title='Alien')\nprint(films[0]['year'])\n"
+CALL = {
+    "attempt": 0,
+    "tool": "search_films",
+    "arguments": {"title": "Alien"},
+    "line": 1,
+    "outcome": "done",
+    "status": None,
+    "error": None,
+    "seconds": 0.004,
+    "reused": False,
+}
+FAULT = {"attempt": 0, "kind": "misread_result", "message": "'year' is no key", "tool": "search_films", "line": 2}
+
+Save = Callable[..., Path]
+
+
+def row(number: int, **changes: Any) -> Row:
+    about: dict[str, Any] = {
+        "id": f"movies-{number:03d}",
+        "question": f"In which year was film {number} made?",
+        "expected": "1979",
+        "needs": 1 + number % 8,
+        "answer": "1979",
+        "correct": True,
+        "reason": "an accepted spelling",
+        "status": "solved",
+        "calls": 1,
+        "input_tokens": 900,
+        "output_tokens": 100,
+        "model_calls": 1,
+        "seconds": 2.0,
+        "model_seconds": 1.5,
+        "services": ("movies",),
+        "split": "short",
+        "gold": ("search_films", "search_films", "get_film"),
+        "programs": (PROGRAM,),
+        "made": (CALL,),
+        "path": 0.5,
+        "precision": 1.0,
+        "cp": False,
+        "cost": 0.01,
+    }
+    return Row(**about | changes)
+
+
+def wrong(number: int, **changes: Any) -> Row:
+    about = {"correct": False, "answer": "1986", "reason": "'1979' is expected", "failure": "wrong_answer"}
+    return row(number, **about | changes)
+
+
+def outage(number: int) -> Row:
+    return row(number, correct=False, status="outage", answer=None, error="the model is down", programs=(), made=())
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Save:
+    def write(name: str, rows: list[Row], *, model: str = "qwen", format_: int = FORMAT, **settings: Any) -> Path:
+        header = Header(
+            suite="toolflow",
+            model=model,
+            seed=7,
+            data="9f2c1ab4",
+            version="0.1.0",
+            settings={"strategy": "chain", "split": "short"} | settings,
+        )
+        lines = [{"format": format_, "header": asdict(header)}, *({"row": asdict(one)} for one in rows)]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return path
+
+    return write
+
+
+def page_of(*paths: Path) -> str:
+    runs = load_runs(paths)
+    return render(runs, compared(runs))
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of each table cell and section."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.said).split())
+
+    def named(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag == name]
+
+
+# What the page says
+
+
+def test_a_report_shows_what_was_run_and_what_came_of_it(save: Save) -> None:
+    first = save("first", [row(1), wrong(2), wrong(3), outage(4)], max_repairs=3)
+    second = save("second", [row(1), row(2), row(3), wrong(4)], strategy="react")
+    text = Page(page_of(first, second)).text
+    assert "ToolFlow: 2 runs" in text
+    assert "Over 4 tasks, B · qwen react has the highest success: 3 of 4 answers, 75.0%" in text
+    for fact in ("toolflow", "short", "9f2c1ab4", "0.1.0", "first.jsonl", "second.jsonl"):
+        assert fact in text
+    assert "Not graded, because our side failed: A 1." in text
+    assert "33.3%" in text  # one of the three that were graded in the first run
+    assert "B 2, A 0" in text  # solved by one of the two alone, of the three shared
+    assert "+66.7" in text
+
+
+def test_an_opened_task_has_everything_that_is_known_of_its_answers(save: Save) -> None:
+    faulty = wrong(
+        1,
+        answer=None,
+        failure="misread",
+        limit="max_seconds = 180",
+        programs=("print(1)\n", PROGRAM),
+        made=(CALL, CALL | {"attempt": 1, "outcome": "refused", "status": 404, "error": "no film has this id"}),
+        faults=(FAULT,),
+        findings=({"attempt": 1, "code": "x", "message": "a wrong key", "line": 2, "tool": None, "mended": True},),
+        run="20261122-abcd",
+        repeated_writes=2,
+        state={"movies": {"watchlists": ["wl_1"]}},
+    )
+    page = Page(page_of(save("run", [faulty])))
+    for part in (
+        "In which year was film 1 made?",
+        "search_films ×2 → get_film",
+        "max_seconds = 180",
+        "Program of attempt 2",
+        "Program of attempt 1",
+        "films = search_films(title='Alien')",
+        "misread_result",
+        "'year' is no key",
+        "Mended before it ran, line 2: a wrong key",
+        "refused, 404",
+        "no film has this id",
+        "atc runs show 20261122-abcd",
+        "2 repeated writes",
+        "wl_1",
+    ):
+        assert part in page.text, part
+    assert re.search(r'search_films\s*\(\s*title="Alien"\s*\)', page.text)
+
+
+def test_failures_are_counted_by_class(save: Save) -> None:
+    rows = [row(1), wrong(2), wrong(3), wrong(4, failure="limit"), wrong(5, failure="not heard of"), outage(6)]
+    page = Page(page_of(save("run", rows)))
+    said = [attributes["aria-label"] for attributes in page.named("a") if "aria-label" in attributes]
+    assert said == [
+        f"A · qwen. {part}: show them"
+        for part in ("Right: 1 answer", "Limit: 1 answer", "Wrong answer: 2 answers", "Other: 1 answer")
+    ]
+    assert "+ 1 outage" in page.text
+
+
+def test_repeats_of_a_task_stand_together(save: Save) -> None:
+    rows = [row(1, repeat=0), wrong(1, repeat=1), row(1, repeat=2), row(2)]
+    page = Page(page_of(save("run", rows)))
+    assert [task["data-verdicts"] for task in page.named("details") if task.get("class") == "task"] == [
+        "A:mixed",
+        "A:right",
+    ]
+    assert "2/3" in page.text
+    assert "repeat 3" in page.text
+
+
+def test_a_task_whose_question_changed_is_another_task(save: Save) -> None:
+    one = save("one", [row(1)])
+    other = save("other", [row(1, question="Who directed film 1?")], strategy="react")
+    page = Page(page_of(one, other))
+    assert [task["data-verdicts"] for task in page.named("details") if task.get("class") == "task"] == [
+        "A:right B:absent",
+        "A:absent B:right",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "There are no rows yet."),
+        ([outage(1), outage(2)], "No answer was graded."),
+        ([row(1, cost=None)], "Nothing to draw: no run has both a graded answer and us dollars a task."),
+        ([row(1, cost=0.0)], "Nothing to draw: $0 for every run."),
+        ([row(1, cost=None), row(2)], "No cost for A: some of the answers have no price."),
+    ],
+)
+def test_what_a_run_lacks_is_said(save: Save, rows: list[Row], said: str) -> None:
+    assert said in Page(page_of(save("run", rows))).text
+
+
+def test_long_outputs_are_cut_with_a_note_and_the_page_stays_small(save: Save) -> None:
+    long, calls = "<" * 5_000, tuple([CALL | {"error": "<" * 200}] * 40)
+    rows = [wrong(number, answer=long, programs=(long,), made=calls, question=long) for number in range(150)]
+    paths = [save(name, rows[:90] if name == "a" else rows[90:], strategy=name) for name in ("a", "b")]
+    page = page_of(*paths)
+    assert len(page.encode()) < 8e6
+    assert "more, in the file of rows" in page
+    assert "more calls, in the file of rows" in page
+
+
+def test_twelve_runs_have_a_letter_and_a_name_of_their_own(save: Save) -> None:
+    paths = [
+        save(f"run-{number}", [row(1), wrong(2)], model=f"model-{number // 2}", seed_=number) for number in range(12)
+    ]
+    runs = load_runs(paths)
+    assert "".join(run.letter for run in runs) == "ABCDEFGHIJKL"
+    assert len({run.name for run in runs}) == 12
+    page = Page(render(runs, compared(runs)))
+    assert all(run.name in page.text for run in runs)
+
+
+def test_runs_are_named_by_what_tells_them_apart() -> None:
+    def header(model: str, **settings: Any) -> Header:
+        return Header(suite="toolflow", model=model, seed=0, data="d", version="1", settings=settings)
+
+    headers = [
+        header("qwen", strategy="chain", samples=1),
+        header("qwen", strategy="react", samples=1),
+        header("gpt", strategy="chain", samples=1),
+        header("gpt", strategy="chain", samples=4),
+        header("none", strategy="echo", samples=1),
+        header("same", strategy="chain", samples=1),
+        header("same", strategy="chain", samples=1),
+        header("old"),
+    ]
+    assert distinct_names(headers, [f"file{index}" for index in range(8)]) == [
+        "qwen chain",
+        "qwen react",
+        "gpt chain samples=1",
+        "gpt chain samples=4",
+        "echo",
+        "same chain (file5)",
+        "same chain (file6)",
+        "old",
+    ]
+
+
+# That nothing in a run can act
+
+HOSTILE = (
+    "</script></style></svg></title></details><script>document.title='taken'</script>"
+    "<img src='http://127.0.0.1:{port}/i' onerror=\"document.title='taken'\"><style>@import 'http://127.0.0.1:{port}/s';"
+    "</style><a href=\"javascript:document.title='taken'\">x</a><meta http-equiv=refresh content='0;url=http://127.0.0.1"
+    ":{port}/m'><iframe src=//127.0.0.1:{port}/f></iframe>\" onfocus=\"document.title='taken'\" autofocus x=\"' $body"
+    "\x00\x07\x1b]8;;http://127.0.0.1\x07\x9b31m\u202edetrever\u2066\ufeff\u200b\ud800\r\u2028"
+)
+
+
+def hostile_run(save: Save, port: int) -> Path:
+    bad = HOSTILE.format(port=port)
+    mine = {
+        "id": bad,
+        "question": bad,
+        "expected": {bad: [bad]},
+        "answer": bad,
+        "reason": bad,
+        "error": bad,
+        "limit": bad,
+        "run": bad,
+        "split": bad,
+        "services": (bad,),
+        "gold": (bad, bad),
+        "tools": (bad,),
+        "programs": (bad, bad),
+        "made": (dict.fromkeys(CALL, bad) | {"arguments": {bad: bad}}, {"tool": bad, "arguments": bad}, {}),
+        "faults": (dict.fromkeys(FAULT, bad), {}),
+        "findings": ({"attempt": 0, "message": bad, "line": bad, "mended": bad},),
+        "state": {bad: bad},
+        "failure": bad,
+    }
+    rows = [wrong(1, **mine), wrong(2, **mine | {"id": "2", "status": "outage"}), row(3)]
+    return save("run", rows, model=bad, **{bad: bad, "strategy": bad})
+
+
+def test_nothing_in_a_run_becomes_markup(save: Save) -> None:
+    plain = save("plain", [wrong(1), outage(2), row(3)], strategy="react")
+    known = {name for name, _ in Page(page_of(plain, save("other", [wrong(1, faults=(FAULT,)), row(2)]))).elements}
+    source = page_of(hostile_run(save, 9), plain)
+    page = Page(source)
+    assert len(page.named("script")) == len(page.named("style")) == 1
+    assert {name for name, _ in page.elements} <= known | {"em", "small"}
+    attributes = [(key, value or "") for _, found in page.elements for key, value in found.items()]
+    assert not [key for key, _ in attributes if key.startswith("on") or key in ("style", "src", "autofocus", "srcset")]
+    assert all(value.startswith("#") for key, value in attributes if key in ("href", "action"))
+    for unseen in "\x00\x07\x1b\x9b\u202e\u2066\ufeff\u200b\ud800\r\u2028":
+        assert unseen not in source, ascii(unseen)
+    assert "\\u202edetrever" in page.text
+
+
+def test_the_policy_allows_this_style_and_this_script_and_nothing_else(save: Save) -> None:
+    source = page_of(save("run", [row(1)]))
+    policy = next(
+        attributes["content"] or ""
+        for attributes in Page(source).named("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert directives.pop("default-src") == directives.pop("base-uri") == directives.pop("form-action") == "'none'"
+    for name in ("style", "script"):
+        content = source.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
+        assert directives.pop(f"{name}-src") == f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+    assert not directives
+    assert not re.search(r"(?:src|href)=\"(?!#)|@import|url\(", source)
+
+
+# Figures and drawings
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (formats.percent(0.625), "62.5%"),
+        (formats.percent(None), "–"),
+        (formats.interval((0.551, 0.689)), "55–69%"),
+        (formats.points(-0.042), "−4.2"),
+        (formats.points(-0.0001), "0.0"),
+        (formats.mean(1234.4), "1,234"),
+        (formats.mean(0.25), "0.25"),
+        (formats.seconds(0.0084), "8 ms"),
+        (formats.seconds(0.9999), "1.0 s"),
+        (formats.seconds(99.96), "1 min 40 s"),
+        (formats.seconds(7505), "2 h 05 min"),
+        (formats.dollars(0.00421), "$0.00421"),
+        (formats.dollars(1.3), "$1.30"),
+        (formats.dollars(0), "$0"),
+        (formats.short(1500), "1.5k"),
+        (formats.counted(1, "task"), "1 task"),
+    ],
+)
+def test_figures_are_spelt(shown: str, expected: str) -> None:
+    assert shown == expected
+
+
+@given(st.lists(st.floats(0, 1e9).map(lambda value: value if value > 1e-9 else 0.0), min_size=1, max_size=12))
+def test_a_scale_holds_every_value_in_order(values: list[float]) -> None:
+    scale = fit(values, 50, 550)
+    places = [scale(value) for value in sorted(values)]
+    assert places == sorted(places)
+    assert all(50 - 1e-6 <= place <= 550 + 1e-6 for place in places)
+    ticks = [scale(tick) for tick in scale.ticks()]
+    assert len(ticks) >= 2
+    assert ticks == sorted(ticks)
+    assert all(50 - 1e-6 <= place <= 550 + 1e-6 for place in ticks)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(60, 530), st.floats(20, 300), st.text("abcdefgh -", min_size=1, max_size=30)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_names_of_points_cover_nothing(points: list[tuple[float, float, str]]) -> None:
+    frame = Box(48, 0, 560, 312)
+    spots = [(x, y) for x, y, _ in points]
+    boxes = place(spots, [name for _, _, name in points], radius=9, frame=frame)
+    placed = [box for box in boxes if box is not None]
+    assert all(box.within(frame) for box in placed)
+    assert not any(box.meets(around(x, y, 9)) for box in placed for x, y in spots)
+    assert not any(one.meets(other) for index, one in enumerate(placed) for other in placed[:index])
+
+
+def test_a_lone_point_has_its_name() -> None:
+    assert place([(300, 150)], ["qwen chain"], radius=9, frame=Box(48, 0, 560, 312)) != [None]
+
+
+# The command
+
+
+def run_report(*arguments: str | Path) -> None:
+    report.main([str(argument) for argument in arguments], standalone_mode=False)
+
+
+def test_the_command_writes_a_page_and_replaces_its_own(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_report(save("run", [row(1)]))
+    assert capsys.readouterr().out.startswith("report.html: 1 run, 1 row, ")
+    run_report(save("run", [row(1), row(2)]), "-o", "report.html")
+    assert "movies-002" in (tmp_path / "report.html").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run.jsonl"]
+
+
+def test_json_gives_the_figures_and_a_page_only_where_one_is_asked(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = save("one", [row(1), wrong(2)]), save("other", [row(1), row(2)], strategy="react")
+    run_report(one, other, "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert said["report"] is None
+    assert [run["figures"]["share"] for run in said["runs"]] == [0.5, 1.0]
+    assert said["differences"][0]["differences"]["success"]["mean"] == 0.5
+    assert not list(tmp_path.glob("*.html"))
+    run_report(one, "--json", "-o", tmp_path / "page.html")
+    assert json.loads(capsys.readouterr().out)["report"] == str(tmp_path / "page.html")
+    assert (tmp_path / "page.html").exists()
+
+
+def test_what_cannot_be_done_is_one_sentence(save: Save, tmp_path: Path) -> None:
+    good = save("good", [row(1)])
+    no_run, foreign = tmp_path / "notes.txt", tmp_path / "thesis.html"
+    no_run.write_text("hello\n")
+    foreign.write_text("<title>years of work</title>")
+    link = tmp_path / "link.html"
+    link.symlink_to(foreign)
+    many = [save(f"many-{number}", []) for number in range(13)]
+    for arguments, sentence in [
+        ([tmp_path / "absent.jsonl"], "cannot read .*absent.jsonl.*: No such file or directory; give a file"),
+        ([no_run], "notes.txt' is not a benchmark's file: "),
+        ([tmp_path], "cannot read .*: Is a directory; "),
+        ([save("old", [], format_=1)], "was written by an older version of atc, in format 1; this one reads 2; "),
+        ([good, "-o", tmp_path / "none" / "page.html"], "there is no folder '.*none' to write to; make it, or give "),
+        ([good, "-o", foreign], "thesis.html' is there and is no report of ours; give another -o, or remove it"),
+        ([good, "-o", link], "link.html' is there and is no report of ours"),
+        ([good, "-o", tmp_path], "is no regular file; give another -o"),
+        ([good, good], "good.jsonl' is given twice; name each run once"),
+        (many, "a report shows at most 12 runs, 13 are given; make several"),
+    ]:
+        with pytest.raises(AtcError, match=sentence):
+            run_report(*arguments, *(() if "-o" in arguments else ("-o", tmp_path / "page.html")))
+    assert foreign.read_text() == "<title>years of work</title>"
+    assert not (tmp_path / "page.html").exists()
+
+
+# In a browser
+
+needs_chromium = pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="there is no chromium; .ci/chromium installs it"
+)
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[..., tuple[Page, list[str]]]:
+    """Opens a page and gives what the browser made of it, with what it said against it."""
+
+    def open_(source: str, fragment: str = "") -> tuple[Page, list[str]]:
+        path = tmp_path / "page.html"
+        path.write_text(source)
+        flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run")
+        quiet = ("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr")
+        done = subprocess.run(
+            [
+                "chromium",
+                *flags,
+                *quiet,
+                f"--user-data-dir={tmp_path / 'profile'}",
+                "--dump-dom",
+                f"file://{path}{fragment}",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return Page(done.stdout), [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+
+    return open_
+
+
+@pytest.fixture
+def listener() -> Any:
+    """A socket that nobody should ever connect to."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+def nobody_called(server: socket.socket) -> bool:
+    try:
+        server.accept()[0].close()
+    except BlockingIOError:
+        return True
+    return False
+
+
+def title(page: Page) -> str:
+    index = next(index for index, said in enumerate(page.said) if said.strip())
+    return page.said[index]
+
+
+@needs_chromium
+def test_a_hostile_run_is_inert_in_a_browser(save: Save, opened: Any, listener: socket.socket) -> None:
+    hostile = hostile_run(save, listener.getsockname()[1])
+    page, console = opened(page_of(hostile, save("plain", [row(1)])), "#task-2")
+    assert title(page) == "ToolFlow: 2 runs"
+    assert console == []
+    assert nobody_called(listener)
+    assert "4 tasks" in page.text  # the script has run, and opened the task of the address
+    tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
+    assert ["open" in task for task in tasks] == [False, True, False, False]
+
+
+@needs_chromium
+def test_the_policy_holds_where_escaping_would_fail(save: Save, opened: Any, listener: socket.socket) -> None:
+    bad = HOSTILE.format(port=listener.getsockname()[1]).partition("<meta")[0].replace("</script></style>", "")
+    source = page_of(save("run", [row(1)])).replace("</header>", f"{bad}</header>")
+    page, console = opened(source)
+    assert title(page) == "ToolFlow: 1 run"
+    assert nobody_called(listener)
+    assert sum("Content Security Policy" in line for line in console) >= 3
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    ("fragment", "shown", "count"),
+    [
+        ("#tasks&run=B&failure=limit", ["movies-002"], "1 of 4 tasks"),
+        ("#tasks&verdict=differ&search=MADE+movies-003", ["movies-003"], "1 of 4 tasks"),
+    ],
+)
+def test_tasks_are_filtered_by_the_address(
+    save: Save, opened: Any, fragment: str, shown: list[str], count: str
+) -> None:
+    first = save("first", [row(1), row(2), wrong(3), outage(4)])
+    second = save("second", [row(1), wrong(2, failure="limit"), row(3), wrong(4)], strategy="react")
+    page, console = opened(page_of(first, second), fragment)
+    tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
+    numbers = [int((task["id"] or "").removeprefix("task-")) for task in tasks if "hidden" not in task]
+    assert [f"movies-{number:03d}" for number in numbers] == shown
+    assert count in page.text
+    assert "hidden" not in page.named("form")[0]
+    assert console == []

@@ -1,0 +1,74 @@
+"""How figures are spelt: one rule each, so that the same figure looks the same everywhere on a page."""
+
+from __future__ import annotations
+
+MISSING = "–"
+
+
+def percent(share: float | None) -> str:
+    """`62.5%`."""
+    return MISSING if share is None else f"{100 * share:.1f}%"
+
+
+def interval(low_high: tuple[float, float] | None) -> str:
+    """`55–69%`, of shares."""
+    if low_high is None:
+        return MISSING
+    return f"{100 * low_high[0]:.0f}–{100 * low_high[1]:.0f}%"
+
+
+def points(difference: float) -> str:
+    """`+4.2`, percentage points of a difference of shares."""
+    spelt = f"{100 * difference:+.1f}".replace("-", "−")
+    return "0.0" if spelt in ("+0.0", "−0.0") else spelt
+
+
+def whole(value: float | None) -> str:
+    """A count: `1,234`."""
+    return MISSING if value is None else f"{value:,.0f}"
+
+
+def mean(value: float | None) -> str:
+    """A mean of counts, to three digits at least: `1,234`, `12.3`, `0.25`."""
+    if value is None:
+        return MISSING
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def short(value: float) -> str:
+    """A tick of an axis: `0`, `0.5`, `20`, `1.5k`, `2M`."""
+    for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{suffix}"
+    return f"{value:.4g}"
+
+
+def seconds(value: float | None) -> str:
+    """`8 ms`, `4.1 s`, `3 min 20 s`, `2 h 05 min`."""
+    if value is None:
+        return MISSING
+    if value < 0.9995:
+        return f"{1000 * value:.0f} ms" if value > 0 else "0 s"
+    if value < 99.95:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def dollars(value: float | None, *, digits: int = 3) -> str:
+    """`$0.0042`, `$1.30`: `digits` significant ones below a dollar, cents above."""
+    if value is None:
+        return MISSING
+    if value == 0:
+        return "$0"
+    return f"${value:,.2f}" if value >= 1 else f"${float(f'{value:.{digits}g}'):.8f}".rstrip("0").rstrip(".")
+
+
+def size(characters: int) -> str:
+    """`1,234 characters`."""
+    return f"{characters:,} character" + ("" if characters == 1 else "s")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
