@@ -17,12 +17,20 @@ from protocols.toolbox import Tool, Toolbox
 _SMALL = 100
 """Below it a number may be an hour, a count or a limit; from it on it is likely an id."""
 
+_QUANTITIES = re.compile(
+    r"(^|_)(km|m|mi|miles|ft|feet|kt|kts|knots|mph|kg|lb|lbs|ms|seconds|minutes|hours|days|nights|years|usd|eur|percent|"
+    r"radius|distance|limit|count|amount|size|length|width|height|weight|population|price|duration)$",
+    re.IGNORECASE,
+)
+"""Names of arguments whose numbers are measures: a program may choose how wide it looks, as a person would."""
+
 
 def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     """Findings for literals in required arguments whose values, by the links, come from another tool.
 
     Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not
-    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task.
+    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task. A measure
+    (`radius_km`) is no id, whatever response has one of its name.
     """
     try:
         tree = ast.parse(program.source)
@@ -33,6 +41,8 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for tool, keyword, value in _literals(tree, tools):
         sources = producers.of(tool, tool.arguments[keyword.arg or ""])
+        if isinstance(value, int) and _QUANTITIES.search(keyword.arg or ""):
+            continue
         if not sources or not _telling(value) or str(value).casefold() in words:
             continue
         message = (

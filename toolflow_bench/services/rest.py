@@ -1,39 +1,30 @@
-"""A starlette application and its OpenAPI 3.1 document, made from the same list of operations."""
+"""A starlette application that answers the operations of a service over HTTP, with the faults that are switched on."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import json
+from asyncio import sleep
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from functools import lru_cache
+from logging import getLogger
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
-from protocols.jsontypes import JsonObject
+from protocols.jsontypes import Json, JsonObject
+from toolflow_bench.services.control import Control, steer
+from toolflow_bench.services.document import KEY_HEADER, LONGEST_KEY, document
+from toolflow_bench.services.faults import Fault, drifted
+from toolflow_bench.services.log import RequestRecord
 from toolflow_bench.services.operation import Arguments, Operation, Refusal, check, read_texts
+from toolflow_bench.services.reply import Receive, Reply, Scope, Send, close_connection, send_cut, send_reply
+from toolflow_bench.services.routes import Routes
+from toolflow_bench.services.state import State
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-REMEMBERED_REQUESTS = 10_000
-"""How many of the latest requests `app.state.requests` keeps."""
-
-_PROBLEM = {
-    "type": "object",
-    "description": "Why there is no result.",
-    "properties": {"detail": {"type": "string", "description": "What was wrong and what is allowed, in one sentence."}},
-    "required": ["detail"],
-    "additionalProperties": False,
-}
-
-
-class RequestRecord(NamedTuple):
-    """One answered request, the document's own included. `query` is the raw query string."""
-
-    method: str
-    path: str
-    query: str
-    status: int
 
 
 def build_app(
@@ -46,139 +37,200 @@ def build_app(
 ) -> Starlette:
     """The service. `context` reaches every handler as its first argument; `close` runs when the service stops.
 
-    `app.state.requests` holds the latest requests as `RequestRecord`s, oldest first.
+    `app.state.control` is its `Control`, `app.state.run` the `State` of the context (`None` where it has none), and
+    `app.state.requests` the latest requests as `RequestRecord`s, oldest first.
     """
     from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route
+    from starlette.routing import Mount
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         close()
 
-    async def openapi(request: Request) -> Response:
-        server = str(request.base_url).rstrip("/")
-        return JSONResponse(document(operations, info=info, schemas=schemas, server=server))
+    @lru_cache(maxsize=8)
+    def described(server: str) -> Reply:
+        return Reply.of(200, document(operations, info=info, schemas=schemas, server=server))
 
-    async def refused(_request: Request, error: Exception) -> Response:
-        # 404 and 405 of the router itself, in the shape of every other refusal
-        assert isinstance(error, HTTPException)
-        return JSONResponse({"detail": str(error.detail)}, error.status_code, headers=error.headers)
-
-    # Concrete paths before templates: /airlines/search is no airline code.
-    ordered = sorted(operations, key=lambda operation: "{" in operation.path)
-    routes = [Route(o.path, _recorded(_endpoint(o, context)), methods=[o.method], name=o.id) for o in ordered]
-    routes.append(Route("/openapi.json", _recorded(openapi), methods=["GET"]))
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refused})
-    app.state.requests = deque(maxlen=REMEMBERED_REQUESTS)
+    state = getattr(context, "state", None)
+    control = Control(state if isinstance(state, State) else None)
+    service = _Service(operations, context=context, control=control, described=described)
+    app = Starlette(routes=[Mount("/", app=service)], lifespan=lifespan)
+    app.state.control, app.state.run, app.state.requests = control, control.state, control.requests
     return app
 
 
-_Endpoint = Callable[["Request"], Awaitable["Response"]]
+class _Service:
+    """The ASGI application below starlette's. It answers everything itself: nothing comes as another's page."""
 
+    def __init__(
+        self,
+        operations: Sequence[Operation],
+        *,
+        context: Any,
+        control: Control,
+        described: Callable[[str], Reply],
+    ) -> None:
+        self._context, self._control, self._described = context, control, described
+        self._routes = Routes(operations)
+        self._readers = {operation.id: _reader(operation) for operation in operations}
 
-def _recorded(endpoint: _Endpoint) -> _Endpoint:
-    async def answer(request: Request) -> Response:
-        response = await endpoint(request)
-        record = RequestRecord(request.method, request.url.path, request.url.query, response.status_code)
-        request.app.state.requests.append(record)
-        return response
-
-    return answer
-
-
-def _endpoint(operation: Operation, context: Any) -> _Endpoint:
-    from starlette.responses import JSONResponse
-
-    async def answer(request: Request) -> Response:
-        # On the event loop: a handler is an indexed query of well under a millisecond, less than a thread costs.
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun, method, path = perf_counter(), scope["method"], scope["path"]
+        body = await _body(receive)
+        if body is None:
+            return  # the client has gone
+        if path.startswith("/bench/"):
+            await send_reply(send, self._steered(method, path, body))
+            return
+        record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
+        reply, fault = None, None
         try:
-            result = operation.handler(context, await _arguments(operation, request))
+            if path == "/openapi.json" and method in ("GET", "HEAD"):
+                reply = self._described(_server(scope))
+            else:
+                operation, texts = self._routes.find(method, scope.get("raw_path") or path.encode())
+                record = record._replace(operation=operation.id)
+                reply, fault, record = await self._operate(operation, texts, scope, body, record)
         except Refusal as refusal:
-            return JSONResponse({"detail": refusal.detail}, refusal.status)
-        return JSONResponse(result, operation.success)
+            reply = Reply.refused(refusal)
+        milliseconds = (perf_counter() - begun) * 1000
+        # Before it is sent: whoever has the answer finds the record.
+        self._control.requests.append(
+            record._replace(status=reply.status if reply else None, milliseconds=milliseconds)
+        )
+        if reply is None:
+            await close_connection(scope, receive)
+        elif fault is not None and fault.kind == "truncated":
+            await send_cut(scope, receive, send, reply, fault)
+        else:
+            await send_reply(send, reply)
 
-    return answer
+    def _steered(self, method: str, path: str, body: bytes) -> Reply:
+        try:
+            return steer(self._control, method, path, _json_body(body) if body else None)
+        except Refusal as refusal:
+            return Reply.refused(refusal)
+
+    async def _operate(
+        self, operation: Operation, texts: list[tuple[str, str]], scope: Scope, body: bytes, record: RequestRecord
+    ) -> tuple[Reply | None, Fault | None, RequestRecord]:
+        """The answer, if there is to be one, with the fault that befell it."""
+        control = self._control
+        generation, fault = control.generation, control.draw()
+        arguments: Arguments | None = None
+        try:
+            key = _key(operation, scope)
+            arguments = self._readers[operation.id](texts, record.query, body)
+            record = record._replace(key=key, arguments={k: v for k, v in arguments.items() if v is not None})
+        except Refusal as refusal:
+            refused = Reply.refused(refusal)
+        if fault is not None:
+            record = record._replace(fault=fault.kind or "")
+            await sleep(fault.latency_seconds)
+            if control.generation != generation:
+                # The run that asked is over; its write must not reach the next one.
+                return None, None, record._replace(fault="stale")
+            if fault.kind in ("429", "500", "drop"):
+                return _failed(fault, control), fault, record
+        reply = refused if arguments is None else self._perform(operation, arguments, record.key)
+        record = record._replace(wrote=reply.wrote)
+        if fault is not None and fault.kind == "drop_after":
+            return None, fault, record
+        if fault is not None and fault.kind == "drift" and reply.status < 300 and control.faults is not None:
+            changed, change = drifted(json.loads(reply.body), operation=operation.id, seed=control.faults.seed)
+            return Reply.of(reply.status, changed), fault, record._replace(change=change)
+        return reply, fault, record
+
+    def _perform(self, operation: Operation, arguments: Arguments, key: str) -> Reply:
+        """What the handler answers, or what it answered before under `key`."""
+        asked = ""
+        if key:
+            asked = json.dumps([operation.id, arguments], sort_keys=True)
+            first = self._control.answered(key, asked)
+            if first is not None:
+                return replace(first, wrote=False)
+        try:
+            # On the event loop: a handler is an indexed query of well under a millisecond, less than a thread costs.
+            reply = Reply.of(operation.success, operation.handler(self._context, arguments), wrote=operation.writes)
+        except Refusal as refusal:
+            reply = Reply.refused(refusal)
+        except Exception as error:
+            # The service goes on, and the client learns that the fault is ours.
+            getLogger(__name__).exception("%s failed", operation.id)
+            return Reply.of(500, {"detail": f"a bug in the service: {type(error).__name__}: {error}"})
+        if key:
+            self._control.remember(key, asked, reply)
+        return reply
 
 
-async def _arguments(operation: Operation, request: Request) -> Arguments:
+def _failed(fault: Fault, control: Control) -> Reply | None:
+    """The answer of a fault that comes before any work."""
+    if fault.kind == "drop":
+        return None
+    if fault.kind == "500":
+        return Reply.of(500, {"detail": "the service failed; nothing was done."})
+    wait = control.faults.retry_after_seconds if control.faults else 1
+    return Reply.of(
+        429, {"detail": f"too many requests; try again in {wait} s."}, headers=((b"retry-after", b"%d" % wait),)
+    )
+
+
+async def _body(receive: Receive) -> bytes | None:
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += bytes(message.get("body", b""))
+        if not message.get("more_body", False):
+            return body
+
+
+_Reader = Callable[[list[tuple[str, str]], str, bytes], Arguments]
+
+
+def _reader(operation: Operation) -> _Reader:
+    """What reads an operation's arguments from the texts of its path, its query and its body."""
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     in_text = [p for p in operation.parameters if p not in in_body]
-    arguments = read_texts(in_text, [*request.path_params.items(), *request.query_params.multi_items()])
-    if not operation.has_body:
-        return arguments
+
+    def read(texts: list[tuple[str, str]], query: str, body: bytes) -> Arguments:
+        given = [*texts, *parse_qsl(query, keep_blank_values=True)] if query else texts
+        arguments = read_texts(in_text, given)
+        if not operation.has_body:
+            return arguments
+        values = _json_body(body)
+        if not isinstance(values, dict):
+            raise Refusal(422, "the body must be a JSON object of arguments.")
+        return arguments | check(in_body, values)
+
+    return read
+
+
+def _json_body(body: bytes) -> Json:
     try:
-        body = await request.json()
-    except ValueError:
+        return json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
         raise Refusal(422, "the body must be JSON; it is not.") from None
-    if not isinstance(body, dict):
-        raise Refusal(422, "the body must be a JSON object of arguments.")
-    return arguments | check(in_body, body)
 
 
-def document(
-    operations: Sequence[Operation], *, info: JsonObject, schemas: Mapping[str, JsonObject], server: str
-) -> dict[str, Any]:
-    """The OpenAPI 3.1 document of `operations`, served at `server` (a URL without trailing slash)."""
-    paths: dict[str, dict[str, Any]] = {}
-    for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
-    return {
-        "openapi": "3.1.0",
-        "info": dict(info),
-        "servers": [{"url": server}],
-        "paths": paths,
-        "components": {"schemas": {**schemas, "Problem": _PROBLEM}},
-    }
+def _refuse_constant(name: str) -> Json:
+    raise ValueError(name)
 
 
-def _describe(operation: Operation) -> dict[str, Any]:
-    success: dict[str, Any] = {"description": "The result.", "content": _json(operation.returns)}
-    if operation.links:
-        success["links"] = _links(operation)
-    responses = {str(operation.success): success}
-    if operation.missing:
-        responses["404"] = {"description": operation.missing, "content": _json("Problem")}
-    refused = "An argument is missing, unknown or not allowed; `detail` names it and says what is allowed."
-    responses["422"] = {"description": refused, "content": _json("Problem")}
-    described: dict[str, Any] = {"operationId": operation.id, "description": operation.description}
-    if operation.tag:
-        described["tags"] = [operation.tag]
-    in_body = [p for p in operation.parameters if operation.location(p) == "body"]
-    described["parameters"] = [
-        {
-            "name": parameter.name,
-            "in": operation.location(parameter),
-            "required": parameter.required,
-            "description": parameter.description,
-            "schema": dict(parameter.schema),
-        }
-        for parameter in operation.parameters
-        if parameter not in in_body
-    ]
-    if in_body:
-        schema = {
-            "type": "object",
-            "properties": {p.name: {**p.schema, "description": p.description} for p in in_body},
-            "required": [p.name for p in in_body if p.required],
-            "additionalProperties": False,
-        }
-        described["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-    described["responses"] = responses
-    return described
+def _key(operation: Operation, scope: Scope) -> str:
+    if not operation.takes_key:
+        return ""
+    for name, value in scope["headers"]:
+        if name == b"idempotency-key":
+            if not 1 <= len(value) <= LONGEST_KEY:
+                raise Refusal(422, f"{KEY_HEADER} must be a text of 1 to {LONGEST_KEY} characters.")
+            return str(value.decode("latin-1"))
+    return ""
 
 
-def _links(operation: Operation) -> dict[str, Any]:
-    links: dict[str, Any] = {}
-    for pointer, uses in operation.links:
-        for consumer, parameter in uses:
-            # Two fields of one response may feed one argument: the field's name keeps the link's name unique.
-            name = f"{pointer.rsplit('/', 1)[-1]}.{consumer}.{parameter}"
-            links[name] = {"operationId": consumer, "parameters": {parameter: f"$response.body#{pointer}"}}
-    return links
-
-
-def _json(schema: str) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+def _server(scope: Scope) -> str:
+    """Where the client found us, so that it can come back."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), None)
+    return f"{scope['scheme']}://{host or '{}:{}'.format(*scope['server'])}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +13,9 @@ from protocols.errors import SourceUnavailable
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+CLOSE = "toolflow.close"
+"""Among the extensions of an ASGI scope: a function that closes the client's connection."""
 
 INSTALL = 'pip install "automatic-tool-chain[toolflow]"'
 """What installs everything that a service of the bench needs."""
@@ -62,8 +67,17 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
             ready.set()
 
     # log_config=None: our host process owns its logging; ws="none": no probing for websocket packages.
+    # A model may think for minutes between two calls: a connection closed meanwhile could cost it a write.
     config = uvicorn.Config(
-        app, log_config=None, log_level="critical", access_log=False, ws="none", timeout_graceful_shutdown=2
+        app,
+        http=_closable_protocol(),
+        ws="none",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=600,
+        timeout_graceful_shutdown=2,
     )
     server = Announcing(config)
 
@@ -88,6 +102,22 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
         reason = failure[0] if failure else "no reason given"
         raise SourceUnavailable(f"the service for {url} did not start ({reason!r}); run it again to see if that lasts.")
     return Served(app, url, server=server, thread=thread)
+
+
+def _closable_protocol() -> type[asyncio.Protocol]:
+    """The protocol of uvicorn itself, whatever its parser, which lets every request close its connection."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    class Closable(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self.app: Any = partial(self._with_close, self.app)
+
+        async def _with_close(self, app: Any, scope: Any, receive: Any, send: Any) -> None:
+            scope["extensions"] = {**scope.get("extensions", {}), CLOSE: self.transport.close}
+            await app(scope, receive, send)
+
+    return Closable
 
 
 def _listen(port: int) -> socket.socket:

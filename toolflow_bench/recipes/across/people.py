@@ -193,11 +193,11 @@ WHERE p.name IN ($first, $second)
 """,
     cases=(
         Case(
-            "Ichiro Suzuki and Mike Trout had their first games in different years. Put the films that won best "
+            "Barry Bonds and Mariano Rivera had their first games in different years. Put the films that won best "
             "actor at the Oscar ceremonies of those years on my watchlist, with high priority.",
-            players=["Ichiro Suzuki", "Mike Trout"],
-            first="Ichiro Suzuki",
-            second="Mike Trout",
+            players=["Barry Bonds", "Mariano Rivera"],
+            first="Barry Bonds",
+            second="Mariano Rivera",
             category="actor",
             priority="high",
         ),

@@ -106,11 +106,11 @@ WHERE s.round = $round AND s.season BETWEEN $first AND $last
             category="best_manager",
         ),
         Case(
-            "I think winning the National League pennant makes a season: for 1970 to 1972, give the managers of the "
+            "I think winning the National League pennant makes a season: for 1972 to 1974, give the managers of the "
             "teams that won the NLCS a vote for best season in the poll.",
             round="NLCS",
-            first=1970,
-            last=1972,
+            first=1972,
+            last=1974,
             category="best_season",
         ),
     ),

@@ -1,0 +1,248 @@
+"""Faults: drawn by seed, seen by the client as what they are, and noted in the log."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
+
+from protocols.errors import ToolError
+from protocols.invoke import Invoker, InvokeSettings, idempotency_key
+from protocols.sources import load_tools
+from tests.notes_service import notes_app
+from toolflow_bench.services import rest
+from toolflow_bench.services.control import reset, set_faults
+from toolflow_bench.services.faults import Faults, drifted, parse_faults
+from toolflow_bench.services.serve import Served, serve
+
+
+@pytest.fixture(params=["h11", "httptools"])
+def service(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """The notes service under each parser that uvicorn can have."""
+    pytest.importorskip(request.param)
+    import uvicorn.protocols.http.auto
+
+    implementation = pytest.importorskip(f"uvicorn.protocols.http.{request.param}_impl")
+    protocol = implementation.H11Protocol if request.param == "h11" else implementation.HttpToolsProtocol
+    monkeypatch.setattr(uvicorn.protocols.http.auto, "AutoHTTPProtocol", protocol)
+    with serve(notes_app()) as served:
+        yield served
+
+
+def raw(service: Served, method: str, path: str, body: Any = None) -> bytes:
+    """Every byte that comes until the service closes the connection; it is asked to close it after the answer."""
+    data = b"" if body is None else json.dumps(body).encode()
+    with socket.create_connection(("127.0.0.1", int(service.url.rsplit(":", 1)[1])), timeout=10) as connection:
+        connection.sendall(
+            f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+            + data
+        )
+        pieces = []
+        while piece := connection.recv(65536):
+            pieces.append(piece)
+    return b"".join(pieces)
+
+
+def parts(answer: bytes) -> tuple[int, dict[str, str], bytes]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    return int(first.split()[1]), headers, body
+
+
+def kinds(service: Served) -> list[str]:
+    return [record.fault for record in service.app.state.requests]
+
+
+def stored(service: Served) -> list[str]:
+    return [note["text"] for note in service.app.state.run.all("notes")]
+
+
+def test_nothing_fails_unless_asked(service: Served) -> None:
+    for _ in range(20):
+        assert parts(raw(service, "GET", "/notes"))[0] == 200
+    assert set(kinds(service)) == {""}
+
+
+def test_429_says_when_to_come_back_and_nothing_is_done(service: Served) -> None:
+    set_faults(service.app, Faults(rate_429=1, retry_after_seconds=3))
+    status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
+    assert (status, headers["retry-after"]) == (429, "3")
+    assert json.loads(body) == {"detail": "too many requests; try again in 3 s."}
+    assert stored(service) == []
+    assert kinds(service) == ["429"]
+
+
+def test_500_does_nothing(service: Served) -> None:
+    set_faults(service.app, Faults(rate_500=1))
+    status, _, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
+    assert (status, list(json.loads(body))) == (500, ["detail"])
+    assert stored(service) == []
+
+
+def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: Served) -> None:
+    set_faults(service.app, Faults(rate_drop=1))
+    assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
+    assert stored(service) == []
+    [record] = service.app.state.requests
+    assert (record.fault, record.status, record.wrote, record.arguments) == (
+        "drop",
+        None,
+        False,
+        {"text": "milk", "stars": 0},
+    )
+
+
+def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: Served) -> None:
+    set_faults(service.app, Faults(rate_drop_after=1))
+    assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
+    assert stored(service) == ["milk"]
+    [record] = service.app.state.requests
+    assert (record.fault, record.status, record.wrote) == ("drop_after", None, True)
+
+
+def test_a_truncated_answer_comes_in_three_ways(service: Served) -> None:
+    whole = parts(raw(service, "POST", "/notes", {"text": "milk"}))[2]
+    seen = {}
+    for seed in range(12):
+        reset(service.app)
+        set_faults(service.app, Faults(seed=seed, rate_truncated=1))
+        status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
+        assert status == 201
+        assert stored(service) == ["milk"]
+        if headers.get("transfer-encoding") == "chunked":
+            size, _, rest_of_it = body.partition(b"\r\n")
+            seen["chunk"], cut = True, rest_of_it[: int(size, 16)]
+            assert not body.endswith(b"0\r\n\r\n")
+        else:
+            how, cut = "length" if int(headers["content-length"]) == len(whole) else "body", body
+            assert how == "length" or int(headers["content-length"]) == len(cut)
+            seen[how] = True
+        assert 0 < len(cut) < len(whole)
+        assert whole.startswith(cut)
+    assert seen.keys() == {"length", "chunk", "body"}
+
+
+def test_a_drift_changes_the_shape_and_says_how(service: Served) -> None:
+    before = json.loads(parts(raw(service, "POST", "/notes", {"text": "milk"}))[2])
+    changes = set()
+    for seed in range(20):
+        reset(service.app, log=True)
+        set_faults(service.app, Faults(seed=seed, rate_drift=1))
+        after = json.loads(parts(raw(service, "POST", "/notes", {"text": "milk"}))[2])
+        [record] = service.app.state.requests
+        assert after != before
+        assert (record.fault, record.status) == ("drift", 201)
+        changes.add(record.change)
+    assert len(changes) > 5
+    assert parts(raw(service, "DELETE", "/notes/none"))[2] == b'{"detail":"there is no note of this id."}'
+
+
+def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Served) -> None:
+    faults = Faults(seed=5, rate_429=0.2, rate_500=0.2, rate_drop=0.2, rate_truncated=0.2)
+    set_faults(service.app, faults)
+
+    def run() -> list[tuple[str, int | None]]:
+        reset(service.app, log=True)
+        for number in range(20):
+            raw(service, "POST", "/notes", {"text": f"note {number}"})
+        return [(record.fault, record.status) for record in service.app.state.requests]
+
+    first = run()
+    assert len(set(first)) >= 4
+    assert run() == first
+    set_faults(service.app, replace(faults, seed=6))
+    assert run() != first
+
+
+def test_latency_is_waited_and_noted(service: Served) -> None:
+    set_faults(service.app, Faults(latency_ms=30))
+    raw(service, "GET", "/notes")
+    assert service.app.state.requests[-1].milliseconds >= 15
+
+
+def test_a_request_that_outlives_its_run_writes_nothing(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def reset_meanwhile(_seconds: float) -> None:
+        reset(service.app)
+
+    monkeypatch.setattr(rest, "sleep", reset_meanwhile)
+    set_faults(service.app, Faults(latency_ms=1))
+    assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
+    assert stored(service) == []
+    assert kinds(service) == ["stale"]
+
+
+def test_tools_report_each_fault_as_what_is_known_of_the_write(service: Served) -> None:
+    """A lost write is unknown, never done or refused; with a key it can be made sure of."""
+    with Invoker(InvokeSettings(retries=0)) as invoker:
+        add = load_tools(service.document_url, invoker=invoker)["add_note"].call
+        add({"text": "warm"})  # the connection is kept alive
+        set_faults(service.app, Faults(rate_drop_after=1))
+        with pytest.raises(ToolError) as lost:
+            add({"text": "milk"})
+        assert (lost.value.outcome, lost.value.status) == ("unknown", None)
+        assert stored(service) == ["warm", "milk"]
+        token = idempotency_key.set("k")
+        try:
+            with pytest.raises(ToolError):
+                add({"text": "bread"})
+            set_faults(service.app, None)
+            assert add({"text": "bread"})["text"] == "bread"
+        finally:
+            idempotency_key.reset(token)
+    assert stored(service) == ["warm", "milk", "bread"]
+
+
+def test_rates_hold_over_many_draws() -> None:
+    faults = Faults(seed=1, rate_429=0.1, rate_drop=0.3, rate_drift=0.05)
+    counts = Counter(faults.draw(number).kind for number in range(4000))
+    assert counts.keys() == {None, "429", "drop", "drift"}
+    assert counts["429"] == pytest.approx(400, abs=80)
+    assert counts["drop"] == pytest.approx(1200, abs=120)
+    assert counts["drift"] == pytest.approx(200, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"rate_429": -0.1}, "'rate_429' must be a number from 0 to 1, got -0.1."),
+        ({"rate_500": True}, "'rate_500' must be a number from 0 to 1, got True."),
+        ({"latency_ms": "soon"}, "'latency_ms' must be a number, got 'soon'."),
+        ({"latency_ms": float("nan")}, "'latency_ms' must be a number from 0 to 60000, got nan."),
+        ({"seed": 1.5}, "'seed' must be a whole number, got 1.5."),
+        ({"retry_after_seconds": -1}, "'retry_after_seconds' must be from 0 to 3600, got -1."),
+        ({"rate_500": 0.6, "rate_drop": 0.6}, "the rates add up to more than 1: "),
+        ({"rate_dropafter": 1}, "no fault named 'rate_dropafter'; did you mean 'rate_drop_after'?"),
+    ],
+)
+def test_faults_that_make_no_sense_are_explained(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError) as wrong:
+        parse_faults(values)
+    assert str(wrong.value).startswith(said)
+
+
+def test_numbers_may_come_as_text() -> None:
+    assert parse_faults({"seed": "3", "rate_500": "0.5"}) == Faults(seed=3, rate_500=0.5)
+    assert parse_faults({}) is None
+
+
+def test_a_drift_is_the_same_for_every_answer_of_an_operation() -> None:
+    page = {"films": [{"film_id": "a", "year": 1999}, {"film_id": "b", "year": 2001}], "total": 2}
+    for seed in range(30):
+        changed, change = drifted(page, operation="list_films", seed=seed)
+        assert changed != page
+        assert change
+        if change == "renamed films.film_id to filmId":
+            assert changed == {"films": [{"filmId": "a", "year": 1999}, {"filmId": "b", "year": 2001}], "total": 2}
+        other = {**page, "films": page["films"][:1]}
+        assert drifted(other, operation="list_films", seed=seed)[1] == change
+    assert page["films"][0] == {"film_id": "a", "year": 1999}
+    assert len({drifted(page, operation="list_films", seed=seed)[1] for seed in range(30)}) > 8
+    assert drifted({}, operation="x", seed=0) == ({}, "")

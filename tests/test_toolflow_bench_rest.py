@@ -1,0 +1,203 @@
+"""Answering over HTTP: idempotency keys, what the document promises, the request log, and steering from outside."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
+
+from protocols.invoke import Invoker, idempotency_key
+from protocols.sources import load_tools
+from tests.notes_service import notes_app
+from toolflow_bench.services.control import reset
+from toolflow_bench.services.serve import Served, serve
+
+
+@pytest.fixture
+def service() -> Iterator[Served]:
+    with serve(notes_app()) as served:
+        yield served
+
+
+def send(service: Served, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, dict[str, str]]:
+    """Status, body and headers (by lower-case name) of one request."""
+    connection = http.client.HTTPConnection(service.url.removeprefix("http://"), timeout=10)
+    try:
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        connection.request(method, path, data, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read() or b"null"), {k.lower(): v for k, v in answer.getheaders()}
+    finally:
+        connection.close()
+
+
+def texts(service: Served) -> list[str]:
+    return [note["text"] for note in send(service, "GET", "/notes")[1]["notes"]]
+
+
+def test_the_same_key_and_arguments_give_the_first_answer_and_write_once(service: Served) -> None:
+    first = send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k1")
+    again = send(service, "POST", "/notes", {"stars": 0, "text": "milk"}, IDEMPOTENCY_KEY="k1")
+    assert first[0] == 201
+    assert again[:2] == first[:2]
+    assert texts(service) == ["milk"]
+    assert [(r.key, r.wrote) for r in service.app.state.requests][:2] == [("k1", True), ("k1", False)]
+    send(service, "POST", "/notes", {"text": "bread"}, idempotency_key="k2")
+    assert texts(service) == ["milk", "bread"]
+
+
+def test_a_refusal_of_the_handler_is_an_answer_too(service: Served) -> None:
+    note = send(service, "POST", "/notes", {"text": "milk"})[1]
+    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[0] == 409
+    send(service, "DELETE", f"/notes/{note['note_id']}")
+    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[0] == 409
+    assert texts(service) == []
+
+
+def test_a_key_that_came_with_other_arguments_is_refused(service: Served) -> None:
+    send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")
+    status, body, _ = send(service, "POST", "/notes", {"text": "bread"}, idempotency_key="k")
+    assert (status, body["detail"][:20]) == (422, "this Idempotency-Key")
+    assert texts(service) == ["milk"]
+
+
+def test_arguments_that_were_refused_use_up_no_key(service: Served) -> None:
+    assert send(service, "POST", "/notes", {"text": ""}, idempotency_key="k")[0] == 422
+    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[0] == 201
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+def test_a_key_has_1_to_255_characters(service: Served, key: str) -> None:
+    status, body, _ = send(service, "POST", "/notes", {"text": "milk"}, idempotency_key=key)
+    assert (status, "Idempotency-Key must be" in body["detail"]) == (422, True)
+    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="x" * 255)[0] == 201
+
+
+def test_a_key_means_nothing_where_none_is_taken(service: Served) -> None:
+    note = send(service, "POST", "/notes", {"text": "milk"})[1]
+    assert send(service, "DELETE", f"/notes/{note['note_id']}", idempotency_key="k")[0] == 200
+    assert send(service, "DELETE", f"/notes/{note['note_id']}", idempotency_key="k")[0] == 404
+
+
+def test_a_reset_forgets_writes_and_keys_and_only_where_asked_the_log(service: Served) -> None:
+    first = send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[1]
+    reset(service.app)
+    assert service.app.state.run.snapshot() == {}
+    assert len(service.app.state.requests) == 1
+    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[:2] == (201, first)
+    assert texts(service) == ["milk"]
+    reset(service.app, log=True)
+    assert not service.app.state.requests
+
+
+def test_the_document_declares_the_key_and_every_outcome(service: Served) -> None:
+    document = send(service, "GET", "/openapi.json")[1]
+    added, removed = document["paths"]["/notes"]["post"], document["paths"]["/notes/{note_id}"]["delete"]
+    [key] = added["parameters"]
+    assert (key["name"], key["in"], key["required"]) == ("Idempotency-Key", "header", False)
+    assert key["description"]
+    assert list(added["responses"]) == ["201", "409", "422", "429", "500"]
+    assert list(removed["responses"]) == ["200", "404", "422", "429", "500"]
+    assert "Retry-After" in document["components"]["responses"]["TooManyRequests"]["headers"]
+
+
+def test_a_tool_sends_its_key(service: Served) -> None:
+    with Invoker() as invoker:
+        tools = load_tools(service.document_url, invoker=invoker)
+        assert [tool.protocol.binding.idempotency_header for tool in tools.values()].count("Idempotency-Key") == 1
+        token = idempotency_key.set("run-1/3")
+        try:
+            answers = [tools["add_note"].call({"text": "milk"}) for _ in range(2)]
+        finally:
+            idempotency_key.reset(token)
+    assert answers[0] == answers[1]
+    assert texts(service) == ["milk"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"text": "a", "stars": NaN}',
+        b'{"text": "a", "stars": 1e999}',
+        b'{"text": "a", "stars": 1' + b"0" * 400 + b"}",
+        b'{"text": "a", "stars": true}',
+        b'{"text": "\\ud800"}',
+    ],
+    ids=lambda body: body[:24].decode(errors="replace"),
+)
+def test_a_body_that_cannot_be_used_is_refused_in_json(service: Served, body: bytes) -> None:
+    status, answer, _ = send(service, "POST", "/notes", body)
+    assert (status, list(answer)) == (422, ["detail"])
+    assert texts(service) == []
+
+
+def test_a_path_argument_may_hold_a_slash(service: Served) -> None:
+    assert send(service, "DELETE", "/notes/a%2Fb")[1] == {"detail": "there is no note of this id."}
+    assert send(service, "DELETE", "/notes/a/b")[1] == {"detail": "Not Found"}
+    assert send(service, "DELETE", "/notes/")[:2] == (404, {"detail": "Not Found"})
+
+
+def test_another_method_is_told_which_are_taken(service: Served) -> None:
+    status, _, headers = send(service, "PATCH", "/notes", {})
+    assert (status, headers["allow"]) == (405, "GET, POST")
+
+
+def test_a_bug_in_a_handler_is_told_and_the_service_goes_on(service: Served, caplog: pytest.LogCaptureFixture) -> None:
+    assert send(service, "GET", "/trouble")[:2] == (500, {"detail": "a bug in the service: ZeroDivisionError: oh"})
+    assert "get_trouble failed" in caplog.text
+    assert texts(service) == []
+
+
+def test_the_log_says_what_was_asked_and_whether_it_wrote(service: Served) -> None:
+    send(service, "POST", "/notes", {"text": "milk"})
+    send(service, "POST", "/notes", {"text": "milk"})
+    send(service, "GET", "/notes?x=1")
+    shown = [(r.operation, r.arguments, r.status, r.wrote) for r in service.app.state.requests]
+    assert shown == [
+        ("add_note", {"text": "milk", "stars": 0}, 201, True),
+        ("add_note", {"text": "milk", "stars": 0}, 409, False),
+        ("list_notes", None, 422, False),
+    ]
+    assert all(record.milliseconds > 0 for record in service.app.state.requests)
+
+
+def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Served) -> None:
+    send(service, "POST", "/notes", {"text": "milk"})
+    state = send(service, "GET", "/bench/state")[1]
+    assert state == {"state": {"notes": [{"text": "milk", "stars": 0}]}}
+    [record] = send(service, "GET", "/bench/log")[1]["requests"]
+    assert (record["operation"], record["arguments"]["text"], record["wrote"]) == ("add_note", "milk", True)
+    assert send(service, "POST", "/bench/reset")[:2] == (200, {"state": {}})
+    assert texts(service) == []
+    assert len(service.app.state.requests) == 2
+    assert send(service, "POST", "/bench/reset", {"log": True})[0] == 200
+    assert not service.app.state.requests
+    assert not [path for path in send(service, "GET", "/openapi.json")[1]["paths"] if "bench" in path]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "said"),
+    [
+        ("POST", "/bench/reset", {"lgo": True}, 422, "'log' alone"),
+        ("POST", "/bench/reset", {"log": 1}, 422, "'log' alone"),
+        ("POST", "/bench/faults", {"rate_50": 1}, 422, "did you mean 'rate_500'"),
+        ("POST", "/bench/faults", {"rate_500": 2}, 422, "from 0 to 1"),
+        ("POST", "/bench/faults", [], 422, "JSON object"),
+        ("GET", "/bench/nothing", None, 404, "/bench/state"),
+    ],
+)
+def test_steering_that_cannot_be_followed_is_explained(
+    service: Served, method: str, path: str, body: Any, status: int, said: str
+) -> None:
+    found, answer, _ = send(service, method, path, body)
+    assert (found, said in answer["detail"]) == (status, True), answer

@@ -1,0 +1,137 @@
+"""What a harness steers of a running service: its state, its idempotency keys, its faults and its log."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from protocols.jsontypes import Json, JsonObject
+from toolflow_bench.services.faults import Fault, Faults, parse_faults
+from toolflow_bench.services.log import REMEMBERED_REQUESTS, RequestRecord
+from toolflow_bench.services.operation import Refusal
+from toolflow_bench.services.reply import Reply
+from toolflow_bench.services.state import State
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+REMEMBERED_KEYS = 10_000
+"""Idempotency keys that a service remembers; the oldest are forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    asked: str
+    reply: Reply
+
+
+class Control:
+    """One service's steering; `app.state.control` is it.
+
+    `faults` are those in force. `generation` counts the resets: a request that began in another one is stale.
+    """
+
+    def __init__(self, state: State | None) -> None:
+        self.state = state
+        self.requests: deque[RequestRecord] = deque(maxlen=REMEMBERED_REQUESTS)
+        self.faults: Faults | None = None
+        self.generation = 0
+        self._drawn = 0
+        self._done: dict[str, _Done] = {}
+
+    def reset(self, *, log: bool = False) -> None:
+        """Forget every write and key, start the faults anew, and forget the log where asked."""
+        self.generation += 1
+        self._drawn, self._done = 0, {}
+        if self.state is not None:
+            self.state.reset()
+        if log:
+            self.requests.clear()
+
+    def set_faults(self, faults: Faults | None) -> None:
+        """Switch faults on or off, from the first draw on."""
+        self.faults, self._drawn = faults, 0
+
+    def draw(self) -> Fault | None:
+        """What is to go wrong with the next request."""
+        if self.faults is None:
+            return None
+        self._drawn += 1
+        return self.faults.draw(self._drawn)
+
+    def answered(self, key: str, asked: str) -> Reply | None:
+        """The first answer under `key`, if there was one; `asked` is the operation and its arguments as text.
+
+        Raises:
+            Refusal: 422; what was asked under this key was something else.
+        """
+        done = self._done.get(key)
+        if done is None:
+            return None
+        if done.asked != asked:
+            raise Refusal(
+                422, "this Idempotency-Key came before with other arguments; take a new key for a new request."
+            )
+        return done.reply
+
+    def remember(self, key: str, asked: str, reply: Reply) -> None:
+        """Keep the first answer under `key`."""
+        if len(self._done) >= REMEMBERED_KEYS:
+            del self._done[next(iter(self._done))]
+        self._done[key] = _Done(asked, reply)
+
+
+def reset(app: Starlette, *, log: bool = False) -> None:
+    """Bring a service back to where it began: state, idempotency keys, the order of its faults; its log where asked.
+
+    Faults that are on stay on. A request that is still being answered closes its connection and writes nothing.
+    """
+    app.state.control.reset(log=log)
+
+
+def set_faults(app: Starlette, faults: Faults | None) -> None:
+    """Switch a service's faults on or off."""
+    app.state.control.set_faults(faults)
+
+
+def steer(control: Control, method: str, path: str, body: Json) -> Reply:
+    """The answer to a harness outside of this process.
+
+    `POST /bench/reset` (`{"log": true}` forgets the log too), `GET /bench/state`, `GET /bench/log`, `POST
+    /bench/faults` (the fields of `Faults`; without any: off).
+
+    Raises:
+        Refusal: 422, the body is not what the path takes; 404, there is no such path.
+    """
+    match method, path:
+        case "POST", "/bench/reset":
+            options = _object(body)
+            if options.keys() - {"log"} or not isinstance(options.get("log", False), bool):
+                raise Refusal(422, "a reset takes the argument 'log' alone, true or false.")
+            control.reset(log=options.get("log", False))
+            return Reply.of(200, _snapshot(control))
+        case "GET", "/bench/state":
+            return Reply.of(200, _snapshot(control))
+        case "GET", "/bench/log":
+            return Reply.of(200, {"requests": [record.as_json() for record in list(control.requests)]})
+        case "POST", "/bench/faults":
+            try:
+                control.set_faults(parse_faults(_object(body)))
+            except ValueError as error:
+                raise Refusal(422, str(error)) from error
+            return Reply.of(200, {"faults": asdict(control.faults) if control.faults else None})
+    raise Refusal(404, "there are POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults.")
+
+
+def _snapshot(control: Control) -> dict[str, Any]:
+    return {"state": control.state.snapshot() if control.state is not None else {}}
+
+
+def _object(body: Json) -> JsonObject:
+    if body is None:
+        return {}
+    if not isinstance(body, Mapping):
+        raise Refusal(422, "the body must be a JSON object.")
+    return body

@@ -1,0 +1,122 @@
+"""The OpenAPI 3.1 document of a service, made from its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from protocols.jsontypes import JsonObject
+from toolflow_bench.services.operation import Operation, Parameter
+
+KEY_HEADER = "Idempotency-Key"
+"""Header of operations that take a key."""
+
+LONGEST_KEY = 255
+"""Characters of an idempotency key."""
+
+_PROBLEM = {
+    "type": "object",
+    "description": "Why there is no result.",
+    "properties": {"detail": {"type": "string", "description": "What was wrong and what is allowed, in one sentence."}},
+    "required": ["detail"],
+    "additionalProperties": False,
+}
+_KEY = {
+    "name": KEY_HEADER,
+    "in": "header",
+    "required": False,
+    "description": (
+        "A text of your own, such as a UUID, new for each thing that is to be done. Sent again with the same "
+        "arguments, it gives the first answer again and nothing is done twice."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
+}
+
+
+def document(
+    operations: Sequence[Operation], *, info: JsonObject, schemas: Mapping[str, JsonObject], server: str
+) -> dict[str, Any]:
+    """The document of `operations`, served at `server` (a URL without trailing slash)."""
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": dict(info),
+        "servers": [{"url": server}],
+        "paths": paths,
+        "components": {
+            "schemas": {**schemas, "Problem": _PROBLEM},
+            "responses": {"TooManyRequests": _too_many(), "ServerError": _problem("The service failed.")},
+        },
+    }
+
+
+def _describe(operation: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {"operationId": operation.id, "description": operation.description}
+    if operation.tag:
+        described["tags"] = [operation.tag]
+    in_body = [p for p in operation.parameters if operation.location(p) == "body"]
+    others = [_parameter(operation, p) for p in operation.parameters if p not in in_body]
+    described["parameters"] = [*others, _KEY] if operation.takes_key else others
+    if in_body:
+        schema = {
+            "type": "object",
+            "properties": {p.name: {**p.schema, "description": p.description} for p in in_body},
+            "required": [p.name for p in in_body if p.required],
+            "additionalProperties": False,
+        }
+        described["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    described["responses"] = _responses(operation)
+    return described
+
+
+def _parameter(operation: Operation, parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": operation.location(parameter),
+        "required": parameter.required,
+        "description": parameter.description,
+        "schema": dict(parameter.schema),
+    }
+
+
+def _responses(operation: Operation) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": "The result.", "content": _json(operation.returns)}
+    if operation.links:
+        success["links"] = _links(operation)
+    responses = {str(operation.success): success}
+    if operation.missing:
+        responses["404"] = _problem(operation.missing)
+    if operation.conflict:
+        responses["409"] = _problem(operation.conflict)
+    refused = "An argument is missing, unknown or not allowed; `detail` names it and says what is allowed."
+    if operation.takes_key:
+        refused += f" Or the {KEY_HEADER} came before with other arguments."
+    responses["422"] = _problem(refused)
+    responses["429"] = {"$ref": "#/components/responses/TooManyRequests"}
+    responses["500"] = {"$ref": "#/components/responses/ServerError"}
+    return responses
+
+
+def _links(operation: Operation) -> dict[str, Any]:
+    links: dict[str, Any] = {}
+    for pointer, uses in operation.links:
+        for consumer, parameter in uses:
+            # Two fields of one response may feed one argument: the field's name keeps the link's name unique.
+            name = f"{pointer.rsplit('/', 1)[-1]}.{consumer}.{parameter}"
+            links[name] = {"operationId": consumer, "parameters": {parameter: f"$response.body#{pointer}"}}
+    return links
+
+
+def _too_many() -> dict[str, Any]:
+    wait = {"description": "Seconds to wait before the next try.", "schema": {"type": "integer", "minimum": 0}}
+    return {**_problem("Too many requests; nothing was done."), "headers": {"Retry-After": wait}}
+
+
+def _problem(description: str) -> dict[str, Any]:
+    return {"description": description, "content": _json("Problem")}
+
+
+def _json(schema: str) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}

@@ -1,0 +1,184 @@
+"""Faults that a service commits on request, drawn by seed so that a run repeats."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
+
+from protocols.jsontypes import Json
+
+FaultKind = Literal["429", "500", "drop", "drop_after", "truncated", "drift"]
+"""Too many requests and a server error, both before anything is done; a connection closed before or after the work; an
+answer cut short after the work; an answer whose shape has changed."""
+
+Cut = Literal["length", "chunk", "body"]
+"""How an answer is cut: the connection ends before the promised length, or within a chunked body, or the JSON itself
+ends early in an answer that is whole to HTTP."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is to go wrong with one request. `kind` None: nothing, but the wait."""
+
+    kind: FaultKind | None
+    latency_seconds: float
+    cut: Cut
+    share: float
+    """Of an answer cut short: how much of it arrives, above 0 and below 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """How often a service fails, and how. A request has one fault at most, so the rates add up to 1 at most.
+
+    What happens to the n-th request since the last reset depends on `seed` and n alone. A drift is the same for every
+    answer of an operation: with `rate_drift` 1 it is a new version of the API, below that one that comes and goes.
+
+    Raises:
+        ValueError: a value is out of its range; the message names it.
+    """
+
+    seed: int = 0
+    latency_ms: float = 0.0
+    """Each answer waits between half and one and a half times so long."""
+    rate_429: float = 0.0
+    rate_500: float = 0.0
+    rate_drop: float = 0.0
+    """Closed before anything was done."""
+    rate_drop_after: float = 0.0
+    """Closed without an answer, after a write was applied."""
+    rate_truncated: float = 0.0
+    rate_drift: float = 0.0
+    retry_after_seconds: int = 1
+    """What a 429 asks its client to wait."""
+
+    def __post_init__(self) -> None:
+        for name in ("seed", "retry_after_seconds"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(  # noqa: TRY004 - whatever is wrong with a value
+                    f"{name!r} must be a whole number, got {value!r}."
+                )
+        if not 0 <= self.retry_after_seconds <= 3600:
+            raise ValueError(f"'retry_after_seconds' must be from 0 to 3600, got {self.retry_after_seconds}.")
+        for name, most in {"latency_ms": 60_000, **dict.fromkeys(_RATES, 1)}.items():
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= most:
+                raise ValueError(f"{name!r} must be a number from 0 to {most}, got {value!r}.")
+        if sum(getattr(self, name) for name in _RATES) > 1 + 1e-9:
+            raise ValueError(f"the rates add up to more than 1: {', '.join(_RATES)}; a request has one fault at most.")
+
+    def draw(self, number: int) -> Fault:
+        """What happens to the request of this number."""
+        rng = random.Random(f"{self.seed} {number}")  # noqa: S311 - must repeat
+        latency = self.latency_ms * rng.uniform(0.5, 1.5) / 1000
+        point, cut, share = rng.random(), rng.choice(get_args(Cut)), rng.uniform(0.1, 0.9)
+        chosen: FaultKind | None = None
+        for name, kind in _RATES.items():
+            point -= getattr(self, name)
+            if point < 0:
+                chosen = kind
+                break
+        return Fault(kind=chosen, latency_seconds=latency, cut=cut, share=share)
+
+
+_RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultKind)}
+
+
+def parse_faults(values: Mapping[str, Json]) -> Faults | None:
+    """Faults from names and values, a number as text included (`{"rate_500": "0.1"}`); `None` for no values at all.
+
+    Raises:
+        ValueError: an unknown name, or a value out of its range; the message says what is allowed.
+    """
+    known = [field.name for field in fields(Faults)]
+    given: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
+            raise ValueError(f"no fault named {name!r}; {hint}")
+        given[name] = _number(name, value) if isinstance(value, str) else value
+    return Faults(**given) if given else None
+
+
+def _number(name: str, text: str) -> int | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise ValueError(f"{name!r} must be a number, got {text!r}.")
+
+
+_Path = tuple[str, ...]
+"""Keys from the top; every item of a list counts as the same place, so lists take no step."""
+
+
+def drifted(answer: Json, *, operation: str, seed: int) -> tuple[Json, str]:
+    """`answer` with one field renamed, of another type, null or doubled by a new one, and what was done, in words.
+
+    Which field and how depends on `seed` and `operation` alone, as far as the answer has the field; in a list it
+    happens to all items. Empty words: there is no field to change.
+    """
+    places = sorted(_places(answer))
+    if not places:
+        return answer, ""
+    # By rank, not by position: an answer that lacks some other field drifts as the full one does.
+    path = min(places, key=lambda place: random.Random(f"{seed} {operation} {place}").random())  # noqa: S311
+    name, shown = path[-1], ".".join(path)
+    match random.Random(f"{seed} {operation}").choice(("rename", "retype", "null", "extra")):  # noqa: S311
+        case "rename":
+            new = _renamed(name)
+            change = f"renamed {shown} to {new}"
+            changed = _at(answer, path, lambda found: {new if key == name else key: v for key, v in found.items()})
+        case "retype":
+            change = f"changed the type of {shown}"
+            changed = _at(answer, path, lambda found: {**found, name: _retyped(found[name])})
+        case "null":
+            change = f"made {shown} null"
+            changed = _at(answer, path, lambda found: {**found, name: None})
+        case _:
+            change = f"added {shown}_info"
+            changed = _at(answer, path, lambda found: {**found, f"{name}_info": {"version": 2}})
+    return changed, change
+
+
+def _places(value: Json) -> set[_Path]:
+    if isinstance(value, list):
+        return set().union(*map(_places, value)) if value else set()
+    if not isinstance(value, Mapping):
+        return set()
+    return {(key,) for key in value} | {(key, *rest) for key, child in value.items() for rest in _places(child)}
+
+
+def _at(value: Json, path: _Path, change: Any) -> Json:
+    """`value` with `change` done to every object that has the last key of `path`."""
+    if isinstance(value, list):
+        return [_at(item, path, change) for item in value]
+    if not isinstance(value, Mapping) or path[0] not in value:
+        return value
+    if len(path) == 1:
+        changed: Json = change(value)
+        return changed
+    return {**value, path[0]: _at(value[path[0]], path[1:], change)}
+
+
+def _renamed(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others)) if others else f"{name}_value"
+
+
+def _retyped(value: Json) -> Json:
+    match value:
+        case bool() | int() | float():
+            return str(value)
+        case str() | None:
+            return {"value": value}
+        case list():
+            return {"items": value}
+        case _:
+            return [value]

@@ -1,0 +1,255 @@
+"""Films, reviews, awards and box office of four data sets as one SQLite file, built once into the cache folder."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
+from toolflow_bench.services.movies.titles import CORRECTED, Catalogue, key, keys, main_title, natural
+
+DATABASE = Database(name="movies", version=4, subject="the movies database", megabytes=120)
+
+GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
+SHARES = tuple(f"share_{score}" for score in range(1, 11))
+
+# Films that other sources add to the catalogue's 58,788 get numbers above those.
+_BOARD_FILMS, _BOX_OFFICE_FILMS, _AWARD_FILMS = 100_000, 300_000, 310_000
+
+_TABLES = f"""
+CREATE TABLE films (
+    film_id TEXT PRIMARY KEY, title TEXT NOT NULL, year INTEGER NOT NULL, runtime_minutes INTEGER,
+    certificate_id TEXT, budget_usd INTEGER, mean_score REAL, votes INTEGER, {" REAL, ".join(SHARES)} REAL,
+    title_key TEXT);
+CREATE TABLE title_words (word TEXT, film_id TEXT, PRIMARY KEY (word, film_id)) WITHOUT ROWID;
+CREATE TABLE certificates (certificate_id TEXT PRIMARY KEY, code TEXT NOT NULL);
+CREATE TABLE genres (genre_id TEXT PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE film_genres (
+    genre_id TEXT, year INTEGER, film_id TEXT, PRIMARY KEY (genre_id, year, film_id)) WITHOUT ROWID;
+CREATE TABLE board (board_id TEXT PRIMARY KEY, film_id TEXT NOT NULL, title TEXT NOT NULL, year INTEGER NOT NULL);
+CREATE TABLE tags (tag_id TEXT PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE board_tags (
+    tag_id TEXT, year INTEGER, board_id TEXT, PRIMARY KEY (tag_id, year, board_id)) WITHOUT ROWID;
+CREATE TABLE reviewers (reviewer_id TEXT PRIMARY KEY, member_number INTEGER NOT NULL UNIQUE);
+CREATE TABLE reviews (
+    review_id TEXT PRIMARY KEY, board_id TEXT NOT NULL, reviewer_id TEXT NOT NULL, stars REAL NOT NULL,
+    written_at TEXT NOT NULL, written_on TEXT NOT NULL);
+CREATE TABLE places (place_id TEXT PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE people (
+    person_id TEXT PRIMARY KEY, name TEXT NOT NULL, born_on TEXT NOT NULL, place_id TEXT NOT NULL, name_key TEXT);
+CREATE TABLE awards (
+    award_id TEXT PRIMARY KEY, ceremony_year INTEGER NOT NULL, category TEXT NOT NULL, person_id TEXT NOT NULL,
+    film_id TEXT NOT NULL, age_years INTEGER NOT NULL);
+CREATE TABLE box_office (
+    box_office_id TEXT PRIMARY KEY, film_id TEXT NOT NULL, released_on TEXT NOT NULL,
+    opening_weekend_usd INTEGER NOT NULL, domestic_gross_usd INTEGER NOT NULL, worldwide_gross_usd INTEGER NOT NULL);
+CREATE TABLE watchlist (item_id TEXT, film_id TEXT, priority TEXT);
+CREATE TABLE own_ratings (rating_id TEXT, film_id TEXT, stars INTEGER);
+CREATE TABLE screenings (screening_id TEXT, film_id TEXT, hall TEXT, date TEXT, start_time TEXT);
+"""
+_INDICES = """
+CREATE INDEX films_years ON films (year, title, film_id);
+CREATE INDEX films_runtimes ON films (year, runtime_minutes, film_id);
+CREATE INDEX films_keys ON films (title_key);
+CREATE INDEX film_genres_films ON film_genres (film_id);
+CREATE UNIQUE INDEX board_films ON board (film_id);
+CREATE INDEX board_tags_entries ON board_tags (board_id);
+CREATE INDEX reviews_entries ON reviews (board_id, written_on, written_at, review_id, reviewer_id);
+CREATE INDEX reviews_reviewers ON reviews (reviewer_id, written_on, written_at, review_id, board_id);
+CREATE INDEX people_places ON people (place_id);
+CREATE INDEX awards_years ON awards (ceremony_year);
+CREATE INDEX awards_people ON awards (person_id);
+CREATE INDEX awards_films ON awards (film_id);
+CREATE UNIQUE INDEX box_office_films ON box_office (film_id);
+"""
+_CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
+
+# What stands on the desk before a task writes, by row number in the catalogue's data set.
+WATCHED = (
+    (55158, "high"),  # Vertigo
+    (1986, "normal"),  # Amadeus
+    (17174, "high"),  # Fargo
+    (1192, "low"),  # The African Queen
+    (20391, "normal"),  # Gladiator
+    (28378, "low"),  # Kramer vs. Kramer
+    (52930, "normal"),  # Toy Story
+)
+RATED = (
+    (26261, 4),  # Jaws
+    (1652, 5),  # Alien
+    (42250, 3),  # Rain Man
+    (46648, 5),  # Shrek
+    (48465, 3),  # Speed
+    (20024, 2),  # Ghost
+)
+SCREENINGS = (
+    (8882, "red", "2027-06-04", "20:00"),  # Casablanca
+    (34394, "garden", "2027-06-05", "20:00"),  # Moonstruck
+    (35987, "blue", "2027-06-05", "17:00"),  # Network
+    (24369, "red", "2027-06-06", "20:00"),  # The Hustler
+    (8117, "blue", "2027-06-08", "20:00"),  # Cabaret
+    (39328, "red", "2027-06-11", "14:00"),  # Patton
+)
+
+
+def movies_database(folder: Path | None = None, *, announce: Callable[[str], None] | None = None) -> Path:
+    """The movies database (about 50 MB), built into `folder` (default: the cache folder) where it is not there yet.
+
+    `announce` gets one sentence before a build, which takes some seconds.
+
+    Raises:
+        SourceUnavailable: the data is not installed, or the folder cannot be written.
+    """
+    return DATABASE.build(_fill, folder=folder, announce=announce)
+
+
+def _fill(connection: sqlite3.Connection) -> None:
+    frames = {
+        "films": frame("ggplot2movies", "movies"),
+        "reviews": frame("dslabs", "movielens"),
+        "awards": frame("openintro", "oscars"),
+        "box_office": frame("openintro", "mcu_films"),
+    }
+    connection.executescript(_TABLES)
+    catalogue = _films(connection, frames["films"])
+    _board(connection, frames["reviews"], catalogue)
+    _box_office(connection, frames["box_office"], catalogue)
+    _awards(connection, frames["awards"], catalogue)
+    words = connection.execute("SELECT film_id, title_key FROM films").fetchall()
+    each = {(word, film) for film, text in words for word in text.split()}
+    connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", each)
+    _desk(connection)
+    connection.executescript(_INDICES)
+
+
+def film_id(number: int) -> str:
+    """The id of the film of this number: its row in the catalogue's data set, or one above those."""
+    return f"fm_{opaque(number, salt=0x1D7A9)}"
+
+
+def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
+    codes = sorted(data["mpaa"].dropna().unique())
+    certificates = {code: f"ct_{opaque(number, salt=0x31B7)}" for number, code in enumerate(codes)}
+    insert(connection, "certificates", ((name, code) for code, name in certificates.items()))
+    genres = {name: f"gn_{opaque(number, salt=0x5D21)}" for number, name in enumerate(GENRES)}
+    insert(connection, "genres", ((name_id, name) for name, name_id in genres.items()))
+    shares = " ".join(f"r{score}" for score in range(1, 11))
+    rows, of_genre, known = [], [], []
+    for number, title, year, *rest in frame_rows(
+        data, f"rownames title year length mpaa budget rating votes {shares} {' '.join(GENRES)}"
+    ):
+        length, code, budget, *figures = rest
+        film, title = film_id(number), natural(title)
+        budget = None if budget is None else int(budget)
+        rows.append((film, title, year, length, certificates.get(code), budget, *figures[:12], key(title)))
+        of_genre += [(genres[name], year, film) for name, flag in zip(GENRES, figures[12:], strict=True) if flag]
+        known.append((film, title, year))
+    insert(connection, "films", rows)
+    insert(connection, "film_genres", of_genre)
+    return Catalogue(known)
+
+
+def _add_film(connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int) -> str:
+    """A film that the catalogue lacks: title and year are all that is known of it."""
+    film = film_id(number)
+    catalogue.add(film, title, year)
+    sql = "INSERT INTO films (film_id, title, year, title_key) VALUES (?, ?, ?, ?)"
+    connection.execute(sql, (film, title, year, key(title)))
+    return film
+
+
+def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> None:
+    data = data[data["title"].notna()]  # five entries have neither title nor year
+    entries = list(frame_rows(data.drop_duplicates("movieId").sort_values("movieId"), "movieId title year genres"))
+    films: dict[str, int] = {}
+    for spread in (0, 1):  # films of the same year first; sources often differ by one
+        for number, title, year, _ in entries:
+            if number in films.values():
+                continue
+            film = catalogue.find(title, range(int(year) - spread, int(year) + spread + 1), taken=films)
+            if film is not None:
+                films[film] = number
+    chosen = {number: film for film, number in films.items()}
+    names = sorted({name for *_, text in entries for name in text.split("|")} - {"(no genres listed)"})
+    tags = {name: f"tg_{opaque(number, salt=0x77E9)}" for number, name in enumerate(names)}
+    insert(connection, "tags", ((tag, name) for name, tag in tags.items()))
+    for number, title, year, text in entries:
+        if film := chosen.get(number):
+            catalogue.add(film, title, int(year))
+        else:
+            film = _add_film(connection, catalogue, _BOARD_FILMS + number, main_title(title), int(year))
+        words = {(word, film) for name in keys(title) for word in name.split()}
+        connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", words)
+        sql = "INSERT INTO board VALUES (?, ?, ?, ?)"
+        connection.execute(sql, (_board_id(number), film, main_title(title), int(year)))
+        rows = [(tags[name], int(year), _board_id(number)) for name in text.split("|") if name in tags]
+        connection.executemany("INSERT INTO board_tags VALUES (?, ?, ?)", rows)
+    insert(connection, "reviewers", ((_reviewer_id(n), n) for n in sorted(set(data["userId"].tolist()))))
+    insert(connection, "reviews", _reviews(data))
+
+
+def _board_id(number: int) -> str:
+    return f"be_{opaque(number, salt=0x2E5C3)}"
+
+
+def _reviewer_id(number: int) -> str:
+    return f"us_{opaque(number, salt=0x63A1)}"
+
+
+def _reviews(data: Any) -> Iterator[tuple[Any, ...]]:
+    for number, entry, user, stars, second in frame_rows(data, "rownames movieId userId rating timestamp"):
+        written = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        review = f"rv_{opaque(number, salt=0x4F0B7)}"
+        yield (review, _board_id(entry), _reviewer_id(user), stars, written, written[:10])
+
+
+def _box_office(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> None:
+    rows = []
+    for number, title, released, *money in frame_rows(
+        data, "rownames movie release_date opening_weekend_us gross_us gross_world"
+    ):
+        day = datetime.strptime(released, "%m/%d/%Y").date()
+        film = catalogue.find(title, (day.year,)) or _add_film(
+            connection, catalogue, _BOX_OFFICE_FILMS + number, CORRECTED.get(title, title), day.year
+        )
+        rows.append((f"bo_{opaque(number, salt=0x19C5D)}", film, day.isoformat(), *money))
+    insert(connection, "box_office", rows)
+
+
+def _awards(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> None:
+    data = data.assign(birth_pl=data["birth_pl"].replace("Philly", "Pennsylvania"))
+    places = {name: f"pl_{opaque(n, salt=0x3B9F)}" for n, name in enumerate(sorted(set(data["birth_pl"])))}
+    insert(connection, "places", ((place, name) for name, place in places.items()))
+    people: dict[str, tuple[Any, ...]] = {}
+    awards = []
+    for number, year, award, title, age, name, place, born in frame_rows(
+        data, "rownames oscar_yr award movie age name birth_pl birth_date"
+    ):
+        name = CORRECTED.get(name, name)
+        person = (f"pp_{opaque(number, salt=0x6C2D)}", name, str(born)[:10], places[place], key(name))
+        people.setdefault(name, person)
+        # The first ceremonies came two years after some of their films.
+        likely = [(year - 2,), (year - 1,)] if year <= 1933 else [(year - 1,), (year - 2, year - 1, year)]
+        film = catalogue.find(title, likely[0]) or catalogue.find(title, likely[1])
+        if film is None:
+            film = _add_film(connection, catalogue, _AWARD_FILMS + number, CORRECTED.get(title, title), year - 1)
+        award_id = f"aw_{opaque(number, salt=0x58E3)}"
+        awards.append((award_id, year, _CATEGORIES[award], people[name][0], film, age))
+    insert(connection, "people", people.values())
+    insert(connection, "awards", awards)
+
+
+def _desk(connection: sqlite3.Connection) -> None:
+    desk: tuple[tuple[str, str, tuple[tuple[Any, ...], ...]], ...] = (
+        ("watchlist", "wl", WATCHED),
+        ("own_ratings", "rt", RATED),
+        ("screenings", "sc", SCREENINGS),
+    )
+    for table, prefix, rows in desk:
+        named = (
+            (f"{prefix}_{opaque(n, salt=0x2A6F)}", film_id(number), *rest) for n, (number, *rest) in enumerate(rows)
+        )
+        insert(connection, table, named)

@@ -1,0 +1,71 @@
+"""An answer as it goes over the wire: whole, cut short, or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from protocols.jsontypes import Json
+from toolflow_bench.services.faults import Fault
+from toolflow_bench.services.operation import Headers, Refusal
+from toolflow_bench.services.serve import CLOSE
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_JSON = (b"content-type", b"application/json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer before it is sent; `body` is JSON, and `wrote` says whether the state was changed for it."""
+
+    status: int
+    body: bytes
+    headers: Headers = ()
+    wrote: bool = False
+
+    @classmethod
+    def of(cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False) -> Reply:
+        """`value` as JSON."""
+        body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return cls(status=status, body=body, headers=headers, wrote=wrote)
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Reply:
+        """The answer that says why not."""
+        return cls.of(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
+
+
+async def send_reply(send: Send, reply: Reply) -> None:
+    """Send the whole answer."""
+    length = (b"content-length", b"%d" % len(reply.body))
+    await send({"type": "http.response.start", "status": reply.status, "headers": [_JSON, length, *reply.headers]})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+async def send_cut(scope: Scope, receive: Receive, send: Send, reply: Reply, fault: Fault) -> None:
+    """Send the first part of the answer alone."""
+    cut = reply.body[: max(1, int(len(reply.body) * fault.share))]
+    if fault.cut == "body":
+        await send_reply(send, replace(reply, body=cut))
+        return
+    headers = [_JSON, *reply.headers]
+    if fault.cut == "length":
+        headers.append((b"content-length", b"%d" % len(reply.body)))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": cut, "more_body": True})
+    await close_connection(scope, receive)
+
+
+async def close_connection(scope: Scope, receive: Receive) -> None:
+    """Close the connection; what was sent before still arrives."""
+    close = scope.get("extensions", {}).get(CLOSE)
+    if close is None:
+        raise RuntimeError("only toolflow_bench.services.serve can drop connections; serve the application with it")
+    close()
+    while (await receive())["type"] != "http.disconnect":
+        pass
