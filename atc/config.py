@@ -62,7 +62,9 @@ class Config:
     policy: bool = False
     """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
     max_tools: int = 8
-    """Tools in one prompt."""
+    """Tools in one prompt, where not all of them fit."""
+    prompt_tokens: int | None = None
+    """Tokens that descriptions of tools may take in a prompt; None: what suits the model."""
     samples: int = 4
     """Programs sampled before the check's findings are given back to the model."""
     votes: int = 1
@@ -278,6 +280,7 @@ _KINDS: Mapping[str, _Kind] = {
     "sandbox": _Kind(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them", _sandbox),
     "policy": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "max_tools": _whole(1),
+    "prompt_tokens": _whole(200),
     "samples": _whole(1),
     "votes": _whole(1),
     "max_repairs": _whole(0),

@@ -13,6 +13,10 @@ from protocols.ask import Ask, Completion, Message
 _PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
 
+_FIRST_TO_LATER = 4
+"""How many times longer than a later one the first reply is taken to be. Ten and more were seen with the embedded model
+and tools that it had not read before."""
+
 
 class BudgetSpent(Exception):
     """The run's time or tokens are used up; `limit` names which, in words a person set it by."""
@@ -31,7 +35,7 @@ class Meter:
         self._ask, self._observer = ask, observer
         self._max_seconds, self._max_tokens = max_seconds, max_tokens
         self._began = time.monotonic()
-        self._slowest = 0.0
+        self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
         self.usage = Usage()
 
     @property
@@ -48,7 +52,7 @@ class Meter:
         """Ask the model.
 
         Raises:
-            BudgetSpent: there is no time for a reply as slow as the slowest so far, or no tokens are left.
+            BudgetSpent: there is no time for another reply, or no tokens are left.
             ModelUnavailable: the model gave no reply.
         """
         self._require_budget()
@@ -56,7 +60,10 @@ class Meter:
         began = time.monotonic()
         completion = self._ask(messages, temperature=temperature, seed=seed, max_tokens=_PROGRAM_TOKENS)
         took = time.monotonic() - began
-        self._slowest = max(self._slowest, took)
+        if self.usage.model_calls:
+            self._slowest = max(self._slowest, took)
+        else:
+            self._first = took
         self.usage = Usage(
             model_calls=self.usage.model_calls + 1,
             input_tokens=self.usage.input_tokens + completion.input_tokens,
@@ -69,7 +76,8 @@ class Meter:
 
     def _require_budget(self) -> None:
         left = self.seconds_left
-        if left is not None and left <= self._slowest:
+        # The first reply took reading the tools; those after it begin where that left off.
+        if left is not None and left <= (self._slowest or self._first / _FIRST_TO_LATER):
             raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
         if self._max_tokens is not None and self.usage.input_tokens + self.usage.output_tokens >= self._max_tokens:
             raise BudgetSpent(f"max_tokens = {self._max_tokens}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.checks.flow import Edge, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_program
 from toolflow_bench.checks.needed import idle_calls, instance, unneeded
+from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.checks.totals import shortfalls
 from toolflow_bench.checks.wording import alike, near_duplicates
 from toolflow_bench.derive import Data, NoDerivation, kilometres
@@ -273,3 +275,32 @@ def test_kilometres_along_a_great_circle() -> None:
 
 def test_a_task_is_a_question() -> None:
     assert issubclass(Task, Question)
+
+
+def test_every_task_is_derived_twice_and_needs_its_calls() -> None:
+    checked = check_tasks(load_tasks(), thorough=False)
+    assert checked.problems == ()
+    assert (checked.success, checked.path, checked.precision) == (1, 1, 1)
+    assert checked.operations >= 107
+
+
+def test_a_wrong_file_is_seen_through() -> None:
+    right = next(task for task in load_tasks(split="short") if task.type == "number")
+    wrong = [
+        replace(right, id="answer", answer=right.answer + 1),
+        replace(right, id="query", query="SELECT 1"),
+        replace(right, id="program", program="print(1 / 0)"),
+        replace(right, id="pattern", pattern="other", depth=9),
+        replace(right, id="tool", candidates=("get_moon", *right.candidates[1:])),
+    ]
+    said = check_tasks([right, *wrong], whole=False, thorough=False).problems
+    assert not [one for one in said if one.startswith(f"{right.id}:")]
+    for name, words in (
+        ("answer", "the gold program does not give the gold answer"),
+        ("query", "the query gives 1, the gold answer is"),
+        ("program", "the program fails on line 1: ZeroDivisionError"),
+        ("pattern", "'pattern' is 'other' in the file"),
+        ("tool", "there is no tool 'get_moon'"),
+    ):
+        assert any(one.startswith(f"{name}: ") and words in one for one in said), (name, said)
+    assert sum("ask in nearly the same words" in one for one in said) == 15

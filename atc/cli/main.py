@@ -26,7 +26,7 @@ _VERBS = {
     "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
     "runs": ("atc.cli.runs:runs", "See what earlier runs did."),
     "models": ("atc.cli.models:models", "See, fetch and test language models."),
-    "bench": ("atc.cli.bench:bench", "Measure how many questions are solved, and how sandboxes hold."),
+    "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost, and how sandboxes hold."),
     "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works."),
     "config": ("atc.cli.config:config", "Show the settings and where they come from."),
 }

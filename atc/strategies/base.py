@@ -27,6 +27,11 @@ class Parts:
     config: Config
     observer: Observer
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens that descriptions of tools may take in a prompt."""
+        return self.config.prompt_tokens or self.ask.prompt_tokens
+
 
 Strategy = Callable[[str, Parts], Solution]
 """Solves a task. Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which are no verdict on the task."""

@@ -13,7 +13,7 @@ from atc.strategies.attempt import attempt, checked, left_unknown, with_named, w
 from atc.strategies.base import Parts
 from atc.synthesize import opening, samples
 from atc.types import Attempt, Fault, Finding, Program, Solution
-from protocols.render import stubs, stubs_within, token_estimate
+from protocols.render import DETAILS, stubs, stubs_within, token_estimate
 from protocols.toolbox import Toolbox
 
 _FEW = 4
@@ -25,7 +25,7 @@ def solve(task: str, parts: Parts) -> Solution:
     config = parts.config
     meter = Meter(parts.ask, parts.observer, max_seconds=config.max_seconds, max_tokens=config.max_tokens)
     tools = retrieve(task, parts)
-    messages = opening(task, tools, budget=parts.ask.prompt_tokens)
+    messages = opening(task, tools, budget=parts.prompt_tokens)
     attempts: list[Attempt] = []
     limit: str | None = None
     unknown = False
@@ -51,13 +51,14 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 def retrieve(task: str, parts: Parts) -> Toolbox:
-    """The tools that the prompt will hold: all where their full stubs fit it, else the best hits with their producers.
+    """The tools that the prompt will hold: all where their stubs fit it, else the best hits with their producers.
 
     All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
+    Of ToolFlow's tasks, the best 8 of 20 candidates held all that was needed for four in ten; so details go first.
     """
-    toolbox, budget, most = parts.toolbox, parts.ask.prompt_tokens, parts.config.max_tools
+    toolbox, budget, most = parts.toolbox, parts.prompt_tokens, parts.config.max_tools
     names: Sequence[str] = list(toolbox)
-    if len(names) > _FEW and token_estimate(stubs(toolbox)) > budget:
+    if len(names) > _FEW and token_estimate(stubs(toolbox, detail=DETAILS[-1])) > budget:
         hits = parts.retriever.search(task, k=most).hits
         names = with_producers([hit.tool for hit in hits], toolbox, k=most) or names[:most]
     kept = stubs_within(toolbox.only(names), budget=budget)[1]
@@ -110,7 +111,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     meter = Meter(parts.ask, parts.observer, max_seconds=parts.config.max_seconds, max_tokens=parts.config.max_tokens)
     tools = retrieve(task, parts)
-    messages = opening(task, tools, budget=parts.ask.prompt_tokens)
+    messages = opening(task, tools, budget=parts.prompt_tokens)
     best: tuple[Program | None, tuple[Finding, ...]] = (None, ())
     for number, program in enumerate(
         samples(messages, meter.complete, count=parts.config.samples, temperature=parts.config.temperature)

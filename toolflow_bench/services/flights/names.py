@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # Cities and common names that the data's own airport names lack, for airports with flights from New York.
 ALSO_CALLED = {
@@ -83,9 +84,8 @@ def search_text(text: str) -> str:
     return f" {' '.join(parts)} | {''.join(parts)} "
 
 
-def match(query: str, text: str) -> int:
-    """How well `query` fits a `search_text`: 3 each word stands in it, 2 begins one, 1 is part of one; 0 not at all."""
-    wanted = words(query)
+def match(wanted: Sequence[str], text: str) -> int:
+    """How well `words` fit a `search_text`: 3 each stands in it, 2 begins a word, 1 is part of one; 0 not at all."""
     if not wanted:
         return 0
     if all(f" {word} " in text for word in wanted):

@@ -25,7 +25,7 @@ def search_airports(context: Context, arguments: Arguments) -> Row:
     found = context.rows(sql, *(f"%{word}%" for word in [*wanted, "".join(wanted)]))
 
     def rank(row: Row) -> tuple[bool, int, int, str]:
-        return (row["code"] != query.strip().upper(), -match(query, row["search"]), -row["flights"], row["code"])
+        return (row["code"] != query.strip().upper(), -match(wanted, row["search"]), -row["flights"], row["code"])
 
     best = sorted(found, key=rank)[: arguments["limit"]]
     return {"airports": [{"code": row["code"], "name": row["name"]} for row in best]}
@@ -75,8 +75,10 @@ def list_airlines(context: Context, _arguments: Arguments) -> Row:
 
 
 def search_airlines(context: Context, arguments: Arguments) -> Row:
+    wanted = words(arguments["query"])
+
     def fit(row: Row) -> int:
-        return match(arguments["query"], search_text(f"{row['code']} {row['name']}"))
+        return match(wanted, search_text(f"{row['code']} {row['name']}"))
 
     # The sort is stable: airlines that fit alike stay in the order of their codes.
     found = [row for row in list_airlines(context, {})["airlines"] if fit(row)]
