@@ -23,6 +23,7 @@ from protocols.errors import AtcError
 
 _VERBS = {
     "run": ("atc.cli.run:run", "Solve TASK ('-' reads it from stdin) by one program over the given tools."),
+    "check": ("atc.cli.check:check", "Check the file PROGRAM ('-' reads stdin) against the tools that it calls."),
     "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
     "runs": ("atc.cli.runs:runs", "See what earlier runs did."),
     "models": ("atc.cli.models:models", "See, fetch and test language models."),

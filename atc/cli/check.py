@@ -1,0 +1,74 @@
+"""`atc check`: what is wrong with a program, before any of its calls is made."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atc.cli.arguments import read_stdin
+from atc.cli.options import json_option, tools_option
+from atc.cli.output import count, print_json, print_text, say
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_toolbox
+
+_EPILOG = """\b
+Examples:
+  atc check program.py --tools openapi.json
+  generate | atc check - --tools openapi.json --json
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("program", type=click.Path(path_type=Path, allow_dash=True, dir_okay=False), metavar="PROGRAM")
+@tools_option
+@json_option
+def check(*, program: Path, as_json: bool, **flags: Any) -> None:
+    """Check the file PROGRAM ('-' reads stdin) against the tools that it calls.
+
+    Nothing is run and no tool is called. Found are unknown tools and arguments, literals that a schema does not allow,
+    and keys that a response does not have, with the line, a caret and the nearest name. Exit status 1 if anything is
+    certainly wrong; what only may go wrong, such as a field that can be null, is a note.
+    """
+    from atc.check import check as findings_of
+    from atc.check import render_finding
+    from atc.types import Program
+
+    source = Program(_read(program))
+    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+        found = findings_of(source, toolbox)
+    if as_json:
+        print_json([{"file": str(program), **asdict(finding)} for finding in found])
+    else:
+        for finding in found:
+            kind = "error" if finding.certain else "note"
+            place = f"{program}:{finding.line}:{finding.column + 1}"
+            print_text(f"{place}: {kind}: {finding.code}\n{render_finding(finding, source)}\n")
+        say(_summary(len([one for one in found if one.certain]), len(found)))
+    sys.exit(1 if any(finding.certain for finding in found) else 0)
+
+
+def _summary(errors: int, found: int) -> str:
+    notes = f", {count(found - errors, 'note')}" if found > errors else ""
+    return f"{count(errors, 'error')}{notes}" if found else "nothing found"
+
+
+def _read(path: Path) -> str:
+    """The program's text.
+
+    Raises:
+        click.UsageError: there is no such file, or it is not UTF-8 text.
+    """
+    if str(path) == "-":
+        return read_stdin()
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(
+            f"cannot read {str(path)!r} ({error.strerror}); give a file with a Python program"
+        ) from (error)
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{str(path)!r} is not UTF-8 text; give a file with a Python program") from error

@@ -1,0 +1,102 @@
+"""`atc check`: what a person or an editor is told of a program, without a call."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from atc.cli.main import _guarded
+
+TOOLS = '''
+from typing import TypedDict
+
+
+class Item(TypedDict):
+    name: str
+    price: float
+    note: str | None
+
+
+def get_item(key: str) -> Item:
+    """One item."""
+    raise AssertionError("a check calls nothing")
+'''
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> str:
+    path = tmp_path / "shop.py"
+    path.write_text(TOOLS)
+    return str(path)
+
+
+def program(folder: Path, text: str) -> str:
+    path = folder / "program.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_program_without_a_fault(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program(tmp_path, "print(get_item(key='a')['price'])\n")
+    assert _guarded(["check", path, "--tools", tools]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "nothing found\n")
+
+
+def test_each_finding_has_a_place_a_caret_and_a_way_out(
+    tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = program(tmp_path, "item = get_item(key='é')\nprint('é', item['prize'])\nprint(get_itme(key='a'))\n")
+    assert _guarded(["check", path, "--tools", tools]) == 1
+    captured = capsys.readouterr()
+    first, second = captured.out.strip().split("\n\n")
+    head, message, line, carets = first.splitlines()
+    assert head == f"{path}:2:18: error: missing-key"
+    assert "'prize'" in message
+    assert "price" in message
+    assert line == "   2 | print('é', item['prize'])"
+    assert line[carets.index("^") : carets.rindex("^") + 1] == "'prize'"
+    assert "unknown-tool" in second
+    assert "Did you mean 'get_item'?" in second
+    assert captured.err == "2 errors\n"
+
+
+def test_what_only_may_go_wrong_is_a_note(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program(tmp_path, "print(len(get_item(key='a')['note']))\n")
+    assert _guarded(["check", path, "--tools", tools]) == 0
+    captured = capsys.readouterr()
+    assert ": note: " in captured.out
+    assert captured.err == "0 errors, 1 note\n"
+
+
+def test_an_editor_gets_json_through_a_pipe(
+    tools: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"get_item(kye='a')")))
+    assert _guarded(["check", "-", "--tools", tools, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found[0]["file"] == "-"
+    assert {"code", "message", "line", "column", "end_column", "suggestion", "certain"} <= found[0].keys()
+    assert (found[0]["line"], found[0]["certain"]) == (1, True)
+
+
+def test_text_that_is_no_python_is_a_finding_too(
+    tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _guarded(["check", program(tmp_path, "print((1)\n"), "--tools", tools]) == 1
+    assert ": error: syntax" in capsys.readouterr().out
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:
+    binary = tmp_path / "binary.py"
+    binary.write_bytes(b"\xff\xfe")
+    for path, said in ((tmp_path / "none.py", "No such file"), (binary, "is not UTF-8 text"), (tmp_path, "directory")):
+        assert _guarded(["check", str(path), "--tools", tools]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert said in captured.err
+        assert captured.err.count("\n") == 1
