@@ -40,6 +40,7 @@ CREATE INDEX flights_arrivals ON flights (destination, date, scheduled_arrival);
 CREATE INDEX flights_planes ON flights (tail_number, date);
 CREATE INDEX flights_numbers ON flights (airline, flight_number, date);
 CREATE INDEX flights_cancelled ON flights (date, scheduled_departure) WHERE actual_departure IS NULL;
+CREATE INDEX airports_latitudes ON airports (latitude, longitude);
 CREATE INDEX planes_manufacturers ON planes (manufacturer, model);
 CREATE INDEX weather_hours ON weather (airport, date, hour);
 CREATE TABLE routes AS SELECT origin, destination, airline, max(distance_miles) AS distance_miles,

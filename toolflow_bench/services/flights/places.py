@@ -40,9 +40,14 @@ def get_airport(context: Context, arguments: Arguments) -> Row:
 
 def list_nearby_airports(context: Context, arguments: Arguments) -> Row:
     centre, radius = get_airport(context, arguments), arguments["radius_km"]
-    # One degree of latitude is at least 110 km everywhere.
-    sql = "SELECT code, latitude, longitude FROM airports WHERE code != ? AND abs(latitude - ?) <= ? / 110"
-    near = context.rows(sql, centre["code"], centre["latitude"], radius)
+    # One degree of latitude is at least 110 km everywhere. No airport is so near a pole that longitude is no help.
+    north, east = centre["latitude"], centre["longitude"]
+    high = radius / 110
+    wide = high / max(0.1, math.cos(math.radians(min(89.0, abs(north) + high))))
+    sql = """SELECT code, latitude, longitude FROM airports
+             WHERE latitude BETWEEN ? AND ? AND code != ?
+             AND (abs(longitude - ?) <= ? OR abs(longitude - ?) >= 360 - ?)"""
+    near = context.rows(sql, north - high, north + high, centre["code"], east, wide, east, wide)
     distances = sorted((_kilometres(centre, other), other["code"]) for other in near)
     return {"airports": [{"code": code, "distance_km": round(km, 1)} for km, code in distances if km <= radius]}
 
