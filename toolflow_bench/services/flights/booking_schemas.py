@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from protocols.jsontypes import JsonObject
-from toolflow_bench.services.flights.schemas import (
-    DATE,
-    FLIGHT_ID,
-    INTEGER,
-    STRING,
-    closed,
-    field,
-    list_of,
-    page_of,
-    ref,
-)
+from toolflow_bench.services.flights.schemas import DATE, FLIGHT_ID, STRING
+from toolflow_bench.services.shapes import INTEGER, closed, field, list_of, page_of, ref
 
 BOOKING_ID: JsonObject = {"type": "string", "title": "a booking id", "pattern": "^bk_[a-z2-7]{5,6}$"}
 CABIN: JsonObject = {"type": "string", "enum": ["economy", "business"]}

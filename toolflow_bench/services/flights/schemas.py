@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from protocols.jsontypes import JsonObject
+from toolflow_bench.services.shapes import INTEGER, closed, field, list_of, page_of, ref
 
 AIRPORT_CODE: JsonObject = {
     "type": "string",
@@ -35,51 +36,8 @@ DATE: JsonObject = {
 }
 NEW_YORK: JsonObject = {"type": "string", "enum": ["EWR", "JFK", "LGA"]}
 STRING: JsonObject = {"type": "string"}
-INTEGER: JsonObject = {"type": "integer"}
 NUMBER: JsonObject = {"type": "number"}
 CLOCK: JsonObject = {"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}
-
-
-def field(schema: JsonObject, description: str, *, nullable: bool = False) -> dict[str, Any]:
-    """`schema` with a description, for a response; `nullable` also allows null."""
-    kept = {key: value for key, value in schema.items() if key not in {"title", "examples"}}
-    if nullable:
-        kept["type"] = [kept["type"], "null"]
-    return {**kept, "description": description}
-
-
-def closed(description: str, **fields: JsonObject) -> dict[str, Any]:
-    """An object of exactly these fields."""
-    return {
-        "type": "object",
-        "description": description,
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
-def list_of(key: str, item: JsonObject, description: str) -> dict[str, Any]:
-    """An object of one field, which lists `item`s."""
-    return closed(description, **{key: {"type": "array", "description": description, "items": item}})
-
-
-def page_of(key: str, item: str, description: str) -> dict[str, Any]:
-    """A page of items of the schema named `item`."""
-    return closed(
-        f"One page: {description}",
-        **{
-            key: {"type": "array", "description": f"{description} Those of this page.", "items": ref(item)},
-            "page": field(INTEGER, "Number of this page, from 1."),
-            "pages": field(INTEGER, "How many pages there are, at least 1."),
-            "total": field(INTEGER, "How many items there are on all pages together."),
-        },
-    )
-
-
-def ref(name: str) -> dict[str, Any]:
-    """The schema of this name."""
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 _flight_id = field(FLIGHT_ID, "Id of the flight, as get_flight and get_flight_status take it.")
