@@ -20,6 +20,7 @@ from protocols.protocol import (
     McpBinding,
     PythonBinding,
     ToolProtocol,
+    Verify,
 )
 
 _TEXT = {"type": "string"}
@@ -84,6 +85,7 @@ DOCUMENT_SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": _record(["argument", "tool", "path"], argument=_TEXT, tool=_TEXT, path=_TEXT, support=_LEVEL),
         },
+        "verifiedBy": _record(["tool"], tool=_TEXT, support=_LEVEL),
         "category": _TEXT,
         "collection": _TEXT,
         "evidence": _record(
@@ -123,6 +125,7 @@ def from_document(document: Json, *, where: str) -> ToolProtocol:
         errors=tuple(ErrorOutcome(**e) for e in get("errors", ())),
         examples=tuple(Example(**e) for e in get("examples", ())),
         links=tuple(Link(**e) for e in get("links", ())),
+        verified_by=Verify(**get("verifiedBy")) if get("verifiedBy") else None,
         category=get("category", ""),
         collection=get("collection", ""),
         evidence=Evidence(**get("evidence", {})),
@@ -154,6 +157,8 @@ def to_document(protocol: ToolProtocol) -> dict[str, Any]:
             {"argument": link.argument, "tool": link.tool, "path": link.path, "support": link.support}
             for link in protocol.links
         ],
+        "verifiedBy": protocol.verified_by
+        and {"tool": protocol.verified_by.tool, "support": protocol.verified_by.support},
         "category": protocol.category,
         "collection": protocol.collection,
         "evidence": {"level": protocol.evidence.level}

@@ -110,6 +110,7 @@ def _operation(
         "requestBody": _request_body(protocol, binding, schema.get("properties", {})),
         "deprecated": protocol.extra.get("deprecated") is True,
         "x-atc-annotations": _differing_annotations(protocol, binding),
+        "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
         "responses": _responses(protocol, components, links),
         "security": [{name: []} for name in binding.credentials],
     }

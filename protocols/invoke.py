@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from protocols.credentials import Credential, Mask
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.exchange import HttpCall, Shared
+from protocols.idempotency import idempotency_key
 from protocols.jsontypes import Json, JsonObject
 from protocols.pacing import Pacing
 from protocols.plain import python_call, to_json
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from protocols.transport import Transport
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-
-idempotency_key: ContextVar[str | None] = ContextVar("idempotency_key", default=None)
-"""The key sent with a call whose binding has an `idempotency_header`; set by the host, in the thread that calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,6 +91,14 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Verify:
+    """The read, named `tool`, whose response shows what a write wrote, so that a lost answer need not be guessed."""
+
+    tool: str
+    support: EvidenceLevel = "declared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """How the protocol is known: declared in a document, observed in `observations` replies, or guessed.
 
@@ -121,6 +129,7 @@ class ToolProtocol:
     errors: tuple[ErrorOutcome, ...] = ()
     examples: tuple[Example, ...] = ()
     links: tuple[Link, ...] = ()
+    verified_by: Verify | None = None
     category: str = ""
     collection: str = ""
     evidence: Evidence = Evidence()
@@ -175,6 +184,7 @@ __all__ = [
     "McpBinding",
     "PythonBinding",
     "ToolProtocol",
+    "Verify",
     "dump",
     "load",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from protocols.alias import argument_aliases, tool_aliases
@@ -20,13 +20,15 @@ Call = Callable[[JsonObject], Json]
 class Tool:
     """A protocol, how to call it, and the names under which programs know it.
 
-    `source` is the name of where it came from; `arguments` maps each argument's alias to its original name.
+    `source` is the name of where it came from; `arguments` maps each argument's alias to its original name. `admit` is
+    asked with the arguments, by original name, before a call is even recorded as intended; it raises what ends the run.
     """
 
     protocol: ToolProtocol
     call: Call = field(compare=False)
     alias: str = ""
     source: str = ""
+    admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.alias:
@@ -102,6 +104,15 @@ class Toolbox(Mapping[str, Tool]):
         chosen._tools = {tool.alias: tool for tool in map(self.find, names)}
         return chosen
 
+    def verifier(self, tool: Tool) -> Tool | None:
+        """The read of the same source that shows what `tool` wrote, where its protocol names one."""
+        wanted = tool.protocol.verified_by
+        if wanted is None:
+            return None
+        found = (t for t in self._tools.values() if t.source == tool.source and t.protocol.name == wanted.tool)
+        read = next(found, None)
+        return read if read is not None and not read.protocol.writes else None
+
     def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
         """Each tool replaced by `change(tool)`, aliases unchanged."""
         changed = Toolbox()
@@ -121,7 +132,4 @@ def _with_unique_aliases(tools: list[Tool]) -> dict[str, Tool]:
             )
         seen.add((name, source))
     aliases = tool_aliases(keys)
-    return {
-        alias: Tool(protocol=tool.protocol, call=tool.call, alias=alias, source=tool.source)
-        for alias, tool in zip(aliases, tools, strict=True)
-    }
+    return {alias: replace(tool, alias=alias) for alias, tool in zip(aliases, tools, strict=True)}

@@ -4,41 +4,26 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from protocols.errors import AtcError, Outcome, ToolError
+from protocols.idempotency import idempotency_key
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding
-from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
 from sandbox.contract import BadArguments, Contract, contract, shorten
+from sandbox.effects import Sending, Sent, StillUnknown
 from sandbox.errors import Paused
 from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.quickjson import encoder
+from sandbox.replies import Reply, encode, preview
 from sandbox.trace import Failure, Frame, ToolCall
 
-PREVIEW_CHARACTERS = 2000
-
-
-class Reply(NamedTuple):
-    """What the program gets for a call: a value, or what went wrong."""
-
-    number: int
-    value: Json = None
-    encoded: str = "null"
-    """`value` as JSON, in ASCII."""
-    error: str | None = None
-    status: int | None = None
-
-    def line(self) -> bytes:
-        """The reply as a frame."""
-        if self.error is None:
-            return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
-        return (encode({"id": self.number, "error": self.error, "status": self.status}) + "\n").encode("ascii")
+UNKNOWN_OUTCOME = "UnknownOutcome"
+"""Type of the failure that pauses a run at a write of which nobody knows whether it took effect."""
 
 
 @dataclass(eq=False, slots=True)
@@ -107,6 +92,8 @@ class Calls:
                 self._open[call.number] = opened = Open(asked, tool, terms)
                 return opened
             self._journal.after(found)
+        if found.error is not None:
+            return Reply(found.index, error=found.error, status=found.status)
         value = tool.unwrap(found.result)
         return self._reply(found.index, value, encode(value))
 
@@ -118,24 +105,26 @@ class Calls:
             AtcError, Closed: as for `begin`.
         """
         asked, tool = opened.asked, opened.tool
-        with self._lock:
-            self._check(asked.index)
-            opened.sent = True
         try:
-            response, value, encoded = self._make(tool, asked)
+            sent = self._deliver(opened)
+            value = tool.unwrap(sent.response)
+            encoded = encode(value)
         except ToolError as error:
             said = error.body or str(error)
             return self._failed(opened, said, status=error.status, outcome=error.outcome, curl=error.curl)
+        except StillUnknown as problem:
+            return self._doubtful(opened, problem)
         except Paused as pause:
             self._failed(opened, str(pause), outcome="not_run")
             failure = Failure(kind="paused", type="Paused", message=str(pause), call=asked.index)
             raise RunEnded(failure, locate=True) from pause
-        except AtcError:
+        except (AtcError, Closed):
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a tool's own code raises is the tool's failure
+        except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
             outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
             return self._failed(opened, f"{type(error).__name__}: {error}", outcome=outcome)
-        self._record(self._ended(asked, result=response, drift=opened.terms.drift(response)))
+        drift = opened.terms.drift(sent.response)
+        self._record(self._ended(asked, result=sent.response, drift=drift, note=sent.note))
         return self._reply(asked.index, value, encoded)
 
     def hold_back(self) -> None:
@@ -175,14 +164,72 @@ class Calls:
             known = self._known[call.tool] = (tool, contract(tool.protocol), tool.protocol.writes)
         return known
 
-    def _make(self, tool: Tool, asked: ToolCall) -> tuple[Json, Json, str]:
-        """The full response, and what the program gets of it, also as JSON."""
-        response = tool.call(tool.original(asked.arguments))
+    def _deliver(self, opened: Open) -> Sent:
+        """Send the call, where the tool's gate lets it through and a write was not done before."""
+        asked, tool, journal = opened.asked, opened.tool, self._journal
+        arguments = tool.original(asked.arguments)
+        earlier = journal.earlier(asked.index)
+        if tool.admit is not None and earlier is None:
+            tool.admit(arguments)
+        if journal.effects is None or not tool.protocol.writes:
+            self._intend(opened, None)
+            return Sent(self._make(opened, arguments))
+        sending = Sending(
+            tool=tool,
+            arguments=arguments,
+            earlier=earlier,
+            make=lambda: self._make(opened, arguments),
+            intend=lambda baseline: self._intend(opened, baseline),
+            results=lambda: [call.result for call in journal.completed() if call.tool == asked.tool],
+        )
+        return journal.effects.send(sending)
+
+    def _intend(self, opened: Open, baseline: Json) -> None:
+        with self._lock:
+            self._check(opened.asked.index)
+            if baseline is not None:
+                opened.asked = replace(opened.asked, baseline=baseline)
+            self._journal.intend(opened.asked)
+            opened.sent = True
+
+    def _make(self, opened: Open, arguments: dict[str, Json]) -> Json:
+        """The full response."""
+        tool = opened.tool
+        with self._lock:
+            self._check(opened.asked.index)
+        token = idempotency_key.set(self._journal.key(opened.asked.index)) if tool.protocol.writes else None
+        try:
+            response = tool.call(arguments)
+        except (ToolError, Paused, AtcError):
+            raise
+        except Exception as error:
+            outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
+            raise ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome) from error
+        finally:
+            if token is not None:
+                idempotency_key.reset(token)
         if not isinstance(response, str) and not isinstance(tool.protocol.binding, (HttpBinding, McpBinding)):
             # What a function of this process returned may still change; the record must not.
             response = json.loads(encode(response))
-        value = tool.unwrap(response)
-        return response, value, encode(value)
+        return response
+
+    def _doubtful(self, opened: Open, problem: StillUnknown) -> Reply:
+        """A write that may or may not have taken effect: the run pauses, unless it was told to go on.
+
+        Raises:
+            RunEnded: the run pauses.
+        """
+        asked, error = opened.asked, problem.error
+        said = error.body or str(error)
+        reply = self._failed(opened, said, status=error.status, outcome="unknown", curl=error.curl)
+        if self._journal.effects is not None and self._journal.effects.on_unknown == "skip":
+            return reply
+        message = (
+            f"{asked.tool} may or may not have taken effect: its answer was lost ({shorten(said, 200)}), and"
+            f" {problem.why}. It was not sent again."
+        )
+        failure = Failure(kind="paused", type=UNKNOWN_OUTCOME, message=message, call=asked.index)
+        raise RunEnded(failure, locate=True) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> Reply:
         if len(encoded) > self._limits.result_bytes:
@@ -223,31 +270,8 @@ class Calls:
         seconds = self._clock.elapsed() - asked.started
         return ToolCall(
             index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
-            seconds=seconds, **how,
+            seconds=seconds, baseline=asked.baseline, **how,
         )  # fmt: skip
-
-
-def preview(value: Json, encoded: str) -> dict[str, Json]:
-    """What a program gets instead of a result that is too large.
-
-    `_truncated` is True, `_bytes` the size as JSON, `_shape` a sketch of the structure, `_preview` the first 2,000
-    characters of the JSON text. It is one object whatever the result was, so that a program that expects the real
-    thing fails at once on a missing key instead of computing with a part.
-    """
-    return {
-        "_truncated": True,
-        "_bytes": len(encoded),
-        "_shape": shape(value),
-        "_preview": encoded[:PREVIEW_CHARACTERS],
-    }
-
-
-def encode(value: Json) -> str:
-    """JSON in ASCII. Raises `TypeError` or `ValueError` where the value is not JSON."""
-    return _encode(value)
-
-
-_encode = encoder(ascii_only=True)
 
 
 def _accept(terms: Contract, call: Call) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from protocols.jsontypes import Json
 from sandbox import workers
-from sandbox.calls import Calls, Closed, Open, Reply
+from sandbox.calls import Calls, Closed, Open
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, running
 from sandbox.frames import (
     FRAME_BYTES,
@@ -29,6 +29,7 @@ from sandbox.frames import (
     wall_exceeded,
 )
 from sandbox.limits import Limits
+from sandbox.replies import Reply
 from sandbox.trace import Failure, FailureKind, Frame
 
 LAST_WORD_SECONDS = 0.02

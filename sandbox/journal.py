@@ -1,14 +1,17 @@
-"""The run's record of calls: intent before, outcome after, and which call of a later attempt an earlier one answers."""
+"""The run's record of calls: intent before, outcome after, and which earlier call answers a later execution's."""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
+import time
 from bisect import insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import NamedTuple
 
 from protocols.jsontypes import JsonObject
+from sandbox.effects import Effects
 from sandbox.quickjson import encoder
 from sandbox.trace import Pins, ToolCall
 
@@ -16,41 +19,56 @@ Sink = Callable[[int, ToolCall, bool], None]
 """Takes the execution's number (0-based), the call, and whether it is complete (False: an intent, not sent yet)."""
 
 
+class Recorded(NamedTuple):
+    """A call as a store gives it back. `intended` is when its intent was recorded (Unix time; None: it was not)."""
+
+    call: ToolCall
+    complete: bool = True
+    writes: bool = False
+    defaults: JsonObject = {}  # noqa: RUF012 - never written to
+    intended: float | None = None
+
+
 @dataclass
 class Journal:
-    """All calls of one run, over all its attempts.
+    """All calls of one run, over all its executions.
 
     The k-th call with a given tool and canonical arguments is answered by the k-th such call that completed in an
     earlier execution; a read only while the same writes precede it, since a write may have changed what it would see.
-    Calls that failed are never reused.
+    Calls that failed are made again, but for a write of which nobody knows whether it took effect: the k-th such call
+    stands for it, and `effects` finds out before anything is sent.
 
-    `sink` is told of each intent *before* the call is sent and of each completed call after it.
+    `sink` is told of each intent *before* the call is sent and of each completed call after it. `run` is the id of the
+    stored run, None where it is not stored; idempotency keys are made from it, so that they are the same after a
+    restart.
     """
 
     sink: Sink | None = None
     pins: Pins = field(default_factory=Pins)
+    run: str | None = None
+    effects: Effects | None = None
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _places: dict[int, _Place] = field(default_factory=dict)
     _unfiled: list[tuple[_Place, ToolCall]] = field(default_factory=list)
+    _lost: dict[str, ToolCall] = field(default_factory=dict)
     _execution: int = -1
+    _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
+        self._file()
         self._execution += 1
-        for place, call in sorted(self._unfiled, key=lambda one: one[1].index):
-            key = canonical(call.tool, {**place.defaults, **call.arguments})
-            self._done.setdefault(key, []).append(_Entry((self._execution - 1, call.index), call, place.history))
-        self._unfiled = []
-        self._issued, self._history, self._places = {}, (), {}
+        self._issued, self._history, self._places, self._lost = {}, (), {}, {}
         return self.pins
 
     def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
-        """Record the intent to make `call`, or give the completed call that answers it.
+        """The call that answers `call`, or None: it is to be made.
 
         `defaults` are values of arguments that the call leaves out, so that leaving one out and giving its default
-        are the same call.
+        are the same call. An answer with an `error` is that of an equal write of which nothing is known yet: while
+        that is so, it is not sent a second time.
         """
         if self._done or writes:
             key = canonical(call.tool, {**defaults, **call.arguments})
@@ -61,48 +79,162 @@ class Journal:
         if writes:
             self._history = (*history, key)
         entries = self._done.get(key, ())
-        known = occurrence < len(entries)
-        self._places[call.index] = _Place(key, occurrence if known else None, history, defaults)
-        if known and (writes or entries[occurrence].history == history):
-            found = entries[occurrence].call
-            return replace(found, index=call.index, line=call.line, started=call.started, seconds=0.0, reused=True)
+        entry = entries[occurrence] if occurrence < len(entries) else None
+        self._places[call.index] = _Place(key, occurrence, entry, history, defaults, writes)
+        if entry is not None and entry.known and (writes or entry.history == history):
+            return _again(entry.call, call)
+        if entry is None and (lost := self._lost.get(key)) is not None:
+            said = f"not sent: an equal call is without an outcome ({lost.error})"
+            return replace(call, outcome="not_run", error=said)
+        return None
+
+    def earlier(self, index: int) -> tuple[ToolCall, float] | None:
+        """The write without an outcome that an open call stands for, and when it was intended (Unix time)."""
+        entry = self._places[index].entry
+        return (entry.call, entry.intended) if entry is not None and entry.call.outcome == "unknown" else None
+
+    def key(self, index: int) -> str:
+        """The idempotency key of an open call: one for each call of the run, whichever execution makes it."""
+        place = self._places[index]
+        return hashlib.sha256(f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}".encode()).hexdigest()[:32]
+
+    def intend(self, call: ToolCall) -> None:
+        """Record that `call` is about to be sent."""
         if self.sink is not None:
             self.sink(self._execution, replace(call, outcome="unknown"), False)
-        return None
 
     def after(self, call: ToolCall) -> None:
         """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""
         if self.sink is not None:
             self.sink(self._execution, call, True)
-        if call.outcome != "done" or call.reused:
-            return
         place = self._places[call.index]
-        if not self._done:
+        lost = place.writes and call.outcome == "unknown"
+        if lost:
+            self._lost[place.key] = call
+        if call.reused or (call.outcome != "done" and not lost):
+            self._forget(place, call)
+        elif not self._done:
             self._unfiled.append((place, call))
+        else:
+            self._enter(place, call, self._execution, time.time())
+
+    def restore(self, executions: Sequence[Sequence[Recorded]]) -> None:
+        """Take over what a store has kept of the run, before the first execution of this process."""
+        for execution, calls in enumerate(executions):
+            self.open()
+            for recorded in calls:
+                self._replay(execution, recorded)
+        self._file()
+
+    def rule_out(self) -> None:
+        """Somebody found out that the writes in doubt did not happen: they may be sent again."""
+        for entries in self._done.values():
+            for k, entry in enumerate(entries):
+                if entry.call.outcome == "unknown":
+                    entries[k] = entry._replace(call=replace(entry.call, outcome="refused"))
+
+    def completed(self) -> list[ToolCall]:
+        """Every call that was made and answered, over all executions, in order of issue."""
+        filed = [(entry.order, entry.call) for entries in self._done.values() for entry in entries if entry.known]
+        fresh = [((self._execution, call.index), call) for _, call in self._unfiled if call.outcome == "done"]
+        return [call for _, call in sorted([*filed, *fresh], key=lambda one: one[0])]
+
+    def writes(self) -> tuple[ToolCall, ...]:
+        """Every write that took effect, or may have, over all executions, in order of issue."""
+        return tuple(entry.call for _, _, entry in self._written())
+
+    def orphans(self) -> tuple[ToolCall, ...]:
+        """Writes of earlier executions, done or unknown, that the last execution did not issue."""
+        self._file()
+        return tuple(entry.call for key, k, entry in self._written() if self._issued.get(key, -1) < k)
+
+    def unknown(self) -> tuple[ToolCall, ...]:
+        """Writes of which nobody knows whether they took effect."""
+        return tuple(call for call in self.writes() if call.outcome == "unknown")
+
+    def _written(self) -> Iterable[tuple[str, int, _Entry]]:
+        self._file()
+        found = [(key, k, e) for key, entries in self._done.items() for k, e in enumerate(entries) if e.happened]
+        return sorted(found, key=lambda one: one[2].order)
+
+    def _replay(self, execution: int, recorded: Recorded) -> None:
+        """One stored call as if it were issued again."""
+        call = recorded.call
+        key = canonical(call.tool, {**recorded.defaults, **call.arguments})
+        occurrence = self._issued[key] = self._issued.get(key, -1) + 1
+        entries = self._done.get(key, ())
+        entry = entries[occurrence] if occurrence < len(entries) else None
+        place = _Place(key, occurrence, entry, self._history, recorded.defaults, recorded.writes)
+        if recorded.writes:
+            self._history = (*self._history, key)
+        if call.reused:
             return
-        entries = self._done.setdefault(place.key, [])
-        entry = _Entry((self._execution, call.index), call, place.history)
-        if place.instead is None:
+        if call.outcome == "done" and recorded.complete:
+            self._enter(place, call, execution, recorded.intended)
+        elif recorded.writes and (not recorded.complete or call.outcome == "unknown"):
+            said = call.error or "the process ended before its answer was recorded"
+            self._enter(place, replace(call, outcome="unknown", error=said), execution, recorded.intended)
+        else:
+            self._forget(place, call)
+
+    def _file(self) -> None:
+        """Bring the calls of the first execution, which nothing could have answered, in order of issue."""
+        for place, call in sorted(self._unfiled, key=lambda one: one[1].index):
+            key = canonical(call.tool, {**place.defaults, **call.arguments})
+            entry = _Entry((self._execution, call.index), call, place.history, place.writes, time.time())
+            self._done.setdefault(key, []).append(entry)
+        self._unfiled = []
+
+    def _enter(self, place: _Place, call: ToolCall, execution: int, intended: float | None) -> None:
+        key = place.key or canonical(call.tool, {**place.defaults, **call.arguments})
+        entries = self._done.setdefault(key, [])
+        entry = _Entry((execution, call.index), call, place.history, place.writes, intended or 0.0)
+        if place.entry is None:
             insort(entries, entry, key=_order)
         else:
-            entries[place.instead] = entry
+            entries[place.occurrence] = entry._replace(order=place.entry.order)
+
+    def _forget(self, place: _Place, call: ToolCall) -> None:
+        """A write that was in doubt has turned out not to have happened: the tool itself said no.
+
+        Its entry stays, so that those after it keep their numbers.
+        """
+        if call.outcome == "refused" and place.entry is not None and place.entry.call.outcome == "unknown":
+            self._done[place.key][place.occurrence] = place.entry._replace(call=call)
 
 
 class _Place(NamedTuple):
-    """Where an open call stands: what it is, which earlier call it replaces if any, the writes issued before it."""
+    """Where an open call stands: what it is, which earlier call it stands for if any, the writes issued before it."""
 
     key: str
-    instead: int | None
+    occurrence: int
+    entry: _Entry | None
     history: tuple[str, ...]
     defaults: JsonObject
+    writes: bool
 
 
 class _Entry(NamedTuple):
-    """A call that completed. `order` is that of issue: execution, then index."""
+    """A call that completed, or a write that is or was in doubt. `order` is that of issue: execution, then index."""
 
     order: tuple[int, int]
     call: ToolCall
     history: tuple[str, ...]
+    writes: bool
+    intended: float
+
+    @property
+    def known(self) -> bool:
+        return self.call.outcome == "done"
+
+    @property
+    def happened(self) -> bool:
+        """Whether it changed something, or may have."""
+        return self.writes and self.call.outcome in ("done", "unknown")
+
+
+def _again(found: ToolCall, asked: ToolCall) -> ToolCall:
+    return replace(found, index=asked.index, line=asked.line, started=asked.started, seconds=0.0, reused=True)
 
 
 def canonical(tool: str, arguments: JsonObject) -> str:
@@ -110,5 +242,8 @@ def canonical(tool: str, arguments: JsonObject) -> str:
     return _encode([tool, arguments])
 
 
+def _order(entry: _Entry) -> tuple[int, int]:
+    return entry.order
+
+
 _encode = encoder(ascii_only=False, sort_keys=True)
-_order = attrgetter("order")

@@ -17,13 +17,14 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from protocols.toolbox import Toolbox
-from sandbox.calls import Calls, encode
+from sandbox.calls import Calls
 from sandbox.clock import Clock
 from sandbox.conversation import Conversation, kernel_limit
 from sandbox.errors import SandboxUnavailable
 from sandbox.frames import ChannelClosed, Stream
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.replies import encode
 from sandbox.trace import Failure, Pins, Trace
 
 

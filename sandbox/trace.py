@@ -37,6 +37,10 @@ class ToolCall:
     """A command that repeats a failed HTTP call, secrets masked."""
     reused: bool = False
     """Answered by the journal instead of being made again."""
+    baseline: Json = None
+    """Of a write: what the read that verifies it showed before it was sent."""
+    note: str | None = None
+    """How an answer that was lost was made up for, in a sentence."""
     started: float = 0.0
     """Seconds since the run began."""
     seconds: float = 0.0

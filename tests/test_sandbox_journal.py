@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.journal import Journal, canonical
+from sandbox.journal import Journal, Recorded, canonical
 from sandbox.trace import Pins, ToolCall
 
 
@@ -16,6 +16,7 @@ def execute(journal, *steps, fails=()):
         call = ToolCall(index=index, tool=tool, arguments=arguments, line=index + 1, started=float(index))
         found = journal.before(call, writes=writes, defaults={"limit": 10})
         if found is None:
+            journal.intend(call)
             failed = index in fails
             result, outcome, error = (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
             found = ToolCall(
@@ -108,3 +109,119 @@ def test_what_differs_is_another_call(one, other):
 
 def test_order_does_not_make_another_call():
     assert canonical("a", {"x": {"p": 1, "q": 2}, "y": 2}) == canonical("a", {"y": 2, "x": {"q": 2, "p": 1}})
+
+
+def made(index, tool, *, outcome="done", reused=False, result="r", **arguments):
+    error = None if outcome == "done" else "lost"
+    return ToolCall(
+        index=index,
+        tool=tool,
+        arguments=arguments,
+        line=1,
+        result=result if error is None else None,
+        error=error,
+        outcome=outcome,
+        reused=reused,
+    )
+
+
+def record(call, *, writes=True, complete=True):
+    return Recorded(call, complete=complete, writes=writes, intended=5.0)
+
+
+def restored(*executions):
+    journal = Journal()
+    journal.restore([list(execution) for execution in executions])
+    journal.open()
+    return journal
+
+
+def ask(journal, index, tool, *, writes=True, **arguments):
+    call = ToolCall(index=index, tool=tool, arguments=arguments, line=1)
+    return journal.before(call, writes=writes, defaults={})
+
+
+def test_a_restored_run_answers_as_the_run_would_have():
+    journal = restored(
+        [record(made(0, "a"), writes=False), record(made(1, "w", x=1)), record(made(2, "a"), writes=False)]
+    )
+    answered = [ask(journal, 0, "a", writes=False), ask(journal, 1, "w", x=1), ask(journal, 2, "a", writes=False)]
+    assert [call.reused for call in answered] == [True, True, True]
+    assert ask(journal, 3, "w", x=1) is None
+
+
+@pytest.mark.parametrize(
+    "call", [(made(0, "w"), False), (made(0, "w", outcome="unknown"), True)], ids=["killed", "lost"]
+)
+def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
+    journal = restored([record(call[0], complete=call[1])])
+    assert ask(journal, 0, "w") is None
+    earlier, intended = journal.earlier(0)
+    assert (earlier.outcome, intended) == ("unknown", 5.0)
+    assert journal.unknown() == (earlier,)
+
+
+def test_a_read_without_an_outcome_is_made_again():
+    journal = restored([record(made(0, "a"), writes=False, complete=False)])
+    assert ask(journal, 0, "a", writes=False) is None
+    assert journal.earlier(0) is None
+
+
+def test_numbers_hold_when_a_write_in_doubt_turns_out_refused():
+    journal = restored([record(made(0, "w", outcome="unknown")), record(made(1, "w"))])
+    assert ask(journal, 0, "w") is None
+    journal.after(made(0, "w", outcome="refused"))
+    assert ask(journal, 1, "w").reused
+    assert journal.unknown() == ()
+
+
+def test_an_equal_write_is_not_sent_while_the_first_is_in_doubt():
+    journal = Journal()
+    journal.open()
+    assert ask(journal, 0, "w") is None
+    journal.after(made(0, "w", outcome="unknown"))
+    refused = ask(journal, 1, "w")
+    assert (refused.outcome, "not sent" in refused.error) == ("not_run", True)
+    assert ask(journal, 2, "w", x=2) is None
+
+
+def test_the_key_is_of_run_and_occurrence():
+    def keys(run):
+        journal = Journal(run=run)
+        found = []
+        for _ in range(2):
+            journal.open()
+            for index, x in enumerate([1, 1, 2]):
+                ask(journal, index, "w", x=x)
+                found.append(journal.key(index))
+        return found
+
+    first = keys("r1")
+    assert first[:3] == first[3:]
+    assert len({*first[:3], *keys("r2")[:3]}) == 6
+
+
+def test_orphans_are_writes_that_the_last_execution_does_not_issue():
+    journal = Journal()
+    execute(journal, write("w", x=1), write("w", x=2), read("a"))
+    execute(journal, write("w", x=2), write("v"))
+    assert [call.arguments for call in journal.orphans()] == [{"x": 1}]
+    assert [call.tool for call in journal.writes()] == ["w", "w", "v"]
+    execute(journal, write("w", x=1), write("w", x=2), write("v"))
+    assert journal.orphans() == ()
+
+
+def test_orphans_are_known_after_a_restart():
+    journal = Journal()
+    again = made(0, "w", x=2, reused=True)
+    journal.restore([[record(made(0, "w", x=1)), record(made(1, "w", x=2))], [record(again)]])
+    assert [call.arguments for call in journal.orphans()] == [{"x": 1}]
+
+
+def test_writes_that_somebody_ruled_out_are_sent_again():
+    journal = Journal()
+    journal.restore([[record(made(0, "w"), complete=False)]])
+    journal.rule_out()
+    journal.open()
+    assert ask(journal, 0, "w") is None
+    assert journal.earlier(0) is None

@@ -16,6 +16,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.links import guess_links
 from protocols.protocol import McpBinding, ToolProtocol
 from protocols.toolbox import Call, Tool, Toolbox
+from protocols.verify import guess_verifiers
 
 _NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
 _BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
@@ -47,7 +48,7 @@ class _Source:
 
 
 def load_tools(*sources: str, invoker: Binder | None = None, names: Sequence[str] | None = None) -> Toolbox:
-    """The tools of all `sources`, ready to be called, with guessed links beside the declared ones.
+    """The tools of all `sources`, ready to be called, with guessed links and verifying reads beside the declared ones.
 
     A source is a folder of protocol files, one such file, an OpenAPI or Swagger document (file or http(s) address), or
     a Python module (dotted name or `.py` file). `name=SRC` names it, else its title or file does; `names` names them
@@ -71,7 +72,7 @@ def load_tools(*sources: str, invoker: Binder | None = None, names: Sequence[str
         name = _free(source.name, taken)
         tools += [
             Tool(protocol=protocol, call=_call(protocol, invoker, source.functions), source=name)
-            for protocol in guess_links(source.protocols)
+            for protocol in guess_verifiers(guess_links(source.protocols))
         ]
     return Toolbox(tools)
 

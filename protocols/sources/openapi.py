@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import ErrorOutcome, HttpBinding, Link, ToolProtocol
+from protocols.protocol import ErrorOutcome, HttpBinding, Link, ToolProtocol, Verify
 from protocols.sources.arguments import Arguments, is_json, media_of
 from protocols.sources.declared import declared_links
 from protocols.sources.dereference import Schemas
@@ -142,6 +142,7 @@ class _Reader:
             ),
             errors=errors,
             links=tuple(link for link in links if link.argument in arguments.properties),
+            verified_by=Verify(tool=verifier) if isinstance(verifier := raw.get("x-atc-verified-by"), str) else None,
             category=str(tags[0]) if isinstance(tags, list) and tags else "",
             collection=self._title,
             extra={"deprecated": True} if raw.get("deprecated") is True else {},

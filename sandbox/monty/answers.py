@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sandbox.calls import Calls, Open, Reply
+from sandbox.calls import Calls, Open
 from sandbox.contract import shorten
 from sandbox.frames import FRAME_BYTES, Call, violation
 from sandbox.monty import overlap, subset, values
 from sandbox.monty.adapt import IN_BACKGROUND, TOOL_ERROR
 from sandbox.monty.machine import Machine
 from sandbox.monty.verdict import Finished, Lacking
+from sandbox.replies import Reply
 
 if TYPE_CHECKING:
     import pydantic_monty

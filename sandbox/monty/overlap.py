@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Mapping
 
 from sandbox import workers
-from sandbox.calls import Calls, Open, Reply
+from sandbox.calls import Calls, Open
+from sandbox.replies import Reply
 
 
 def finish(calls: Calls, opened: Mapping[int, Open], *, most: int) -> dict[int, Reply]:

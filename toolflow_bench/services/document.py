@@ -59,6 +59,8 @@ def _describe(operation: Operation) -> dict[str, Any]:
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     others = [_parameter(operation, p) for p in operation.parameters if p not in in_body]
     described["parameters"] = [*others, _KEY] if operation.takes_key else others
+    if operation.verified_by:
+        described["x-atc-verified-by"] = operation.verified_by
     if in_body:
         schema = {
             "type": "object",

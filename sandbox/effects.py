@@ -1,0 +1,183 @@
+"""What becomes of a write whose answer was lost: looked up by a read, sent again under its key, or left to a person."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from protocols.errors import ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import HttpBinding
+from protocols.toolbox import Tool, Toolbox
+from sandbox.evidence import Shown, judge, shown
+from sandbox.trace import ToolCall
+
+OnUnknown = Literal["stop", "retry-idempotent", "skip"]
+"""What to do with a write whose outcome no fact settles: end the run as paused; send it again where its protocol says
+that repeating it changes nothing more, else pause; or tell the program that it failed and go on."""
+
+SENDINGS = 4
+"""How often one call is sent at most."""
+
+_BACKOFF_SECONDS = 0.25
+
+
+class StillUnknown(Exception):
+    """A write may or may not have taken effect, and no fact tells. `error` is what was said last."""
+
+    def __init__(self, error: ToolError, why: str) -> None:
+        super().__init__(why)
+        self.error, self.why = error, why
+
+
+class Sent(NamedTuple):
+    """A call that was answered, or whose effect was found; `note` says how where its own answer was lost."""
+
+    response: Json
+    note: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    """One write on its way: what is known of it, and how it is sent.
+
+    `earlier` is the same call of an earlier execution whose answer was lost, and when it was intended (Unix time).
+    `make` sends it once more, under the same key each time. `intend` records that it is about to be sent, with what
+    the verifying read shows before. `results` are those of the run's other calls: a record that one of them made is
+    not this one's.
+    """
+
+    tool: Tool
+    arguments: JsonObject
+    """By original name."""
+    earlier: tuple[ToolCall, float] | None
+    make: Callable[[], Json]
+    intend: Callable[[Json], None]
+    results: Callable[[], Sequence[Json]]
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it can be sent again without being done twice."""
+        binding = self.tool.protocol.binding
+        return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
+
+
+@dataclass(kw_only=True)
+class Effects:
+    """Sends writes at most once in effect. One a run, for any number of threads.
+
+    `tools` holds the reads that verify writes, those that no program sees included. `settle_seconds` is how long a
+    write whose answer was lost is given to show up, from when it was intended: a service may still be at work.
+    """
+
+    tools: Toolbox
+    on_unknown: OnUnknown = "stop"
+    settle_seconds: float = 10.0
+    wait: Callable[[float], object] = time.sleep
+    now: Callable[[], float] = time.time
+
+    def send(self, sending: Sending) -> Sent:
+        """Send a write, or find out that it was done before.
+
+        Raises:
+            ToolError: it was refused, or never reached the tool.
+            StillUnknown: it may have taken effect, and no fact tells whether.
+        """
+        problem: ToolError | None = None
+        baseline: Json = None
+        if sending.earlier is None:
+            baseline = None if sending.keyed else self._look(sending)
+            intended = self.now()
+        else:
+            call, intended = sending.earlier
+            baseline = call.baseline
+            problem = ToolError(call.status, call.error or "its answer was lost", outcome="unknown")
+        sending.intend(baseline)
+        note = None
+        for number in range(SENDINGS):
+            if problem is not None:
+                found = self._again(sending, problem, baseline, intended, number)
+                if isinstance(found, Sent):
+                    return found
+                note = found
+            try:
+                return Sent(sending.make(), note)
+            except ToolError as error:
+                if error.outcome != "unknown":
+                    raise
+                if error.status == 409 and problem is not None and problem.status == 409 and sending.keyed:
+                    # Under its key the first answer would have been given again, had there been one.
+                    raise _refused(error) from error
+                problem = error
+        assert problem is not None
+        raise StillUnknown(problem, f"it was sent {SENDINGS} times, and no answer told its outcome.")
+
+    def _again(
+        self, sending: Sending, problem: ToolError, baseline: Json, intended: float, number: int
+    ) -> Sent | str | None:
+        """What a lost answer was, or a note with which to send the write again.
+
+        Raises:
+            ToolError: it is known not to have happened, and why.
+            StillUnknown: it must not be sent again.
+        """
+        if sending.keyed:
+            if number:
+                self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
+            return "Its answer was lost; it was sent again under its idempotency key."
+        verdict = self._verify(sending, problem, baseline, intended)
+        if isinstance(verdict, Sent):
+            return verdict
+        if verdict.state == "absent":
+            if problem.status == 409:
+                raise _refused(problem)
+            self.wait(problem.retry_after or 0.0)
+            return f"Its answer was lost; {verdict.why}, so it was sent again."
+        if self.on_unknown == "retry-idempotent" and sending.tool.protocol.annotations.idempotent:
+            self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
+            return "Its answer was lost; it was sent again, since repeating it changes nothing more."
+        raise StillUnknown(problem, verdict.why)
+
+    def _verify(self, sending: Sending, problem: ToolError, baseline: Json, intended: float) -> Sent | Shown:
+        """What the verifying read shows, looked at until the service has had its time."""
+        read = self.tools.verifier(sending.tool)
+        if read is None:
+            return Shown("unclear", "nothing shows whether it took effect")
+        pause = _BACKOFF_SECONDS
+        while True:
+            try:
+                after = read.call(_given(read, sending.arguments))
+            except ToolError as error:
+                verdict = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
+            else:
+                verdict = judge(sending.tool, read, sending.arguments, baseline, after, sending.results())
+                if verdict.state == "done":
+                    return Sent(verdict.response, f"Its answer was lost; {verdict.why}.")
+                if verdict.state == "absent" and problem.status is not None:
+                    return verdict  # it answered, so it is at work no more
+            left = intended + self.settle_seconds - self.now()
+            if left <= 0:
+                return verdict
+            self.wait(min(pause, left))
+            pause *= 2
+
+    def _look(self, sending: Sending) -> Json:
+        """What the verifying read shows before a write; None where there is none, or it fails."""
+        read = self.tools.verifier(sending.tool)
+        if read is None:
+            return None
+        try:
+            return shown(read.call(_given(read, sending.arguments)))
+        except ToolError:
+            return None
+
+
+def _given(read: Tool, arguments: JsonObject) -> dict[str, Json]:
+    """The arguments without which the read cannot be made, as the write was given them."""
+    return {name: arguments[name] for name in read.protocol.parameters if name in read.protocol.required}
+
+
+def _refused(error: ToolError) -> ToolError:
+    return ToolError(error.status, error.body, outcome="refused", curl=error.curl)

@@ -1,0 +1,346 @@
+"""What becomes of a write whose answer was lost: judged by what a desk of records holds in the end."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import pytest
+
+from protocols.errors import ToolError
+from protocols.idempotency import idempotency_key
+from protocols.protocol import Annotations, HttpBinding, ToolProtocol, Verify
+from protocols.toolbox import Tool, Toolbox
+from protocols.verify import guess_verifiers
+from sandbox.effects import Effects, Sending, StillUnknown
+from sandbox.trace import ToolCall
+
+RECORD = {
+    "type": "object",
+    "properties": {"watch_id": {"type": "string"}, "flight": {"type": "string"}, "note": {"type": "string"}},
+    "required": ["watch_id", "flight", "note"],
+    "additionalProperties": False,
+}
+LIST = {
+    "type": "object",
+    "properties": {"watches": {"type": "array", "items": RECORD}, "pages": {"type": "integer"}},
+    "required": ["watches"],
+}
+ARGUMENTS = {"type": "object", "properties": {"flight": {"type": "string"}, "note": {"type": "string"}}}
+LOST = "lost after it was applied"
+DROPPED = "lost before it was applied"
+
+
+@dataclass
+class Desk:
+    """Watches, and what is to go wrong with the next writes and reads."""
+
+    faults: list = field(default_factory=list)
+    broken_reads: list = field(default_factory=list)
+    watches: list = field(default_factory=list)
+    sent: int = 0
+    pages: int = 1
+    late: dict = field(default_factory=dict)
+    _number: itertools.count = field(default_factory=lambda: itertools.count(1))
+    _keys: dict = field(default_factory=dict)
+
+    def write(self, change):
+        """Apply a change, or not, as the next fault has it."""
+        self.sent += 1
+        fault = self.faults.pop(0) if self.faults else None
+        if isinstance(fault, ToolError):
+            raise fault
+        if fault == DROPPED:
+            raise ToolError(None, "connection closed", outcome="unknown")
+        key = idempotency_key.get()
+        answer = self._keys[key] if key in self._keys else change()
+        if key is not None:
+            self._keys[key] = answer
+        if fault == LOST:
+            raise ToolError(None, "connection closed", outcome="unknown")
+        return answer
+
+    def create(self, arguments):
+        def change():
+            record = {"watch_id": f"w{next(self._number)}", **arguments}
+            self.watches.append(record)
+            return record
+
+        return self.write(change)
+
+    def put(self, arguments):
+        def change():
+            self.watches[:] = [w for w in self.watches if w["flight"] != arguments["flight"]]
+            self.watches.append({"watch_id": arguments["flight"], **arguments})
+            return self.watches[-1]
+
+        return self.write(change)
+
+    def delete(self, arguments):
+        def change():
+            found = next((w for w in self.watches if w["watch_id"] == arguments["watch_id"]), None)
+            if found is None:
+                raise ToolError(404, "no such watch")
+            self.watches.remove(found)
+            return found
+
+        return self.write(change)
+
+    def list(self, _arguments):
+        if self.broken_reads and (problem := self.broken_reads.pop(0)):
+            raise problem
+        return {"watches": list(self.watches), "pages": self.pages}
+
+
+def http(method, *, key=None):
+    return HttpBinding(method=method, url="https://desk.example/watches", idempotency_header=key)
+
+
+def boxed(desk, *, verified=True, key=None, idempotent=None):
+    verify = Verify(tool="list_watches") if verified else None
+    writes = Annotations(read_only=False, idempotent=idempotent)
+
+    def write(name, method, call, arguments=ARGUMENTS):
+        protocol = ToolProtocol(
+            name=name,
+            input_schema=arguments,
+            output_schema=RECORD,
+            annotations=writes,
+            binding=http(method, key=key),
+            verified_by=verify,
+        )
+        return Tool(protocol=protocol, call=call)
+
+    read = ToolProtocol(
+        name="list_watches", output_schema=LIST, annotations=Annotations(read_only=True), binding=http("GET")
+    )
+    by_id = {"type": "object", "properties": {"watch_id": {"type": "string"}}, "required": ["watch_id"]}
+    return Toolbox(
+        [
+            write("create_watch", "POST", desk.create),
+            write("put_watch", "PUT", desk.put),
+            write("delete_watch", "DELETE", desk.delete, by_id),
+            Tool(protocol=read, call=desk.list),
+        ]
+    )
+
+
+class Clock:
+    """Time that passes only by waiting."""
+
+    def __init__(self):
+        self.now, self.waits, self.then = 1000.0, [], []
+
+    def wait(self, seconds):
+        self.waits.append(seconds)
+        self.now += seconds
+        for change in self.then:
+            change(self.now)
+
+
+def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, on_unknown="stop", **how):
+    toolbox, clock = boxed(desk, **how), clock or Clock()
+    arguments = {"watch_id": "w1"} if tool == "delete_watch" else {"flight": "f1", "note": "late"}
+    intents = []
+    effects = Effects(tools=toolbox, on_unknown=on_unknown, wait=clock.wait, now=lambda: clock.now)
+
+    def make():
+        token = idempotency_key.set("k1" if how.get("key") else None)
+        try:
+            return toolbox[tool].call(arguments)
+        finally:
+            idempotency_key.reset(token)
+
+    sending = Sending(
+        tool=toolbox[tool],
+        arguments=arguments,
+        earlier=earlier,
+        make=make,
+        intend=intents.append,
+        results=lambda: list(results),
+    )
+    try:
+        return effects.send(sending)
+    finally:
+        assert len(intents) == 1
+
+
+def test_a_write_that_is_answered_is_sent_once():
+    desk = Desk()
+    sent = send(desk)
+    assert (sent.response["watch_id"], sent.note, desk.sent) == ("w1", None, 1)
+
+
+def test_a_refusal_is_the_programs_to_see():
+    with pytest.raises(ToolError, match="422"):
+        send(Desk(faults=[ToolError(422, "bad flight")]))
+
+
+def test_a_lost_answer_is_read_where_the_write_took_effect():
+    desk = Desk(faults=[LOST])
+    sent = send(desk)
+    assert sent.response == {"watch_id": "w1", "flight": "f1", "note": "late"}
+    assert "list_watches shows it" in sent.note
+    assert (desk.sent, len(desk.watches)) == (1, 1)
+
+
+def test_a_write_that_did_not_happen_is_sent_again():
+    desk = Desk(faults=[DROPPED])
+    clock = Clock()
+    sent = send(desk, clock=clock)
+    assert (sent.response["watch_id"], desk.sent, len(desk.watches)) == ("w1", 2, 1)
+    assert "sent again" in sent.note
+    assert sum(clock.waits) >= 10.0  # a service that has not answered may still be at work
+
+
+def test_a_service_that_answered_is_not_waited_for():
+    clock = Clock()
+    desk = Desk(faults=[ToolError(500, "oops", outcome="unknown")])
+    assert send(desk, clock=clock).response["watch_id"] == "w1"
+    assert (desk.sent, sum(clock.waits)) == (2, 0)
+
+
+def test_a_write_that_shows_up_late_is_not_repeated():
+    desk, clock = Desk(faults=[DROPPED]), Clock()
+    late = {"watch_id": "w9", "flight": "f1", "note": "late"}
+    clock.then.append(lambda now: desk.watches.append(late) if now > 1004 and late not in desk.watches else None)
+    assert send(desk, clock=clock).response == late
+    assert desk.sent == 1
+
+
+def test_an_equal_record_from_before_is_not_taken_for_the_write():
+    desk = Desk(faults=[DROPPED], watches=[{"watch_id": "w0", "flight": "f1", "note": "late"}])
+    assert send(desk).response["watch_id"] == "w1"
+    assert (desk.sent, len(desk.watches)) == (2, 2)
+
+
+def test_what_another_call_of_the_run_wrote_is_not_this_ones():
+    desk = Desk(faults=[DROPPED])
+    other = {"watch_id": "w7", "flight": "f1", "note": "late"}
+    clock = Clock()
+    clock.then.append(lambda now: desk.watches.append(other) if not desk.watches else None)
+    assert send(desk, clock=clock, results=[other]).response["watch_id"] == "w1"
+    assert desk.sent == 2
+
+
+@pytest.mark.parametrize(
+    ("desk", "why"),
+    [
+        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")]), "could not be asked before"),
+        (Desk(faults=[LOST], broken_reads=[None, *[ToolError(500, "no")] * 99]), "failed"),
+        (Desk(faults=[DROPPED], pages=2), "does not tell"),
+    ],
+    ids=["no baseline", "the read fails", "only a page"],
+)
+def test_what_the_read_does_not_tell_is_not_guessed(desk, why):
+    with pytest.raises(StillUnknown, match=why):
+        send(desk)
+    assert desk.sent == 1
+
+
+def test_something_new_that_is_not_quite_it_is_not_guessed():
+    desk, clock = Desk(faults=[DROPPED]), Clock()
+    clock.then.append(lambda now: desk.watches.append({"watch_id": "w5", "flight": "f1", "note": "LATE"}))
+    with pytest.raises(StillUnknown):
+        send(desk, clock=clock)
+
+
+def test_without_key_and_read_it_is_left_to_a_person():
+    desk = Desk(faults=[LOST])
+    with pytest.raises(StillUnknown, match="nothing shows"):
+        send(desk, verified=False)
+    assert desk.sent == 1
+
+
+def test_with_a_key_it_is_sent_again_and_done_once():
+    desk = Desk(faults=[LOST, DROPPED, LOST])
+    sent = send(desk, verified=False, key="Idempotency-Key")
+    assert (sent.response["watch_id"], desk.sent, len(desk.watches)) == ("w1", 4, 1)
+
+
+def test_a_key_does_not_help_a_service_that_stays_down():
+    desk = Desk(faults=[DROPPED] * 9)
+    with pytest.raises(StillUnknown, match="sent 4 times"):
+        send(desk, verified=False, key="Idempotency-Key")
+
+
+def test_a_conflict_under_a_key_that_stays_is_a_refusal():
+    desk = Desk(faults=[ToolError(409, "taken", outcome="unknown")] * 9)
+    with pytest.raises(ToolError) as caught:
+        send(desk, verified=False, key="Idempotency-Key")
+    assert (caught.value.outcome, caught.value.status, desk.sent) == ("refused", 409, 2)
+
+
+def test_a_conflict_that_left_no_trace_is_a_refusal():
+    desk = Desk(faults=[ToolError(409, "taken", outcome="unknown")])
+    with pytest.raises(ToolError) as caught:
+        send(desk)
+    assert (caught.value.outcome, desk.sent) == ("refused", 1)
+
+
+@pytest.mark.parametrize("fault", [LOST, DROPPED])
+def test_a_replacement_is_settled_by_its_record(fault):
+    desk = Desk(faults=[fault])
+    sent = send(desk, "put_watch")
+    assert sent.response == {"watch_id": "f1", "flight": "f1", "note": "late"}
+    assert desk.sent == (1 if fault == LOST else 2)
+
+
+@pytest.mark.parametrize("fault", [LOST, DROPPED])
+def test_a_removal_is_settled_by_its_absence(fault):
+    watch = {"watch_id": "w1", "flight": "f1", "note": "late"}
+    desk = Desk(faults=[fault], watches=[watch])
+    assert send(desk, "delete_watch").response == watch
+    assert (desk.sent, desk.watches) == (1 if fault == LOST else 2, [])
+
+
+def test_only_what_may_be_repeated_is_retried_without_proof():
+    desk = Desk(faults=[LOST])
+    send(desk, "put_watch", verified=False, idempotent=True, on_unknown="retry-idempotent")
+    assert desk.sent == 2
+    with pytest.raises(StillUnknown):
+        send(Desk(faults=[LOST]), verified=False, on_unknown="retry-idempotent")
+
+
+@pytest.mark.parametrize(("applied", "sendings"), [(True, 0), (False, 1)])
+def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(applied, sendings):
+    desk = Desk()
+    if applied:
+        desk.create({"flight": "f1", "note": "late"})
+        desk.sent = 0
+    lost = ToolCall(
+        index=0,
+        tool="create_watch",
+        arguments={},
+        line=1,
+        baseline=[{"watches": []}],
+        outcome="unknown",
+        error="killed",
+    )
+    assert send(desk, earlier=(lost, 0.0)).response["watch_id"] == "w1"
+    assert (desk.sent, len(desk.watches)) == (sendings, 1)
+
+
+def test_the_read_with_the_same_record_is_guessed():
+    toolbox = boxed(Desk(), verified=False)
+    guessed = {p.name: p.verified_by for p in guess_verifiers([tool.protocol for tool in toolbox.values()])}
+    assert guessed["create_watch"] == Verify(tool="list_watches", support="guessed")
+    assert guessed["list_watches"] is None
+
+
+def test_a_read_of_other_records_is_not_guessed():
+    other = ToolProtocol(
+        name="list_notes",
+        output_schema={"type": "array", "items": {"type": "object", "properties": {"note": {"type": "string"}}}},
+        annotations=Annotations(read_only=True),
+    )
+    write = boxed(Desk(), verified=False)["create_watch"].protocol
+    assert guess_verifiers([write, other])[0].verified_by is None
+
+
+def test_a_write_cannot_stand_in_for_the_verifying_read():
+    toolbox = boxed(Desk())
+    assert toolbox.verifier(toolbox["create_watch"]).alias == "list_watches"
+    lying = ToolProtocol(name="w", annotations=Annotations(read_only=False), verified_by=Verify(tool="create_watch"))
+    box = toolbox + Toolbox([Tool(protocol=lying, call=print)])
+    assert box.verifier(box["w"]) is None
