@@ -1,4 +1,4 @@
-"""Toolboxes for the static check: a hand-written shop with awkward schemas, the flights service, RestBench, BFCL."""
+"""Toolboxes for the static check: a hand-written shop with awkward schemas, ToolFlow's services, RestBench, BFCL."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from protocols.protocol import Evidence, ToolProtocol
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
-from toolflow_bench.services.flights import INFO, OPERATIONS, SCHEMAS
-from toolflow_bench.services.rest import document
+from toolflow_bench.services.document import document
+from toolflow_bench.services.service import find_service
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -148,10 +148,17 @@ ORDINARY = Toolbox(
 )
 
 
+def service_protocols(name: str) -> list[ToolProtocol]:
+    """The tools of a ToolFlow service as its own OpenAPI document has them; nothing is served."""
+    service = find_service(name)
+    described = document(service.operations, info=service.info, schemas=service.schemas, server="http://service.test")
+    return read_openapi(described, where=name, base_url="http://service.test")
+
+
 @cache
-def flights() -> Toolbox:
-    described = document(OPERATIONS, info=INFO, schemas=SCHEMAS, server="http://flights.test")
-    return _openapi(described, "flights")
+def services(*names: str) -> Toolbox:
+    """The tools of ToolFlow services."""
+    return Toolbox([_idle(protocol, name) for name in names for protocol in service_protocols(name)])
 
 
 @cache
@@ -160,23 +167,26 @@ def restbench(name: str) -> Toolbox:
 
 
 def _openapi(described: dict[str, Any], name: str) -> Toolbox:
-    protocols = read_openapi(described, where=name, base_url="http://service.test")
-    return Toolbox([Tool(protocol=protocol, call=lambda arguments: None, source=name) for protocol in protocols])
+    return Toolbox([_idle(p, name) for p in read_openapi(described, where=name, base_url="http://service.test")])
+
+
+def _idle(protocol: ToolProtocol, source: str) -> Tool:
+    return Tool(protocol=protocol, call=lambda arguments: None, source=source)
 
 
 @cache
-def bfcl() -> Toolbox:
-    """BFCL's functions with their documented responses; the documents' own type names are translated."""
+def bfcl(only: str | None = None) -> Toolbox:
+    """BFCL's functions, or those of one class, with their documented responses; their type names are translated."""
     documents = json.loads((SHARED / "data/bfcl/func_docs.json").read_text("utf-8"))
     tools = []
-    for source, functions in documents.items():
-        for function in functions:
+    for source in documents if only is None else [only]:
+        for function in documents[source]:
             protocol = ToolProtocol(
                 name=function["name"],
                 input_schema=_json_schema(function["parameters"]),
                 output_schema=_json_schema(function["response"]) if function.get("response") else None,
             )
-            tools.append(Tool(protocol=protocol, call=lambda arguments: None, source=source))
+            tools.append(_idle(protocol, source))
     return Toolbox(tools)
 
 
@@ -199,9 +209,22 @@ def _json_schema(node: Any) -> Any:
 
 BOXES: dict[str, Callable[[], Toolbox]] = {
     "shop": lambda: SHOP,
-    "flights": flights,
     "spotify": lambda: restbench("spotify"),
     "tmdb": lambda: restbench("tmdb"),
     "bfcl": bfcl,
     "ordinary": lambda: ORDINARY,
 }
+
+
+def toolbox(spec: str) -> Toolbox:
+    """The toolbox that a program of the corpus names: one of `BOXES`, `bfcl:CLASS`, or names of services."""
+    if spec in BOXES:
+        return BOXES[spec]()
+    if spec.startswith("bfcl:"):
+        return bfcl(spec.removeprefix("bfcl:"))
+    return services(*spec.split())
+
+
+def needs_shared(spec: str) -> bool:
+    """Whether the toolbox comes from data that is not in the repository."""
+    return spec.startswith("bfcl") or spec in ("spotify", "tmdb")

@@ -13,14 +13,14 @@ from atc.check.flow import flow_findings
 from atc.check.hints import read_hints
 from atc.check.names import unbound_names
 from atc.check.output import output_findings
-from atc.check.report import render_finding
+from atc.check.report import characters, render_finding, render_place
 from atc.check.scopes import read_scopes
 from atc.check.shadows import shadowed_tools
 from atc.check.syntax import doubled_arguments, parse
 from atc.types import Finding, Program
 from protocols.toolbox import Toolbox
 
-__all__ = ["MOST_FINDINGS", "called_tools", "check", "render_finding"]
+__all__ = ["MOST_FINDINGS", "called_tools", "characters", "check", "render_finding", "render_place"]
 
 MOST_FINDINGS = 10
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from atc.check.core import Core
 from atc.check.fields import field_type, item_type, value_type
-from atc.check.iteration import iterate_one, some_item
+from atc.check.iteration import as_tuple, iterate_one, some_item
 from atc.check.kinds import (
     ANY,
     INT,
@@ -15,17 +15,20 @@ from atc.check.kinds import (
     Array,
     Atom,
     Awaitable,
+    Function,
     Iterating,
     Listing,
     Mapped,
     Nothing,
     Record,
+    ToolRef,
     Tuple,
     Type,
 )
 from atc.check.lattice import join, members
 from atc.check.misread import report_read
 from atc.check.nulls import need_value
+from atc.check.objects import Instance, Made
 
 _LAZY = ("generator", "map", "zip", "filter", "enumerate", "reversed", "dict_keys", "dict_values", "dict_items")
 
@@ -128,19 +131,32 @@ def _read_one(core: Core, member: Type, key: Any, _node: ast.expr) -> Type | Non
         case Listing(cell):
             return some_item(cell.item) if isinstance(key, int) else None
         case Tuple(items):
-            if not isinstance(key, int):
-                return None
-            return items[key] if -len(items) <= key < len(items) else ANY
+            return _at(items, key)
         case Atom("str"):
             return STR if isinstance(key, int) else None
         case Atom("bytes"):
             return INT
-        case Atom() | Awaitable():
+        case Atom() | Awaitable() | ToolRef() | Function() | Made("Exception" | "ToolError"):
             return None
+        case Instance():
+            return _of_instance(member, key)
         case Iterating(kind=kind):
             return None if kind in _LAZY else ANY
         case _:
             return ANY
+
+
+def _of_instance(member: Instance, key: Any) -> Type | None:
+    fields = as_tuple(member)
+    if fields is None:
+        return ANY if "__getitem__" in member.shape.members else None
+    return _at(fields.items, key)
+
+
+def _at(items: tuple[Type, ...], key: Any) -> Type | None:
+    if not isinstance(key, int):
+        return None
+    return items[key] if -len(items) <= key < len(items) else ANY
 
 
 def _field(core: Core, record: Record, key: str) -> Type | None:

@@ -31,7 +31,7 @@ def length(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if first is not None:
         value = need_value(core, first[0], first[1], "len() fails on None")
         lazy = isinstance(value, Iterating) and value.kind in ("generator", "map", "zip", "filter")
-        wrong = category(value) == "number" or lazy
+        wrong = category(value) in ("number", "function") or lazy
         if wrong and not core.catches("TypeError", "Exception", "BaseException"):
             what = spelled(first[1])
             core.report("not-a-list", node, f"{what} is {described(members(value)[0])}; it has no len().")

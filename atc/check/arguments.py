@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from atc.check.core import Core
-from atc.check.kinds import Type
+from atc.check.kinds import Mapped, Tuple, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,14 @@ class Arguments:
         return (self.values[0], self.nodes[0]) if self.values and self.sure else None
 
 
+def exact(value: Type) -> TypeGuard[Mapped]:
+    """Whether it is a dict of which every key is known."""
+    if not isinstance(value, Mapped) or value.refined:
+        return False
+    cell = value.cell
+    return not cell.open and not cell.shrunk and cell.keys.keys() == cell.first
+
+
 def read_arguments(core: Core, node: ast.Call, *, skip: int = 0) -> Arguments:
     """Every argument of a call, evaluated."""
     values: list[Type] = []
@@ -40,7 +49,12 @@ def read_arguments(core: Core, node: ast.Call, *, skip: int = 0) -> Arguments:
     loose: list[Type] = []
     for argument in node.args[skip:]:
         if isinstance(argument, ast.Starred):
-            loose.append(core.evaluate(argument.value))
+            value = core.evaluate(argument.value)
+            if isinstance(value, Tuple):
+                values.extend(value.items)
+                nodes.extend([argument.value] * len(value.items))
+                continue
+            loose.append(value)
             sure = False
         else:
             values.append(core.evaluate(argument))
@@ -49,7 +63,10 @@ def read_arguments(core: Core, node: ast.Call, *, skip: int = 0) -> Arguments:
         value = core.evaluate(keyword.value)
         if keyword.arg is None:
             loose.append(value)
-            sure = False
+            if exact(value):
+                named.update(value.cell.keys)
+            else:
+                sure = False
         else:
             named[keyword.arg] = value
     return Arguments(values, nodes, named, sure, loose)

@@ -6,11 +6,14 @@ import ast
 from collections import deque
 from collections.abc import Iterable
 
+from atc.check import moments
+from atc.check.classes import attribute_of
 from atc.check.core import Core
 from atc.check.iteration import keys_text, report_iterated
 from atc.check.kinds import ANY, NUMBERS, Array, Atom, KeyOf, Library, Listing, Mapped, Record, Tuple, Type
 from atc.check.lattice import members
 from atc.check.nulls import need_value
+from atc.check.objects import Class, Instance, Made
 from atc.check.report import nearest, spelled
 from atc.check.words import described
 
@@ -18,6 +21,7 @@ _ATTRIBUTES: dict[str, frozenset[str]] = {
     name: frozenset(dir(kind))
     for name, kind in {"dict": dict, "list": list, "str": str, "set": set, "deque": deque, "tuple": tuple}.items()
 }
+_OF_NONE = frozenset(dir(None))
 _ATTRIBUTES["number"] = frozenset(dir(int)) | frozenset(dir(float))
 _OF_DICT_KINDS = {"most_common", "elements", "total", "subtract", "move_to_end", "default_factory"}
 """What `Counter`, `OrderedDict` and `defaultdict` have besides."""
@@ -25,10 +29,15 @@ _OF_DICT_KINDS = {"most_common", "elements", "total", "subtract", "move_to_end",
 
 def attribute(core: Core, value: Type, node: ast.Attribute) -> Type:
     """The type of `value.attr` where it is not called at once."""
+    if node.attr in _OF_NONE:
+        return ANY
     value = need_value(core, value, node.value, f"it has no attribute {node.attr!r}")
     if isinstance(value, Library):
         return Library(f"{value.name}.{node.attr}")
-    check_attribute(core, value, node)
+    if isinstance(value, Instance | Class):
+        return attribute_of(core, value, node)
+    if check_attribute(core, value, node) and isinstance(value, Made):
+        return moments.attribute_of(value, node.attr)
     core.escape([value])
     return ANY
 
@@ -58,6 +67,8 @@ def _attributes(member: Type) -> Iterable[str] | None:
             return _ATTRIBUTES.get(kind)
         case Tuple(kind=kind):
             return _ATTRIBUTES[kind]
+        case Made():
+            return moments.attributes_of(member)
         case Atom("str"):
             return _ATTRIBUTES["str"]
         case Atom(name) if name in NUMBERS:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atc.check.argument_types import check_value
+from atc.check.arguments import exact
 from atc.check.core import Core
 from atc.check.fields import calmed
 from atc.check.kinds import Mapped, ToolRef, Type
@@ -33,7 +34,8 @@ def given(core: Core, call: ast.Call, *, skip: int = 0) -> Given:
     for argument in call.args[skip:]:
         core.evaluate(argument.value if isinstance(argument, ast.Starred) else argument)
     named = [(keyword, core.evaluate(keyword.value)) for keyword in call.keywords]
-    more = len(positional) < len(call.args[skip:]) or any(keyword.arg is None for keyword, _ in named)
+    open_ended = any(keyword.arg is None and not exact(value) for keyword, value in named)
+    more = len(positional) < len(call.args[skip:]) or open_ended
     spread = [(keyword, name) for keyword, value in named if keyword.arg is None for name in _first_keys(value)]
     return Given(tuple(positional), tuple((k, value) for k, value in named if k.arg is not None), tuple(spread), more)
 
@@ -43,17 +45,41 @@ def _first_keys(value: Type) -> list[str]:
     return sorted(value.cell.first) if isinstance(value, Mapped) and not value.cell.shrunk else []
 
 
-def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False) -> Type:
-    """Check one call of a tool and give the type of its result. `partial` calls may leave arguments out."""
+def call_tool(
+    core: Core,
+    alias: str,
+    call: ast.Call,
+    *,
+    skip: int = 0,
+    partial: bool = False,
+    before: tuple[tuple[str, Type], ...] = (),
+) -> Type:
+    """Check one call of a tool and give the type of its result.
+
+    `partial` calls may leave arguments out; `before` are those that a `partial` has passed.
+    """
     tool = core.tools[alias]
     arguments = given(core, call, skip=skip)
-    _check_names(core, tool, arguments, call, partial=partial)
-    for keyword, value in arguments.named:
+    _check_names(core, tool, arguments, call, partial=partial, before={name for name, _ in before})
+    for keyword, value in (*arguments.named, *_taken(core, call)):
         name = tool.arguments.get(keyword.arg or "")
         if name is not None:
             check_value(core, tool, name, keyword, value)
     result = core.tool_result(alias)
     return calmed(result) if any(_selects(tool, keyword.arg) for keyword, _ in arguments.named) else result
+
+
+def _taken(core: Core, call: ast.Call) -> Iterator[tuple[ast.keyword, Type]]:
+    """What `**` passes of a dict of which every key is known, as though it were written `key=dict["key"]`."""
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            continue
+        with core.silence():
+            value = core.evaluate(keyword.value)
+        for name, kind in value.cell.keys.items() if exact(value) else ():
+            place: ast.expr = ast.Subscript(keyword.value, ast.Constant(name), ast.Load())
+            place = ast.copy_location(place, keyword.value)
+            yield ast.copy_location(ast.keyword(name, place), keyword), kind
 
 
 def _selects(tool: Tool, argument: str | None) -> bool:
@@ -65,7 +91,7 @@ def _selects(tool: Tool, argument: str | None) -> bool:
     return bool(_SELECTING & set(words)) or "boolean" in types(resolve(tool.protocol.parameters[name], {}))
 
 
-def _check_names(core: Core, tool: Tool, arguments: Given, call: ast.Call, *, partial: bool) -> None:
+def _check_names(core: Core, tool: Tool, arguments: Given, call: ast.Call, *, partial: bool, before: set[str]) -> None:
     alias, known = tool.alias, list(tool.arguments)
     seen: set[str] = set()
     unknown: list[tuple[ast.keyword, str]] = []
@@ -77,8 +103,16 @@ def _check_names(core: Core, tool: Tool, arguments: Given, call: ast.Call, *, pa
         elif name not in tool.arguments and not _open(tool):
             unknown.append((keyword, name))
         seen.add(name)
-    unknown += [(keyword, name) for keyword, name in arguments.spread if name not in tool.arguments and not _open(tool)]
-    seen.update(name for _, name in arguments.spread)
+    for keyword, name in arguments.spread:
+        if name in seen:
+            message = (
+                f"argument {name!r} of {alias} is given by name and in {spelled(keyword.value)}. Keep one of them."
+            )
+            core.report("doubled-argument", keyword, message, tool=alias)
+        elif name not in tool.arguments and not _open(tool):
+            unknown.append((keyword, name))
+        seen.add(name)
+    seen |= before
     for keyword, name in unknown:
         _report_unknown(core, tool, keyword, name, [free for free in known if free not in seen])
     for argument, free in zip(arguments.positional, _open_names(tool, seen), strict=False):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from atc.check.arguments import read_arguments
+from atc.check.arguments import Arguments, read_arguments
 from atc.check.core import Core
 from atc.check.iteration import iterate
 from atc.check.kinds import ANY, NONE, Awaitable, Iterating, ToolRef, Tuple, Type
-from atc.check.lattice import joined, members
+from atc.check.lattice import join, joined, members
+from atc.check.moments import FAILURE, TASK_GROUP
 from atc.check.ordering import apply
 
 
@@ -41,8 +42,8 @@ def _gather(core: Core, node: ast.Call) -> Type:
         values.append(core.evaluate(part))
     for keyword in node.keywords:
         core.evaluate(keyword.value)
-    results = [ANY if lenient else _result(value) for value in values]
-    if starred or lenient:
+    results = [join(_result(value), FAILURE) if lenient else _result(value) for value in values]
+    if starred:
         return Awaitable(core.listing(node, joined(results)))
     return Awaitable(Tuple(tuple(results), "list")) if results else Awaitable(ANY)
 
@@ -63,6 +64,18 @@ def _passing(core: Core, node: ast.Call) -> Type:
     """`create_task(x)`, `wait_for(x, timeout)`: awaiting gives what awaiting x gives."""
     arguments = read_arguments(core, node)
     return Awaitable(_result(arguments.values[0])) if arguments.values and arguments.sure else Awaitable(ANY)
+
+
+def _task_group(_core: Core, _node: ast.Call) -> Type:
+    return TASK_GROUP
+
+
+def create_task(core: Core, arguments: Arguments) -> Type:
+    """`group.create_task(x)`."""
+    if arguments.first() is None:
+        core.escape(arguments.every())
+        return Awaitable(ANY)
+    return Awaitable(_result(arguments.values[0]))
 
 
 def _run(core: Core, node: ast.Call) -> Type:
@@ -89,6 +102,7 @@ ASYNCIO: dict[str, Callable[[Core, ast.Call], Type]] = {
     "asyncio.ensure_future": _passing,
     "asyncio.wait_for": _passing,
     "asyncio.shield": _passing,
+    "asyncio.TaskGroup": _task_group,
     "asyncio.run": _run,
     "asyncio.as_completed": _as_completed,
     "asyncio.sleep": _sleep,

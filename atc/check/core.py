@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 
+from atc.check.cells import Cells
 from atc.check.frames import Env, Frame, Mentions
 from atc.check.hints import Hints
-from atc.check.kinds import (
-    ANY,
-    DictCell,
-    Function,
-    Iterating,
-    ListCell,
-    Listing,
-    Mapped,
-    Record,
-    Tuple,
-    Type,
-    Union,
-)
+from atc.check.kinds import ANY, Function, Iterating, Listing, Mapped, Record, Tuple, Type, Union
 from atc.check.lattice import join, members, without
+from atc.check.objects import Bound, Instance
 from atc.check.report import finding
 from atc.check.scopes import FunctionNode, Scopes
 from atc.check.shapes import Document, response_document, result_type
@@ -33,14 +22,38 @@ MOST_STEPS = 40_000
 """Expressions and statements visited before the check stops looking further (about 0.1 s)."""
 
 
+class _Condition:
+    """A block that may not run. One object for all such blocks of a check: they are entered thousands of times."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def __enter__(self) -> None:
+        self._core.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._core.depth -= 1
+
+
+class _Silence(_Condition):
+    """A block without findings."""
+
+    def __enter__(self) -> None:
+        self._core.quiet += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._core.quiet -= 1
+
+
 class OutOfSteps(Exception):
     """The program needs more steps than the check spends; what was found so far stands."""
 
 
-class Core:
+class Core(Cells):
     """State shared by the parts of the analysis. `Flow` (flow.py) adds how statements and expressions run."""
 
     def __init__(self, tools: Toolbox, scopes: Scopes, hints: Hints) -> None:
+        super().__init__()
         self.tools = tools
         self.scopes = scopes
         self.hints = hints
@@ -50,12 +63,13 @@ class Core:
         """Functions of the program that code unknown to us may call."""
         self.findings: list[Finding] = []
         self.frame = Frame(scopes.module)
-        self.version = 0
         self.steps = 0
         self.shielded: list[frozenset[str]] = []
         self.quiet = 0
         self.depth = 0
         """How many conditions the current point stands under."""
+        self._condition = _Condition(self)
+        self._silence = _Silence(self)
         self.lasting: list[Finding] = []
         """Findings that hold even if a loop's body is looked at again."""
         self.active: list[ast.AST] = []
@@ -69,8 +83,15 @@ class Core:
         """What the parameters of a function are where a call leaves them out."""
         self.overwritten: set[str] = set()
         """Keys that the program sets in responses, whose schemas then say nothing about them."""
+        self.owners: dict[ast.AST, Type] = {}
+        """The object that a method of a class of the program is called on."""
+        self.untracked: set[str] = set()
+        """Attributes that are set on objects of which we do not know whose they are."""
+        self.recorded: dict[str, Type] = {}
+        """Every value that a `global` or `nonlocal` name was given."""
+        self.settled: dict[str, Type] = {}
+        """What such a name may be at any time, known from an earlier run."""
         self._results: dict[str, tuple[Document | None, Type]] = {}
-        self._cells: dict[tuple[ast.AST, str], Any] = {}
 
     # What flow.py provides.
 
@@ -99,23 +120,13 @@ class Core:
         if not self.quiet:
             self.findings.append(finding(code, node, message, tool=tool, better=better, keys=keys, certain=certain))
 
-    @contextmanager
-    def condition(self) -> Iterator[None]:
+    def condition(self) -> AbstractContextManager[None]:
         """Within the block, what runs may as well not run."""
-        self.depth += 1
-        try:
-            yield
-        finally:
-            self.depth -= 1
+        return self._condition
 
-    @contextmanager
-    def silence(self) -> Iterator[None]:
+    def silence(self) -> AbstractContextManager[None]:
         """Evaluate without findings."""
-        self.quiet += 1
-        try:
-            yield
-        finally:
-            self.quiet -= 1
+        return self._silence
 
     def catches(self, *exceptions: str) -> bool:
         """Whether a `try` around this point handles one of these exceptions."""
@@ -148,8 +159,15 @@ class Core:
         """Give a name of the current frame a value."""
         if self.frame.env is not None:
             self.frame.env.names[name] = value
+        if name in self.scopes.shared:
+            self.recorded[name] = join(self.recorded.get(name, value), value)
         for values in self.frame.risky:
             values[name] = join(values[name], value) if name in values else value
+
+    def unbind(self, name: str) -> None:
+        """Take a name of the current frame away (`del`)."""
+        if self.frame.env is not None:
+            self.frame.env.names.pop(name, None)
 
     def forget(self, keys: Iterable[str | None]) -> None:
         """Variables no longer tell what stands under these keys of theirs (None: under any)."""
@@ -171,44 +189,14 @@ class Core:
             self._results[alias] = (document, known)
         return self._results[alias][1]
 
-    # What the program's own containers hold.
-
-    def listing(self, node: ast.AST, item: Type, kind: str = "list") -> Listing:
-        """The list that the program makes at `node`, now holding `item` too."""
-        cell = self._cells.setdefault((node, "list"), ListCell())
-        self.add(cell, item)
-        return Listing(cell, kind)
-
-    def mapped(self, node: ast.AST) -> Mapped:
-        """The dict that the program makes at `node`."""
-        return Mapped(self._cells.setdefault((node, "dict"), DictCell()))
-
-    def add(self, cell: ListCell, item: Type) -> None:
-        """Put an item into a list."""
-        new = join(cell.item, item)
-        if new != cell.item:
-            cell.item = new
-            self.version += 1
-
-    def put(self, cell: DictCell, key: Any, value: Type) -> None:
-        """Put a value under a constant key."""
-        new = join(cell.keys.get(key, value), value)
-        if key not in cell.keys or new != cell.keys[key]:
-            cell.keys[key] = new
-            self.version += 1
-
-    def put_any(self, cell: DictCell, key: Type, value: Type) -> None:
-        """Put a value under a computed key."""
-        keys, values = join(cell.key, key), join(cell.value, value)
-        if not cell.open or keys != cell.key or values != cell.value:
-            cell.open, cell.key, cell.value = True, keys, values
-            self.version += 1
-
-    def shrink(self, cell: DictCell) -> None:
-        """Take some key out of a dict."""
-        if not cell.shrunk:
-            cell.shrunk = True
-            self.version += 1
+    def unsettled(self, attribute: str) -> bool:
+        """Whether an attribute may change where we do not see it."""
+        frame: Frame | None = self.frame if self.hints.attributes[attribute] > 1 else None
+        while frame is not None:
+            if frame.late or frame.detached:
+                return True
+            frame = frame.parent
+        return attribute in self.untracked
 
     def escape(self, values: Iterable[Type], depth: int = 0) -> None:
         """Forget what the program's containers hold: code that we do not know may change them."""
@@ -233,3 +221,12 @@ class Core:
                     self.escape([member.item], depth + 1)
                 elif isinstance(member, Function):
                     self.given_away.append(member.node)
+                elif isinstance(member, Instance | Bound):
+                    self._give_away(member if isinstance(member, Instance) else member.owner, depth)
+
+    def _give_away(self, value: Type, depth: int) -> None:
+        """An object whose methods code that we do not know may call."""
+        if isinstance(value, Instance):
+            methods = [kind for _, kind in value.shape.members.values() if isinstance(kind, Function)]
+            self.given_away += [method.node for method in methods if method.node not in self.given_away]
+            self.escape(value.shape.attributes.values(), depth + 1)

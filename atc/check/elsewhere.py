@@ -22,6 +22,16 @@ def changed_keys(functions: Iterable[FunctionNode]) -> set[str]:
     }
 
 
+def changed_attributes(functions: Iterable[FunctionNode]) -> set[str]:
+    """Attributes that they set."""
+    return {
+        node.attr
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+
+
 def touched_names(functions: Iterable[FunctionNode], scopes: Scopes) -> set[str]:
     """Names from outside that they may change the value of: stored into, called a method of, or passed on."""
     return {

@@ -16,9 +16,13 @@ from atc.check.words import described
 
 def check_equal(core: Core, node: ast.Compare, left: Type, right: Type) -> None:
     """Check `left == right`, `left != right` or `left in right` (a single comparison, not one of several)."""
-    if len(node.ops) != 1 or node in core.hints.alternative:
+    if len(node.ops) != 1:
         return
     op, other = node.ops[0], node.comparators[0]
+    if node in core.hints.alternative:
+        if isinstance(op, ast.Eq):
+            check_case(core, node, left, right, node.left)
+        return
     if isinstance(op, ast.In | ast.NotIn):
         _check_in(core, node, left, right)
     elif isinstance(op, ast.Eq | ast.NotEq):
@@ -73,6 +77,21 @@ def _check_value(core: Core, node: ast.Compare, left_node: ast.expr, left: Type,
     then = f" Did you mean {near!r}?" if near else ""
     message = f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}"
     core.report("never-equal", node, message, better=repr(near) if near else None)
+
+
+def check_case(core: Core, node: ast.expr, left: Type, right: Type, left_node: ast.expr) -> None:
+    """One of several values that something is compared with. There the schema may lack one, but no misspelled one."""
+    alternatives = [member for member in members(left) if not isinstance(member, Null)]
+    if not (isinstance(right, Atom) and right.name == "str" and right.values is not None and len(right.values) == 1):
+        return
+    if not alternatives or not all(isinstance(m, Atom) and _impossible(m, right.values[0]) for m in alternatives):
+        return
+    text, values = right.values[0], [v for m in alternatives if isinstance(m, Atom) for v in m.values or ()]
+    near = nearest(text, values, cutoff=0.8, loose=False)
+    # A program that also writes the right one out allows for both spellings.
+    if near is not None and near not in core.hints.texts:
+        message = f"{spelled(left_node)} is never {text!r}: it is one of {listed(map(repr, values))}."
+        core.report("never-equal", node, f"{message} Did you mean {near!r}?", better=repr(near))
 
 
 def _impossible(member: Atom, text: str) -> bool:

@@ -23,6 +23,7 @@ from atc.check.narrow import apart, refine
 from atc.check.nulls import need_value
 from atc.check.operators import operate
 from atc.check.targets import bind_target
+from atc.check.templates import check_percent
 
 
 def evaluate(core: Core, node: ast.expr) -> Type:
@@ -145,7 +146,10 @@ def _yield_from(core: Core, node: ast.YieldFrom) -> Type:
 
 
 def _bin_op(core: Core, node: ast.BinOp) -> Type:
-    return operate(core, node.op, node.left, core.evaluate(node.left), node.right, core.evaluate(node.right), node)
+    left, right = core.evaluate(node.left), core.evaluate(node.right)
+    if isinstance(node.op, ast.Mod):
+        check_percent(core, node.left, left, node.right, right)
+    return operate(core, node.op, node.left, left, node.right, right, node)
 
 
 def _unary(core: Core, node: ast.UnaryOp) -> Type:

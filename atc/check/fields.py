@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atc.check.kinds import ANY, Array, Null, Record, Type
+from atc.check.kinds import ANY, Array, Null, Record, Tuple, Type
 from atc.check.lattice import join, members, not_none
 from atc.check.shapes import convert
 
@@ -44,6 +44,8 @@ def calmed(value: Type) -> Type:
                 quiet.append(Record(shape, where, refined, calm=True))
             case Array(shape, where):
                 quiet.append(Array(shape, where, calm=True))
+            case Tuple(items, kind):
+                quiet.append(Tuple(tuple(calmed(item) for item in items), kind))
             case Null():
                 quiet.append(Null())
             case _:

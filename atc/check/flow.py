@@ -6,11 +6,12 @@ import ast
 
 from atc.check import expressions, statements
 from atc.check.core import Core, OutOfSteps
-from atc.check.elsewhere import changed_keys, touched_names
+from atc.check.elsewhere import changed_attributes, changed_keys, touched_names
 from atc.check.frames import Frame
 from atc.check.functions import run_body, unknown_parameters
 from atc.check.hints import Hints
-from atc.check.kinds import Function, Type
+from atc.check.kinds import Array, Atom, Function, Listing, Mapped, Null, Record, Type
+from atc.check.lattice import members
 from atc.check.scopes import FunctionNode, Scopes
 from atc.types import Finding
 from protocols.toolbox import Toolbox
@@ -27,16 +28,14 @@ _ABOUT_VALUES = {
 }
 
 
+_DATA = (Record, Array, Atom, Null, Listing, Mapped)
+
+
 class Flow(Core):
     """The analysis itself: `Core` with its statements and expressions."""
 
-    def evaluate(self, node: ast.expr) -> Type:
-        """The type of an expression, its findings reported."""
-        return expressions.evaluate(self, node)
-
-    def execute(self, body: list[ast.stmt]) -> None:
-        """Run statements in the current frame."""
-        statements.execute(self, body)
+    evaluate = expressions.evaluate
+    execute = statements.execute
 
 
 def flow_findings(scopes: Scopes, hints: Hints, tools: Toolbox) -> list[Finding]:
@@ -45,14 +44,32 @@ def flow_findings(scopes: Scopes, hints: Hints, tools: Toolbox) -> list[Finding]
     elsewhere = _run(flow)
     changed = changed_keys(elsewhere)
     touched = touched_names(elsewhere, scopes)
-    if changed or touched:
+    attributes = flow.untracked | changed_attributes(elsewhere)
+    settled = _settled(flow, touched)
+    if changed or touched or attributes or settled:
         # Functions that run at a time unknown to us change what others read: begin again, knowing that.
         flow = Flow(tools, scopes, hints)
         flow.overwritten |= changed
         flow.volatile |= touched
+        flow.untracked |= attributes
+        flow.settled |= settled
         _run(flow)
     found = [*flow.findings, *flow.lasting]
     return [finding for finding in found if finding.code not in _ABOUT_VALUES] if flow.foreign else found
+
+
+def _settled(flow: Flow, touched: set[str]) -> dict[str, Type]:
+    """What names that functions share may be at any time, where that is data alone."""
+    if not flow.recorded:
+        return {}
+    parameters = {
+        part.arg for node in flow.scopes.functions for part in ast.walk(node.args) if isinstance(part, ast.arg)
+    }
+    return {
+        name: kind
+        for name, kind in flow.recorded.items()
+        if name not in touched | parameters and all(isinstance(member, _DATA) for member in members(kind))
+    }
 
 
 def _run(flow: Flow) -> list[FunctionNode]:
@@ -78,7 +95,10 @@ def _run_detached(flow: Flow, node: FunctionNode) -> None:
     flow.analysed.add(node)
     outer = Frame(flow.scopes.module, env=flow.frame.env, detached=True)
     frame = _frames(flow, node, outer)
-    frame.env = flow.env.__class__(unknown_parameters(node.args))
+    parameters = unknown_parameters(node.args)
+    if node in flow.owners and parameters:
+        parameters[next(iter(parameters))] = flow.owners[node]
+    frame.env = flow.env.__class__(parameters)
     flow.shielded.clear()
     run_body(flow, Function(node, frame.parent or outer), frame)
 

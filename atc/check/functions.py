@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from atc.check.core import Core
 from atc.check.frames import Env, Frame, join_env
-from atc.check.kinds import ANY, NEVER, NONE, Awaitable, Function, Iterating, Type
+from atc.check.kinds import ANY, NEVER, NONE, Awaitable, DictCell, Function, Iterating, Mapped, Tuple, Type
 from atc.check.lattice import join
 
 MOST_DEPTH = 12
@@ -83,13 +83,10 @@ def bind_parameters(
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     bound = dict(core.defaults.get(function.node, {}))
     bound.update(zip(names, positional, strict=False))
-    if len(positional) > len(names):
-        if arguments.vararg is None:
-            return None
-        rest = positional[len(names) :]
-        bound[arguments.vararg.arg] = core.listing(arguments.vararg, join(*rest), "tuple")
-    elif arguments.vararg is not None:
-        bound[arguments.vararg.arg] = ANY
+    if len(positional) > len(names) and arguments.vararg is None:
+        return None
+    if arguments.vararg is not None:
+        bound[arguments.vararg.arg] = Tuple(tuple(positional[len(names) :]))
     keywords = {*names, *(argument.arg for argument in arguments.kwonlyargs)}
     for name, value in named.items():
         if name in keywords:
@@ -97,8 +94,9 @@ def bind_parameters(
         elif arguments.kwarg is None:
             return None
     if arguments.kwarg is not None:
-        core.escape(named.values())
-        bound[arguments.kwarg.arg] = ANY
+        # Each call has a dict of its own, whose keys are all known.
+        rest = {name: value for name, value in named.items() if name not in keywords}
+        bound[arguments.kwarg.arg] = Mapped(DictCell(rest, first=frozenset(rest)))
     return bound if all(name in bound for name in keywords) else None
 
 

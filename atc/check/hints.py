@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -19,6 +20,12 @@ class Hints:
     """Calls of coroutine functions that run at once: awaited, gathered, or given to `asyncio.run`."""
     kept: set[ast.AST] = field(default_factory=set)
     """Calls whose result is first given a name."""
+    attributes: Counter[str] = field(default_factory=Counter)
+    """Attributes that the program sets, and in how many places."""
+    bases: set[str] = field(default_factory=set)
+    """Names that classes of the program inherit from: such a class may use what those have that inherit from it."""
+    texts: set[str] = field(default_factory=set)
+    """Every string that the program writes out."""
 
 
 def read_hints(nodes: Iterable[ast.AST]) -> Hints:
@@ -26,17 +33,17 @@ def read_hints(nodes: Iterable[ast.AST]) -> Hints:
     hints = Hints()
     for node in nodes:
         match node:
+            case ast.Attribute() | ast.Constant() | ast.ClassDef():
+                _note_name(node, hints)
             case ast.If() | ast.IfExp():
                 _mark_gets(node.test, hints.tolerated)
                 _mark_chain(node, hints)
             case ast.While(test=test) | ast.Assert(test=test):
                 _mark_gets(test, hints.tolerated)
             case ast.comprehension(ifs=tests):
-                for test in tests:
-                    _mark_gets(test, hints.tolerated)
+                _mark_each(tests, hints.tolerated)
             case ast.BoolOp(op=op, values=values):
-                for value in values[:-1]:
-                    _mark_gets(value, hints.tolerated)
+                _mark_each(values[:-1], hints.tolerated)
                 if isinstance(op, ast.Or):
                     hints.alternative.update(part for part in ast.walk(node) if isinstance(part, ast.Compare))
             case ast.Await(value=ast.Call() as call):
@@ -46,6 +53,21 @@ def read_hints(nodes: Iterable[ast.AST]) -> Hints:
             case ast.Assign(value=ast.Call() as call) | ast.AnnAssign(value=ast.Call() as call):
                 hints.kept.add(call)
     return hints
+
+
+def _note_name(node: ast.Attribute | ast.Constant | ast.ClassDef, hints: Hints) -> None:
+    match node:
+        case ast.Attribute(attr=attr, ctx=ast.Store() | ast.Del()):
+            hints.attributes[attr] += 1
+        case ast.Constant(value=str(text)):
+            hints.texts.add(text)
+        case ast.ClassDef(bases=bases):
+            hints.bases.update(base.id for base in bases if isinstance(base, ast.Name))
+
+
+def _mark_each(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
+    for test in tests:
+        _mark_gets(test, found)
 
 
 def _coroutines(call: ast.Call) -> list[ast.AST]:

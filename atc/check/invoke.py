@@ -7,21 +7,28 @@ import ast
 from atc.check.arguments import Arguments, read_arguments
 from atc.check.attributes import check_attribute
 from atc.check.calls import call_tool, report_mapped
+from atc.check.classes import attribute_of, call_bound, construct
 from atc.check.core import Core
 from atc.check.functions import call_function
 from atc.check.kinds import ANY, NEVER, Function, Library, ToolRef, Type
-from atc.check.lattice import members
+from atc.check.lattice import joined, members
 from atc.check.library import call_library
 from atc.check.methods import call_method
 from atc.check.nulls import need_value
+from atc.check.objects import Bound, Class, Instance, Partial
+from atc.check.paths import release
+from atc.check.pools import EXECUTOR
 
 
 def call(core: Core, node: ast.Call) -> Type:
     """The type of a call."""
     func = node.func
     if isinstance(func, ast.Attribute):
-        return _call_attribute(core, func, node)
-    return _call_value(core, core.evaluate(func), node)
+        result = _call_attribute(core, func, node)
+    else:
+        result = _call_value(core, core.evaluate(func), node)
+    release(core, node)
+    return result
 
 
 def _call_value(core: Core, callee: Type, node: ast.Call) -> Type:
@@ -34,9 +41,31 @@ def _call_value(core: Core, callee: Type, node: ast.Call) -> Type:
         result = call_function(core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node)
         _die_if_endless(core, callee, result)
         return result
+    if isinstance(callee, Class):
+        return construct(core, callee.shape, arguments, node)
+    if isinstance(callee, Bound):
+        return call_bound(core, callee, arguments, node)
+    if isinstance(callee, Partial):
+        return _call_partial(core, callee, arguments, node)
+    if all(isinstance(member, ToolRef) for member in members(callee)):
+        return joined(core.tool_result(member.alias) for member in members(callee) if isinstance(member, ToolRef))
     _run_detached(core, callee, arguments)
     core.escape(arguments.every())
     return ANY
+
+
+def _call_partial(core: Core, callee: Partial, arguments: Arguments, node: ast.Call) -> Type:
+    """A call of `partial(f, …)`: what was passed before comes first."""
+    match callee.callee:
+        case ToolRef(alias):
+            return call_tool(core, alias, node, before=callee.known)
+        case Function() as function:
+            values = [*callee.positional, *arguments.values]
+            named = dict(callee.known) | arguments.named
+            return call_function(core, function, values, named, sure=arguments.sure, call=node)
+        case _:
+            core.escape(arguments.every())
+            return ANY
 
 
 def _run_detached(core: Core, callee: Type, arguments: Arguments) -> None:
@@ -57,12 +86,14 @@ def _call_attribute(core: Core, func: ast.Attribute, node: ast.Call) -> Type:
     if isinstance(value, Library):
         return call_library(core, f"{value.name}.{func.attr}", node)
     value = need_value(core, value, func.value, f"it has no method {func.attr!r}")
+    if isinstance(value, Instance | Class):
+        return _call_value(core, attribute_of(core, value, func), node)
     if not check_attribute(core, value, func):
         read_arguments(core, node)
         return ANY
     if func.attr == "map" and node.args and isinstance(callee := core.evaluate(node.args[0]), ToolRef):
         report_mapped(core, callee, node)
-    if func.attr in ("submit", "run_in_executor", "apply_async") and _submits_tool(core, node):
+    if value != EXECUTOR and func.attr in ("submit", "run_in_executor", "apply_async") and _submits_tool(core, node):
         return ANY
     return call_method(core, value, func, node, read_arguments(core, node))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from atc.check.core import Core
 from atc.check.fields import item_type
+from atc.check.functions import call_function
 from atc.check.kinds import (
     ANY,
     INT,
@@ -15,20 +16,29 @@ from atc.check.kinds import (
     Array,
     Atom,
     Awaitable,
+    Function,
     Iterating,
     KeyOf,
     Listing,
     Mapped,
     Nothing,
     Record,
+    ToolRef,
     Tuple,
     Type,
 )
 from atc.check.lattice import join, joined, members
 from atc.check.nulls import need_value
+from atc.check.objects import Instance, Made
 from atc.check.report import listed, spelled
 from atc.check.shapes import convert
 from atc.check.words import described
+
+
+def called(core: Core, tool: ToolRef) -> str:
+    """A call of a tool, its required arguments left open."""
+    known = core.tools[tool.alias]
+    return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
 
 
 def some_item(value: Type) -> Type:
@@ -68,18 +78,38 @@ def iterate(core: Core, value: Type, node: ast.expr) -> Type:
     """The type of each item when `value` is iterated at `node`."""
     value = need_value(core, value, node, "it cannot be iterated")
     alternatives = members(value)
-    bad = [m for m in alternatives if isinstance(m, Awaitable) or (isinstance(m, Atom) and m.name in NUMBERS)]
+    bad = [m for m in alternatives if _single(m)]
     if len(bad) == len(alternatives) and not core.catches("TypeError", "Exception", "BaseException"):
         if isinstance(bad[0], Awaitable):
             message, better = f"{spelled(node)} was not awaited. Write `await`.", f"await {spelled(node)}"
             core.report("missing-await", node, message, better=better)
         else:
-            core.report("not-a-list", node, f"{spelled(node)} is {described(bad[0])}; it cannot be iterated.")
+            then = f" Call it: {called(core, bad[0])}." if isinstance(bad[0], ToolRef) else ""
+            core.report("not-a-list", node, f"{spelled(node)} is {described(bad[0])}; it cannot be iterated.{then}")
         return ANY
-    return join(*(some_item(iterate_one(core, member, node)) for member in alternatives))
+    # An empty list beside one with items (`.get("rows", [])`) adds none.
+    return some_item(join(*(iterate_one(core, member, node) for member in alternatives)))
 
 
-def iterate_one(_core: Core, member: Type, node: ast.expr | None = None) -> Type:
+def _single(member: Type) -> bool:
+    """Whether it holds no items."""
+    match member:
+        case Awaitable() | ToolRef() | Function() | Made("date" | "datetime" | "time" | "timedelta"):
+            return True
+        case Atom(name):
+            return name in NUMBERS
+        case _:
+            return False
+
+
+def as_tuple(value: Instance) -> Tuple | None:
+    """A named tuple as a tuple; None for any other object."""
+    if not value.shape.ordered or value.shape.fields is None:
+        return None
+    return Tuple(tuple(value.shape.attributes.get(name, ANY) for name in value.shape.fields))
+
+
+def iterate_one(core: Core, member: Type, node: ast.expr | None = None) -> Type:
     """The items of one alternative."""
     match member:
         case Array():
@@ -88,6 +118,13 @@ def iterate_one(_core: Core, member: Type, node: ast.expr | None = None) -> Type
             return cell.item
         case Tuple(items):
             return join(*items)
+        case Instance(shape):
+            fields = as_tuple(member)
+            how, method = shape.members.get("__iter__", ("", ANY))
+            if fields is None and how == "method" and isinstance(method, Function):
+                result = call_function(core, method, [member], {})
+                return result.item if isinstance(result, Iterating) else ANY
+            return ANY if fields is None else join(*fields.items)
         case Iterating(item):
             return item
         case Record(shape=shape):

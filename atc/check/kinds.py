@@ -58,9 +58,13 @@ NEVER = Nothing()
 
 @dataclass(frozen=True, slots=True)
 class Null(Type):
-    """None. `origin` is set where a response schema allows it, and unset where the program itself wrote it."""
+    """None. `origin` is set where a response schema allows it, and unset where the program itself wrote it.
+
+    `shown` says that a test has just shown it to stand under a key of a response.
+    """
 
     origin: Origin | None = None
+    shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ def members(value: Type) -> tuple[Type, ...]:
 
 def join(*values: Type) -> Type:
     """The type of something that may be any of `values`."""
+    if len(values) == 1 or (len(values) == 2 and values[0] is values[1]):
+        return values[0]
     found: list[Type] = []
     for value in values:
         for member in members(value):
@@ -85,6 +87,11 @@ def keep(value: Type, wanted: Callable[[Type], bool]) -> Type:
 def not_none(value: Type) -> Type:
     """`value` after a test that excludes None."""
     return keep(value, lambda member: not isinstance(member, Null)) if isinstance(value, Union) else value
+
+
+def proven(value: Type) -> Type:
+    """`value` where a test has shown that it is not None: what is None alone never gets there."""
+    return NEVER if isinstance(value, Null) else not_none(value)
 
 
 def literal(value: Any) -> Type:

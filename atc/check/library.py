@@ -7,6 +7,7 @@ import ast
 from atc.check.aggregates import Handler, absolute, extreme, first_items, length, rounded, to_number, total
 from atc.check.arguments import Arguments, read_arguments
 from atc.check.calls import call_tool, report_mapped
+from atc.check.classes import as_dict, dataclass_field, named_tuple
 from atc.check.concurrency import ASYNCIO
 from atc.check.core import Core
 from atc.check.iteration import iterate, iterate_one, some_item
@@ -18,6 +19,7 @@ from atc.check.kinds import (
     NEVER,
     NONE,
     STR,
+    Array,
     Atom,
     Awaitable,
     Getter,
@@ -25,17 +27,21 @@ from atc.check.kinds import (
     Library,
     Mapped,
     Null,
+    Record,
     ToolRef,
     Tuple,
     Type,
 )
 from atc.check.lattice import join, joined, members, not_none
 from atc.check.making import collection, copied, make_counter, make_default_dict, make_dict
+from atc.check.moments import MAKERS, read_text
 from atc.check.narrowing_calls import kept_by
 from atc.check.nulls import need_value
 from atc.check.operators import category
 from atc.check.ordering import apply, check_keyed, element_of
+from atc.check.pools import EXECUTOR
 from atc.check.report import spelled
+from atc.check.streams import STREAMS
 from atc.check.words import described
 
 _FIXED: dict[str, Type] = {
@@ -52,17 +58,21 @@ _FIXED: dict[str, Type] = {
     **dict.fromkeys(
         ["print", "setattr", "delattr", "time.sleep", "pprint.pprint", "random.shuffle", "random.seed"], NONE
     ),
+    **MAKERS,
+    **dict.fromkeys(
+        ["concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"], EXECUTOR
+    ),
 }
 """Functions that keep and change nothing of what they are given, and always give this."""
 
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 _HARMLESS = {
+    "copy.deepcopy",
+    "copy.copy",
     "statistics.mean",
     "statistics.median",
     "statistics.mode",
     "statistics.fmean",
-    "copy.deepcopy",
-    "copy.copy",
 }
 
 
@@ -71,24 +81,23 @@ def call_library(core: Core, name: str, node: ast.Call) -> Type:
     if name in ("asyncio.to_thread", "functools.partial") and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, ToolRef):
-            return _deferred(core, name, callee, node)
+            result = call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
+            if name == "asyncio.to_thread":
+                return Awaitable(result)
     if name in ASYNCIO:
         return ASYNCIO[name](core, node)
     arguments = read_arguments(core, node)
     if name in _ENDS:
         core.frame.env = None
         return NEVER
+    if (moment := read_text(core, name, arguments)) is not None:
+        return moment
     handler = _HANDLERS.get(name)
     if handler is not None and arguments.sure:
         return handler(core, node, arguments)
     if name not in _FIXED and name not in _HARMLESS:
         core.escape(arguments.every())
     return _FIXED.get(name, ANY)
-
-
-def _deferred(core: Core, name: str, callee: ToolRef, node: ast.Call) -> Type:
-    result = call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
-    return Awaitable(result) if name == "asyncio.to_thread" else ANY
 
 
 def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> Type:
@@ -103,6 +112,13 @@ def _iterator(kind: str) -> Handler:
         return Iterating(first_items(core, arguments), kind)
 
     return handler
+
+
+def _iter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    """`iter(items)`, or `iter(function, last)`, which calls until `last` comes."""
+    if len(arguments.values) == 2:
+        return Iterating(apply(core, arguments.values[0], []))
+    return _iterator("iterator")(core, node, arguments)
 
 
 def _enumerate(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
@@ -171,6 +187,11 @@ def _json_loads(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     first = arguments.first()
     if first is None or core.catches("TypeError", "Exception", "BaseException"):
         return ANY
+    match first[1]:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="json"), attr="dumps"), args=[copied_node], keywords=[]):
+            with core.silence():
+                value = core.evaluate(copied_node)
+            return value if isinstance(value, Record | Array) else ANY
     kind = category(first[0])
     if kind in ("dict", "list", "number") or isinstance(first[0], Mapped):
         what = spelled(first[1])
@@ -188,6 +209,10 @@ def _item_getter(_core: Core, node: ast.Call, arguments: Arguments) -> Type:
 
 
 _HANDLERS: dict[str, Handler] = {
+    **STREAMS,
+    "collections.namedtuple": named_tuple,
+    "dataclasses.asdict": as_dict,
+    "dataclasses.field": dataclass_field,
     "json.loads": _json_loads,
     "operator.itemgetter": _item_getter,
     "len": length,
@@ -205,7 +230,7 @@ _HANDLERS: dict[str, Handler] = {
     "frozenset": collection("frozenset"),
     "collections.deque": collection("deque"),
     "reversed": _iterator("reversed"),
-    "iter": _iterator("iterator"),
+    "iter": _iter,
     "enumerate": _enumerate,
     "zip": _zip,
     "itertools.zip_longest": _zip_longest,

@@ -15,6 +15,8 @@ _BUILTIN_NAMES = GIVEN - {"ToolError"}
 def lookup(core: Core, node: ast.Name) -> Type:
     """What a name stands for here; reports a local name that no way to this point has assigned."""
     name = node.id
+    if name in core.settled and not core.scopes.opaque:
+        return core.settled[name]
     if name in core.volatile or core.scopes.opaque:
         return ToolRef(name) if name in core.tools and name not in core.volatile else ANY
     frame: Frame | None = core.frame

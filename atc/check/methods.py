@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from atc.check import moments, pools
 from atc.check.access import read
 from atc.check.arguments import Arguments
+from atc.check.concurrency import create_task
 from atc.check.containers import merge
 from atc.check.core import Core
 from atc.check.fields import field_type, value_type
@@ -13,44 +15,29 @@ from atc.check.hashing import check_hashable
 from atc.check.iteration import iterate, iterate_items, iterate_one
 from atc.check.kinds import (
     ANY,
-    BOOL,
     INT,
     NEVER,
     NONE,
-    STR,
     Array,
     Atom,
+    Awaitable,
     Iterating,
     Listing,
     Mapped,
-    Null,
     Record,
     Tuple,
     Type,
 )
 from atc.check.lattice import join, joined, members
-from atc.check.nulls import need_value
-from atc.check.operators import category
-from atc.check.ordering import check_keyed, element_of
-from atc.check.report import spelled
+from atc.check.objects import Made
+from atc.check.ordering import check_keyed
+from atc.check.texts import call_text
 
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
     "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
 }  # fmt: skip
 """Keys that careful programs ask any response for, there or not."""
-
-_TEXT = "lower upper strip lstrip rstrip title capitalize replace format zfill ljust rjust center swapcase casefold"
-_TEXT_RESULTS = dict.fromkeys(f"{_TEXT} join expandtabs removeprefix removesuffix translate format_map".split(), STR)
-_STR: dict[str, Type] = {
-    **_TEXT_RESULTS,
-    **dict.fromkeys(
-        ["startswith", "endswith", "isdigit", "isalpha", "isalnum", "isupper", "islower", "isspace", "isnumeric"], BOOL
-    ),
-    **dict.fromkeys(["find", "rfind", "index", "rindex", "count"], INT),
-    "partition": Tuple((STR, STR, STR)),
-    "rpartition": Tuple((STR, STR, STR)),
-}
 
 
 def call_method(core: Core, value: Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
@@ -67,7 +54,15 @@ def _call_one(core: Core, member: Type, func: ast.Attribute, node: ast.Call, arg
         case Array() | Listing():
             return _list(core, member, func, node, arguments)
         case Atom("str"):
-            return _str(core, func, node, arguments)
+            return call_text(core, member, func, node, arguments)
+        case Made("Executor" | "Future"):
+            return pools.call_method(core, member, func, node, arguments)
+        case Made("TaskGroup"):
+            return create_task(core, arguments) if func.attr == "create_task" else ANY
+        case Made():
+            return moments.call_method(member, func.attr)
+        case Awaitable(result) if func.attr == "result":
+            return result
         case Tuple() if func.attr in ("index", "count"):
             return INT
         case Tuple():
@@ -99,12 +94,18 @@ def _get(core: Core, value: Type, node: ast.Call, arguments: Arguments) -> Type:
 
 
 def _read_get(core: Core, value: Type, key: object, node: ast.Call) -> Type:
-    dicts = [member for member in members(value) if isinstance(member, Record | Mapped)]
+    dicts = [m for m in members(value) if isinstance(m, Record) or (isinstance(m, Mapped) and not _always_empty(m))]
     # A dict that the program fills itself is often asked for what is not there yet.
     if any(isinstance(member, Mapped) for member in dicts):
         with core.silence():
             return read(core, value, key, node)
     return read(core, join(*dicts), key, node)
+
+
+def _always_empty(value: Mapped) -> bool:
+    """Whether it is the `{}` of `.get("x", {})`, into which nothing was ever put."""
+    cell = value.cell
+    return not (cell.keys or cell.open or value.refined or cell.default is not None)
 
 
 def _falls_back(node: ast.Call) -> bool:
@@ -227,27 +228,3 @@ def _put(core: Core, member: Array | Listing, item: Type) -> None:
     own = iterate_one(core, member)
     if join(own, item) != own:
         core.foreign = True
-
-
-def _str(core: Core, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
-    match func.attr:
-        case "join" if arguments.first() is not None:
-            _check_join(core, node, arguments)
-        case "split" | "rsplit" | "splitlines":
-            return core.listing(node, STR)
-    core.escape(arguments.every())
-    return _STR.get(func.attr, ANY)
-
-
-def _check_join(core: Core, _node: ast.Call, arguments: Arguments) -> None:
-    value, where = arguments.values[0], arguments.nodes[0]
-    item = iterate(core, value, where)
-    if any(isinstance(member, Null) for member in members(item)):
-        need_value(core, item, element_of(where), "join() fails on None")
-        return
-    if category(item) in ("number", "dict", "list") and not core.catches("TypeError", "Exception", "BaseException"):
-        kind = {"number": "numbers", "dict": "objects", "list": "lists"}[category(item) or ""]
-        what = spelled(where)
-        better = f"(str(x) for x in {what})" if kind == "numbers" else None
-        message = f"join() takes strings, and {what} holds {kind}. Make strings of them first."
-        core.report("wrong-operand", where, message, better=better)

@@ -7,9 +7,24 @@ from typing import Any
 
 from atc.check.core import Core
 from atc.check.fields import field_type, item_type
-from atc.check.iteration import keys_text, list_keys, report_iterated
-from atc.check.kinds import ANY, Array, Atom, Awaitable, Iterating, KeyOf, Listing, Mapped, Record, Tuple, Type
+from atc.check.iteration import called, keys_text, list_keys, report_iterated
+from atc.check.kinds import (
+    ANY,
+    Array,
+    Atom,
+    Awaitable,
+    Function,
+    Iterating,
+    KeyOf,
+    Listing,
+    Mapped,
+    Record,
+    ToolRef,
+    Tuple,
+    Type,
+)
 from atc.check.lattice import members
+from atc.check.objects import Instance, Made
 from atc.check.report import listed, nearest, spelled
 from atc.check.words import described
 
@@ -68,6 +83,18 @@ def _report_other(core: Core, value: Type, key: Any, node: ast.expr, text: str) 
         case Tuple() | Listing(kind="list" | "tuple"):
             message = f"{text} is {described(value)}, which is indexed by number, as in {text}[0], or iterated."
             core.report("not-an-object", node, message, better=f"{text}[0]")
+        case Instance(shape) if isinstance(key, str):
+            better = f"{text}.{key}" if key in shape.attributes else None
+            then = f" Write {better}." if better else ""
+            message = f"{text} is a {shape.name}, whose values are attributes: {listed(shape.attributes)}.{then}"
+            core.report("not-an-object", node, message, better=better)
+        case ToolRef(alias):
+            better = called(core, value)
+            message = f"{text} is the tool itself, which has no items. Call it: {better}."
+            core.report("not-an-object", node, message, tool=alias, better=better)
+        case Made() | Function():
+            message = f"{text} is {described(value)}, which has no keys."
+            core.report("not-an-object", node, message)
         case _ if isinstance(key, str):
             message = f"{text} is {described(value)}; it has no key {key!r}. Use {text} itself."
             core.report("not-an-object", node, message, better=text)

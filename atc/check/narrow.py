@@ -10,11 +10,13 @@ from atc.check.core import Core
 from atc.check.fields import field_type
 from atc.check.frames import Env, join_env
 from atc.check.kinds import ANY, NONE, Array, Atom, Listing, Mapped, Null, Record, Tuple, Type
-from atc.check.lattice import join, keep, members, not_none
+from atc.check.lattice import join, keep, members, proven
+from atc.check.objects import Made
 from atc.check.paths import change
 from atc.check.relax import relax
 
-_KINDS: dict[str, Callable[[Type], bool]] = {
+_FAILURES = ("Exception", "ToolError")
+KINDS: dict[str, Callable[[Type], bool]] = {
     "dict": lambda t: isinstance(t, Record | Mapped),
     "Mapping": lambda t: isinstance(t, Record | Mapped),
     "list": lambda t: isinstance(t, Array) or (isinstance(t, Listing) and t.kind == "list"),
@@ -25,7 +27,10 @@ _KINDS: dict[str, Callable[[Type], bool]] = {
     "float": lambda t: isinstance(t, Atom) and t.name in ("float", "number"),
     "bool": lambda t: isinstance(t, Atom) and t.name == "bool",
     "NoneType": lambda t: isinstance(t, Null),
+    **dict.fromkeys(("BaseException", "Exception"), lambda t: isinstance(t, Made) and t.name in _FAILURES),
+    "ToolError": lambda t: isinstance(t, Made) and t.name in _FAILURES,
 }
+"""By the name of a class: whether an alternative may be of it."""
 
 
 def refine(core: Core, test: ast.expr, truth: bool) -> None:
@@ -49,7 +54,7 @@ def refine(core: Core, test: ast.expr, truth: bool) -> None:
         case ast.Compare(left=left, comparators=rights):
             for part in [left, *rights]:
                 if truth:
-                    change(core, part, not_none)
+                    change(core, part, proven)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
             _refine_kind(core, subject, _kind_names(kinds), truth)
         case _:
@@ -74,7 +79,7 @@ def _refine_either(core: Core, values: list[ast.expr], truth: bool) -> None:
 
 def _refine_truth(core: Core, node: ast.expr, truth: bool) -> None:
     if truth:
-        change(core, node, not_none)
+        change(core, node, proven)
 
 
 def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool) -> None:
@@ -85,15 +90,15 @@ def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, 
         op, truth = _OPPOSITE[type(op)], not truth
     match op:
         case ast.Is() | ast.Eq() if isinstance(right, ast.Constant) and right.value is None:
-            change(core, left, _only_none if truth else not_none)
+            change(core, left, _only_none if truth else proven)
         case ast.Is() | ast.Eq() if subject is not None:
             _refine_kind(core, subject, _kind_names(right), truth)
         case ast.In() if truth and (keys := _constant_keys(core, left)):
             change(core, right, lambda value: reduce(_having, keys, value))
-            change(core, left, not_none)
+            change(core, left, proven)
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
-            change(core, left, not_none)
-            change(core, right, not_none)
+            change(core, left, proven)
+            change(core, right, proven)
 
 
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.NotEq: ast.Eq(), ast.NotIn: ast.In(), ast.IsNot: ast.Is()}
@@ -151,10 +156,10 @@ def _kind_names(node: ast.expr) -> list[str]:
 
 
 def _refine_kind(core: Core, subject: ast.expr, names: list[str], truth: bool) -> None:
-    if any(name not in _KINDS for name in names):
+    if any(name not in KINDS for name in names):
         change(core, subject, lambda _: ANY)
         return
-    checks = [_KINDS[name] for name in names]
+    checks = [KINDS[name] for name in names]
 
     def is_kind(value: Type) -> bool:
         return any(check(value) for check in checks)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 
 from atc.check.core import Core
-from atc.check.kinds import ANY, NONE, Null, Type
+from atc.check.frames import Frame
+from atc.check.kinds import ANY, NONE, Null, Type, Union
 from atc.check.lattice import members, not_none
 from atc.check.report import spelled
 
 
 def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
     """`value` without None; reports a None that a response schema allows and no test has ruled out."""
+    if not isinstance(value, Null | Union):
+        return value
     for member in members(value):
         if not isinstance(member, Null) or member.origin is None or member.origin in core.env.calm:
             continue
@@ -22,15 +25,17 @@ def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
         better = f"if {text} is not None"
         core.report("none-value", node, message, tool=member.origin.tool, better=better, certain=False)
         break
-    if value == NONE and isinstance(node, ast.Name | ast.Call):
+    if (value == NONE and isinstance(node, ast.Name | ast.Call)) or (isinstance(value, Null) and value.shown):
         _report_none(core, node, use)
         return ANY
     return not_none(value)
 
 
-def _report_none(core: Core, node: ast.Name | ast.Call, use: str) -> None:
+def _report_none(core: Core, node: ast.expr, use: str) -> None:
     """Something that the program itself makes None every time."""
     if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+        return
+    if isinstance(node, ast.Name) and _parameter(core, node.id):
         return
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)):
@@ -39,3 +44,13 @@ def _report_none(core: Core, node: ast.Name | ast.Call, use: str) -> None:
         case _:
             better, then = None, ""
     core.report("none-value", node, f"{spelled(node)} is always None here; {use}.{then}", better=better)
+
+
+def _parameter(core: Core, name: str) -> bool:
+    """Whether a call left it out: other parameters may say whether it is used."""
+    frame: Frame | None = core.frame
+    while frame is not None:
+        if name in core.defaults.get(frame.scope, ()):
+            return True
+        frame = frame.parent
+    return False

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import ast
 
+from atc.check import moments
+from atc.check.containers import merge
 from atc.check.core import Core
 from atc.check.iteration import iterate_one
-from atc.check.kinds import ANY, FLOAT, INT, NUMBER, STR, Array, Atom, Listing, Record, Tuple, Type
+from atc.check.kinds import (
+    ANY,
+    FLOAT,
+    INT,
+    NUMBER,
+    STR,
+    Array,
+    Atom,
+    Function,
+    Listing,
+    Mapped,
+    Record,
+    ToolRef,
+    Tuple,
+    Type,
+)
 from atc.check.lattice import joined, members
 from atc.check.nulls import need_value
+from atc.check.objects import Made
 from atc.check.report import spelled
 from atc.check.words import described
 
@@ -18,8 +36,11 @@ _SYMBOLS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
+_MOMENTS: set[str | None] = {"date", "datetime", "time", "timedelta"}
+
+
 def category(value: Type) -> str | None:
-    """`number`, `str`, `list`, `dict` or `tuple` if every alternative is of it, else None."""
+    """`number`, `str`, `list`, `dict`, `tuple` or a class of moments if every alternative is of it, else None."""
     found = {_category(member) for member in members(value)}
     return found.pop() if len(found) == 1 else None
 
@@ -36,6 +57,10 @@ def _category(member: Type) -> str | None:
             return "dict"
         case Tuple(kind=kind):
             return kind
+        case ToolRef() | Function():
+            return "function"
+        case Made("date" | "datetime" | "time" | "timedelta" as name):
+            return name
         case _:
             return None
 
@@ -45,7 +70,7 @@ def operate(
 ) -> Type:
     """The type of `left op right`."""
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
-        return _merged(core, op, left, right)
+        return _merged(core, op, left, right, node)
     text = isinstance(op, ast.Mod) and category(left) in ("str", None)
     left = need_value(core, left, left_node, "arithmetic fails on None")
     if not text:
@@ -53,6 +78,11 @@ def operate(
     kinds = category(left), category(right)
     if kinds[0] is None or kinds[1] is None:
         return STR if text and kinds[0] == "str" else _numeric(op, left, right) if kinds == ("number",) * 2 else ANY
+    if _MOMENTS & {kinds[0], kinds[1]}:
+        result = moments.operate(op, kinds[0], kinds[1])
+        if result is None:
+            _report(core, op, left_node, left, right_node, right, node)
+        return result or ANY
     if not _fits(op, kinds[0], kinds[1]):
         _report(core, op, left_node, left, right_node, right, node)
         return ANY
@@ -70,7 +100,7 @@ def _fits(op: ast.operator, left: str, right: str) -> bool:
         case ast.Sub() | ast.Div() | ast.FloorDiv() | ast.Pow():
             return left == right == "number"
         case _:
-            return True
+            return "function" not in (left, right)
 
 
 def _result(core: Core, op: ast.operator, left: Type, right: Type, kind: str, other: str, node: ast.AST) -> Type:
@@ -94,11 +124,20 @@ def _numeric(op: ast.operator, left: Type, right: Type) -> Type:
     return FLOAT if "float" in names else NUMBER
 
 
-def _merged(core: Core, _op: ast.operator, left: Type, right: Type) -> Type:
+def _merged(core: Core, op: ast.operator, left: Type, right: Type, node: ast.AST) -> Type:
     """`a | b` and the like on sets, dicts and numbers."""
-    core.escape([left, right])
+    both = (*members(left), *members(right))
     if category(left) == category(right) == "number":
         return INT
+    if isinstance(op, ast.BitOr) and all(isinstance(member, Record | Mapped) for member in both):
+        made = core.mapped(node)
+        for value in (left, right):
+            merge(core, made, value)
+        return made
+    if all(isinstance(member, Listing) and member.kind in ("set", "frozenset") for member in both):
+        kept = members(left) if isinstance(op, ast.BitAnd) else both
+        return core.listing(node, joined(iterate_one(core, member) for member in kept), "set")
+    core.escape([left, right])
     return ANY
 
 

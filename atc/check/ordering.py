@@ -12,6 +12,7 @@ from atc.check.iteration import some_item
 from atc.check.kinds import ANY, NONE, Function, Getter, Record, ToolRef, Tuple, Type
 from atc.check.lattice import members
 from atc.check.nulls import need_value
+from atc.check.objects import Made
 from atc.check.operators import category
 from atc.check.report import spelled
 
@@ -22,6 +23,9 @@ def check_keyed(core: Core, item: Type, where: ast.expr, arguments: Arguments, u
     if key is None or key == NONE:
         item = need_value(core, item, element_of(where), f"{use} fails on None")
         _check_order(core, item, where, f"the items of {spelled(where)}", use)
+        return
+    if isinstance(key, Made) and key.name == "cmp_to_key":
+        apply(core, key.inner, [item, item])
         return
     result = apply(core, key, [item])
     place = key.node.body if isinstance(key, Function) and isinstance(key.node, ast.Lambda) else None

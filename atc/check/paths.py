@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from atc.check.core import Core
 from atc.check.fields import field_type
@@ -24,12 +25,33 @@ def change(core: Core, node: ast.expr, update: Callable[[Type], Type]) -> None:
         m.origin for m in members(new) if isinstance(m, Null)
     }
     env.calm |= {origin for origin in lost if origin is not None}
-    if path is not None and new != old and not (path[1] and new == NONE):
-        # What stands under a key may change where we do not see it, so None is never taken to last there.
+    if path is not None and new != old:
         name, keys = path
         with core.silence():
             base = core.evaluate(ast.Name(name, ast.Load()))
+        if keys and new == NONE:
+            # In a dict of the program None may change where we do not see it.
+            if not all(isinstance(member, Record) for member in members(base)):
+                return
+            new = Null(shown=True)
         env.names[name] = _rebuilt(base, keys, new)
+
+
+def release(core: Core, call: ast.Call) -> None:
+    """A call may change what it is given: what tests have shown to be None there is so no longer."""
+    names = {part.id for part in (*call.args, *(k.value for k in call.keywords)) if isinstance(part, ast.Name)}
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=owner), attr=attr) if attr not in ("get", "keys", "items", "values"):
+            names.add(owner)
+    for name in names & core.env.names.keys():
+        value = core.env.names[name]
+        if isinstance(value, Record) and any(_shown(known) for _, known in value.refined):
+            kept = tuple(pair for pair in value.refined if not _shown(pair[1]))
+            core.env.names[name] = replace(value, refined=kept)
+
+
+def _shown(value: Type) -> bool:
+    return isinstance(value, Null) and value.shown
 
 
 def _rebuilt(base: Type, keys: tuple[str, ...], new: Type) -> Type:

@@ -96,17 +96,32 @@ def spelled(node: ast.AST, *, most: int = 60) -> str:
 
 def render_finding(finding: Finding, program: Program) -> str:
     """The finding for a terminal or a prompt: the sentence, the line, and carets under what it is about."""
-    lines = program.source.splitlines()
-    head = f"line {finding.line}: {finding.message}"
-    if not 0 < finding.line <= len(lines):
-        return head
-    text = lines[finding.line - 1]
-    # Columns of the syntax tree count UTF-8 bytes.
-    raw = text.encode()
-    start = len(raw[: finding.column].decode(errors="ignore"))
-    end = len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
+    return f"line {finding.line}: {finding.message}{render_place(finding, program)}"
+
+
+def render_place(finding: Finding, program: Program) -> str:
+    """The line of a finding with carets, each on a line of its own; empty where the program has no such line."""
+    text = _line(finding, program)
+    if text is None:
+        return ""
+    start, end = characters(finding, program)
     indent = len(text) - len(text.lstrip())
     shown = text.expandtabs(1)[indent:]
     gutter = f"{finding.line:>4} | "
     carets = " " * (len(gutter) + max(0, start - indent)) + "^" * max(1, end - start)
-    return f"{head}\n{gutter}{shown}\n{carets}"
+    return f"\n{gutter}{shown}\n{carets}"
+
+
+def characters(finding: Finding, program: Program) -> tuple[int, int]:
+    """Where a finding begins and ends in its line, in characters from 0: the columns of a syntax tree count bytes."""
+    text = _line(finding, program)
+    if text is None:
+        return finding.column, finding.end_column
+    raw = text.encode()
+    start = len(raw[: finding.column].decode(errors="ignore"))
+    return start, len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
+
+
+def _line(finding: Finding, program: Program) -> str | None:
+    lines = program.source.splitlines()
+    return lines[finding.line - 1] if 0 < finding.line <= len(lines) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,8 +71,25 @@ def result_type(tool: Tool, document: Document) -> Type:
     return convert(resolve(document.root, document.root)["properties"][tool.wrapper], document, origin)
 
 
+_known: dict[int, tuple[weakref.ref[Tool], Document | None]] = {}
+"""By the identity of a tool, for as long as it lives: most programs are checked against tools that were seen before."""
+
+
 def response_document(tool: Tool) -> Document | None:
     """The response schema of `tool` where it can be believed: not where it is missing or only guessed."""
+    known = _known.get(id(tool))
+    if known is not None and known[0]() is tool:
+        return known[1]
+    document, identity = _read_document(tool), id(tool)
+    _known[identity] = weakref.ref(tool, lambda _: _forget(identity)), document
+    return document
+
+
+def _forget(identity: int) -> None:
+    _known.pop(identity, None)
+
+
+def _read_document(tool: Tool) -> Document | None:
     schema, level = tool.protocol.output_schema, tool.protocol.evidence.level
     if not isinstance(schema, Mapping) or level == "guessed":
         return None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from atc.check.classes import class_statement
 from atc.check.core import Core
-from atc.check.frames import Frame, join_env
+from atc.check.decorators import decorated
+from atc.check.frames import join_env
 from atc.check.functions import note_defaults
 from atc.check.iteration import iterate, iterate_items
 from atc.check.kinds import ANY, NONE, Array, Function, Library, Listing, Mapped
@@ -14,6 +16,7 @@ from atc.check.lattice import join, members
 from atc.check.loops import for_loop, while_loop
 from atc.check.narrow import apart, refine
 from atc.check.operators import operate
+from atc.check.patterns import match_statement
 from atc.check.targets import bind_target
 from atc.check.trying import try_statement, with_statement
 
@@ -37,6 +40,10 @@ def _assign(core: Core, node: ast.Assign) -> None:
     value = core.evaluate(node.value)
     for target in node.targets:
         bind_target(core, target, value, node.value)
+    match node.value:
+        case ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=judged)]):
+            # What is kept of its kind may be asked later.
+            core.bind(judged, ANY)
 
 
 def _ann_assign(core: Core, node: ast.AnnAssign) -> None:
@@ -119,20 +126,8 @@ def _assert(core: Core, node: ast.Assert) -> None:
 
 
 def _function(core: Core, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    for part in node.decorator_list:
-        core.evaluate(part)
     note_defaults(core, node)
-    core.bind(node.name, ANY if node.decorator_list else Function(node, core.frame))
-
-
-def _class(core: Core, node: ast.ClassDef) -> None:
-    for part in [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]:
-        core.evaluate(part)
-    outer = core.frame
-    core.frame = Frame(node, outer)
-    core.execute(node.body)
-    core.frame = outer
-    core.bind(node.name, ANY)
+    core.bind(node.name, decorated(core, node, Function(node, core.frame)))
 
 
 def _import(core: Core, node: ast.Import) -> None:
@@ -150,34 +145,11 @@ def _import_from(core: Core, node: ast.ImportFrom) -> None:
 def _delete(core: Core, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
-            core.bind(target.id, ANY)
+            core.unbind(target.id)
         elif isinstance(target, ast.Subscript):
             for member in members(core.evaluate(target.value)):
                 if isinstance(member, Mapped):
                     core.shrink(member.cell)
-
-
-def _match(core: Core, node: ast.Match) -> None:
-    core.evaluate(node.subject)
-    before, result = core.frame.env, None
-    complete = False
-    for case in node.cases:
-        core.frame.env = before.copy() if before is not None else None
-        # Patterns are not followed: what they capture, and the subject itself, is unknown inside.
-        for part in ast.walk(case.pattern):
-            name = getattr(part, "name", None) or getattr(part, "rest", None)
-            if isinstance(name, str):
-                core.bind(name, ANY)
-        if isinstance(node.subject, ast.Name):
-            core.bind(node.subject.id, ANY)
-        if case.guard is not None:
-            core.evaluate(case.guard)
-            refine(core, case.guard, True)
-        complete |= case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
-        with core.condition():
-            core.execute(case.body)
-        result = join_env(result, core.frame.env)
-    core.frame.env = result if complete else join_env(result, before)
 
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
@@ -200,9 +172,9 @@ _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.AsyncWith: with_statement,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
-    ast.ClassDef: _class,
+    ast.ClassDef: class_statement,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Delete: _delete,
-    ast.Match: _match,
+    ast.Match: match_statement,
 }

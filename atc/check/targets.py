@@ -7,10 +7,11 @@ import ast
 from atc.check.containers import store
 from atc.check.core import Core
 from atc.check.hashing import check_hashable
-from atc.check.iteration import iterate_items
+from atc.check.iteration import as_tuple, iterate_items, report_iterated
 from atc.check.kinds import ANY, NONE, Array, Atom, Iterating, Listing, Mapped, Record, Tuple, Type
 from atc.check.lattice import join, members, without
 from atc.check.nulls import need_value
+from atc.check.objects import Class, Instance
 from atc.check.report import listed, spelled
 
 
@@ -25,20 +26,38 @@ def bind_target(core: Core, target: ast.expr, value: Type, source: ast.expr) -> 
             bind_target(core, inner, core.listing(target, iterate_items(core, value)), source)
         case ast.Subscript():
             store_subscript(core, target, value)
-        case ast.Attribute(value=owner):
-            core.evaluate(owner)
-            core.escape([value])
+        case ast.Attribute(value=owner, attr=attr):
+            _store_attribute(core, core.evaluate(owner), attr, value)
+
+
+def _store_attribute(core: Core, owner: Type, name: str, value: Type) -> None:
+    for member in members(owner):
+        match member:
+            case Instance(shape):
+                core.hold(shape, name, value)
+            case Class(shape):
+                shape.members[name] = ("value", join(shape.members.get(name, ("value", value))[1], value))
+            case _:
+                core.untracked.add(name)
+                core.escape([value])
 
 
 def _unpack(core: Core, parts: list[ast.expr], value: Type, source: ast.expr) -> None:
     starred = [index for index, part in enumerate(parts) if isinstance(part, ast.Starred)]
     value = need_value(core, value, source, "it cannot be unpacked")
+    if isinstance(value, Instance):
+        value = as_tuple(value) or value
     fits = not isinstance(value, Tuple) or starred or len(value.items) == len(parts)
     if isinstance(value, Tuple) and not fits and not core.catches("ValueError", "Exception", "BaseException"):
         message = f"{len(value.items)} values of {spelled(source)} cannot be unpacked into {len(parts)} names."
         core.report("wrong-unpacking", parts[0], message)
     if isinstance(value, Record):
         _report_record(core, value, parts)
+    if isinstance(value, Atom) and value.key_of is not None and not starred:
+        # A key is unpacked into letters, which fits only one of as many letters.
+        lengths = {len(key) for key in value.key_of.record.shape.properties}
+        if len(parts) not in lengths and not core.catches("ValueError", "Exception", "BaseException"):
+            report_iterated(core, value.key_of)
     same = isinstance(value, Tuple) and not starred and len(value.items) == len(parts)
     item = ANY if isinstance(value, Record) else iterate_items(core, value)
     for index, part in enumerate(parts):

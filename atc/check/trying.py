@@ -6,8 +6,10 @@ import ast
 
 from atc.check.core import Core
 from atc.check.frames import Env, join_env
-from atc.check.kinds import ANY
+from atc.check.kinds import ANY, Iterating, Type
 from atc.check.lattice import join
+from atc.check.moments import TASK_GROUP, TOOL_ERROR
+from atc.check.pools import EXECUTOR
 from atc.check.scopes import caught
 from atc.check.targets import bind_target
 
@@ -32,7 +34,7 @@ def try_statement(core: Core, node: ast.Try) -> None:
     for handler in node.handlers:
         frame.env = broken.copy()
         if handler.name:
-            core.bind(handler.name, ANY)
+            core.bind(handler.name, TOOL_ERROR if caught(handler) == {"ToolError"} else ANY)
         with core.condition():
             core.execute(handler.body)
         result = join_env(result, frame.env)
@@ -77,13 +79,20 @@ def _only_tells(body: list[ast.stmt]) -> bool:
     return True
 
 
+def _entered(value: Type) -> Type:
+    """What `with value as x` gives x."""
+    if isinstance(value, Iterating) and value.kind == "generator":
+        return value.item  # a function under `@contextmanager`
+    return value if value in (EXECUTOR, TASK_GROUP) else ANY
+
+
 def with_statement(core: Core, node: ast.With | ast.AsyncWith) -> None:
     """`with`."""
     shielded = frozenset[str]()
     for item in node.items:
-        core.evaluate(item.context_expr)
+        value = core.evaluate(item.context_expr)
         if item.optional_vars is not None:
-            bind_target(core, item.optional_vars, ANY, item.context_expr)
+            bind_target(core, item.optional_vars, _entered(value), item.context_expr)
         match item.context_expr:
             case ast.Call(func=ast.Name(id="suppress") | ast.Attribute(attr="suppress"), args=names):
                 shielded |= {name.id for name in names if isinstance(name, ast.Name)}

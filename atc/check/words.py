@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from atc.check.kinds import Array, Atom, Iterating, Listing, Mapped, Null, Record, Tuple, Type
+from atc.check.kinds import Array, Atom, Function, Iterating, Listing, Mapped, Null, Record, ToolRef, Tuple, Type
+from atc.check.objects import Made
 
 
 def json_types(value: Type) -> set[str] | None:
@@ -21,6 +22,8 @@ def json_types(value: Type) -> set[str] | None:
             return {"array"}
         case Null():
             return {"null"}
+        case Made("date" | "datetime" | "time" | "timedelta"):
+            return set()
         case _:
             return None
 
@@ -41,6 +44,10 @@ def described(value: Type) -> str:
             return "a dict"
         case Listing(kind=kind) | Iterating(kind=kind) | Tuple(kind=kind):
             return f"a {kind}"
+        case ToolRef() | Function():
+            return "a function that was not called"
+        case Made(name):
+            return f"a {name}"
         case Null():
             return "None"
         case _:

@@ -31,24 +31,31 @@ def check(*, program: Path, as_json: bool, **flags: Any) -> None:
 
     Nothing is run and no tool is called. Found are unknown tools and arguments, literals that a schema does not allow,
     and keys that a response does not have, with the line, a caret and the nearest name. Exit status 1 if anything is
-    certainly wrong; what only may go wrong, such as a field that can be null, is a note.
+    certainly wrong; what only may go wrong, such as a field that can be null, is a note. Lines and columns, in
+    characters, count from 1.
     """
+    from atc.check import characters, render_place
     from atc.check import check as findings_of
-    from atc.check import render_finding
     from atc.types import Program
 
     source = Program(_read(program))
     with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
         found = findings_of(source, toolbox)
+    placed = [(finding, characters(finding, source)) for finding in found]
     if as_json:
-        print_json([{"file": str(program), **asdict(finding)} for finding in found])
+        print_json([{"file": str(program), **asdict(finding), **_columns(*place)} for finding, place in placed])
     else:
-        for finding in found:
+        for finding, (start, _) in placed:
             kind = "error" if finding.certain else "note"
-            place = f"{program}:{finding.line}:{finding.column + 1}"
-            print_text(f"{place}: {kind}: {finding.code}\n{render_finding(finding, source)}\n")
+            head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"
+            print_text(f"{head}{render_place(finding, source)}\n")
         say(_summary(len([one for one in found if one.certain]), len(found)))
     sys.exit(1 if any(finding.certain for finding in found) else 0)
+
+
+def _columns(start: int, end: int) -> dict[str, int]:
+    """As an editor counts them: characters from 1, the end excluded."""
+    return {"column": start + 1, "end_column": end + 1}
 
 
 def _summary(errors: int, found: int) -> str:

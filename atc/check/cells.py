@@ -1,0 +1,67 @@
+"""What the containers and objects hold that the program makes, by the place in the source that makes them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from atc.check.kinds import DictCell, ListCell, Listing, Mapped, Type
+from atc.check.lattice import join
+from atc.check.objects import ClassShape
+
+
+class Cells:
+    """Everything that one run over a program has learned of its containers; `version` counts what was new."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._cells: dict[tuple[ast.AST, str], Any] = {}
+
+    def listing(self, node: ast.AST, item: Type, kind: str = "list") -> Listing:
+        """The list that the program makes at `node`, now holding `item` too."""
+        cell = self._cells.setdefault((node, "list"), ListCell())
+        self.add(cell, item)
+        return Listing(cell, kind)
+
+    def mapped(self, node: ast.AST) -> Mapped:
+        """The dict that the program makes at `node`."""
+        return Mapped(self._cells.setdefault((node, "dict"), DictCell()))
+
+    def class_shape(self, node: ast.AST, name: str) -> ClassShape:
+        """The class that the program makes at `node`."""
+        shape: ClassShape = self._cells.setdefault((node, "class"), ClassShape(name))
+        return shape
+
+    def hold(self, shape: ClassShape, name: str, value: Type) -> None:
+        """Give the instances of a class an attribute."""
+        new = join(shape.attributes.get(name, value), value)
+        if name not in shape.attributes or new != shape.attributes[name]:
+            shape.attributes[name] = new
+            self.version += 1
+
+    def add(self, cell: ListCell, item: Type) -> None:
+        """Put an item into a list."""
+        new = join(cell.item, item)
+        if new != cell.item:
+            cell.item = new
+            self.version += 1
+
+    def put(self, cell: DictCell, key: Any, value: Type) -> None:
+        """Put a value under a constant key."""
+        new = join(cell.keys.get(key, value), value)
+        if key not in cell.keys or new != cell.keys[key]:
+            cell.keys[key] = new
+            self.version += 1
+
+    def put_any(self, cell: DictCell, key: Type, value: Type) -> None:
+        """Put a value under a computed key."""
+        keys, values = join(cell.key, key), join(cell.value, value)
+        if not cell.open or keys != cell.key or values != cell.value:
+            cell.open, cell.key, cell.value = True, keys, values
+            self.version += 1
+
+    def shrink(self, cell: DictCell) -> None:
+        """Take some key out of a dict."""
+        if not cell.shrunk:
+            cell.shrunk = True
+            self.version += 1

@@ -1,0 +1,46 @@
+"""`concurrent.futures`: what a pool runs, and what its futures give."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.check.arguments import Arguments
+from atc.check.calls import call_tool, report_mapped
+from atc.check.core import Core
+from atc.check.functions import call_function
+from atc.check.iteration import iterate
+from atc.check.kinds import ANY, BOOL, Function, Iterating, ToolRef, Type
+from atc.check.objects import Made
+from atc.check.ordering import apply
+
+EXECUTOR = Made("Executor")
+
+
+def call_method(core: Core, value: Made, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
+    """What a method of a pool or a future gives."""
+    match value.name, func.attr:
+        case "Executor", "map" if len(arguments.values) > 1 and arguments.sure:
+            callee = arguments.values[0]
+            if isinstance(callee, ToolRef):
+                report_mapped(core, callee, node)
+            pairs = zip(arguments.values[1:], arguments.nodes[1:], strict=True)
+            return Iterating(apply(core, callee, [iterate(core, v, where) for v, where in pairs]), "map")
+        case "Executor", "submit" if arguments.values:
+            return Made("Future", _submitted(core, arguments, node))
+        case "Future", "result":
+            return value.inner
+        case "Future", "done" | "cancel" | "running" | "cancelled":
+            return BOOL
+        case _:
+            core.escape(arguments.every())
+            return ANY
+
+
+def _submitted(core: Core, arguments: Arguments, node: ast.Call) -> Type:
+    callee, values = arguments.values[0], arguments.values[1:]
+    if isinstance(callee, ToolRef):
+        return call_tool(core, callee.alias, node, skip=1)
+    if isinstance(callee, Function):
+        return call_function(core, callee, values, arguments.named, sure=arguments.sure)
+    core.escape(arguments.every())
+    return ANY

@@ -1,0 +1,3 @@
+# tools: shop
+# expect: none
+get_order(order_id=1)["status"]

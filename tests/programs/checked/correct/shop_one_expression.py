@@ -1,0 +1,3 @@
+# tools: shop
+# expect: none
+print((lambda orders: max(orders, key=lambda o: len(o["lines"]))["order_id"] if orders else None)(list_orders(customer_id=1)))

@@ -1,0 +1,4 @@
+# tools: flights
+# expect: missing-argument line 4
+# says: origin, date
+print(list_departures()["total"])

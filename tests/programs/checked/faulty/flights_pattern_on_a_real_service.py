@@ -1,0 +1,4 @@
+# tools: flights
+# expect: bad-literal line 4
+# says: pattern
+print(get_airport(airport="Boston")["name"])

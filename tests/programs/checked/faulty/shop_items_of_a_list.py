@@ -1,0 +1,4 @@
+# tools: shop
+# expect: no-attribute line 3
+for key, value in list_warehouses().items():
+    print(key, value)

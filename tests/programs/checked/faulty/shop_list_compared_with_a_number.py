@@ -1,0 +1,3 @@
+# tools: shop
+# expect: wrong-operand line 3
+print(list_orders(customer_id=1) > 3)

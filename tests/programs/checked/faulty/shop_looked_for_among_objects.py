@@ -1,0 +1,4 @@
+# tools: shop
+# expect: never-equal line 4
+places = list_warehouses()
+print("Berlin" in places)

@@ -1,0 +1,3 @@
+# tools: shop
+# expect: none-value line 3
+print(", ".join(o["shipping"]["carrier"] for o in list_orders(customer_id=1)))

@@ -1,0 +1,4 @@
+# tools: shop
+# expect: tool-reassigned line 3
+from shop import get_order
+print(get_order(order_id=1)["status"])

@@ -1,0 +1,3 @@
+# tools: shop
+# expect: missing-key line 3
+print([w["name"] for w in reversed(tuple(list_warehouses()))])

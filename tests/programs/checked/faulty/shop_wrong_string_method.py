@@ -1,0 +1,3 @@
+# tools: shop
+# expect: no-attribute line 3
+print(get_text(name="intro").splt(" "))
