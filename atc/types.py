@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sandbox.trace import Trace
+from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
     "syntax",
@@ -76,6 +76,8 @@ class Fault:
     path: str | None = None
     line: int | None = None
     evidence: tuple[str, ...] = ()
+    candidates: tuple[int, ...] = ()
+    """Indexes of calls between which the facts leave a tie; empty where they blame one, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class Attempt:
     doubts: tuple[str, ...] = ()
     mended: tuple[Finding, ...] = ()
     round: int = 0
+    execution: int | None = None
+    """The journal's number of the execution that `trace` is of; None where nothing ran, or the store gave it back."""
 
     @property
     def paused(self) -> bool:
@@ -137,6 +141,10 @@ class Solution:
     """The budget that ended the run (`max_seconds = 60`), if one did."""
     run: str | None = None
     """The stored run's id, if it is stored."""
+    orphans: tuple[ToolCall, ...] = ()
+    """Writes of earlier attempts that the answer's program does not make, and that nothing has undone."""
+    unknown: tuple[ToolCall, ...] = ()
+    """Writes of which nobody knows whether they took effect."""
 
     @property
     def calls(self) -> int:

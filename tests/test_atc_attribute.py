@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from atc.attribute import attribute
+from atc.check import check
 from atc.types import Fault, Finding, Program
 from protocols.errors import Outcome, ToolError
 from protocols.protocol import ToolProtocol
@@ -305,6 +306,97 @@ def test_other_calls_that_fit_as_well_are_named() -> None:
     fault = blamed(source, change=odd)
     assert fault.call == 1
     assert 'It could also be `["year"]` of the result of get_plane (call 0).' in fault.evidence
+
+
+def test_calls_that_no_fact_tells_apart_are_candidates() -> None:
+    source = (
+        'planes = [get_plane(tail_number=t) for t in ("N14228", "N619AA", "N804JB")]\n'
+        'one = next(p for p in planes if p["seats"] > 150)\nprint(one["sits"])'
+    )
+    fault = blamed(source)
+    assert fault.candidates[0] == fault.call
+    assert set(fault.candidates) == {0, 1, 2}
+    assert any(said.startswith("It could also be") for said in fault.evidence)
+
+
+def test_a_call_that_facts_settle_has_no_candidates() -> None:
+    assert blamed('print(get_plane(tail_number="N14228")["sits"])').candidates == ()
+
+
+def listed_as_object(tool: str, index: int, result: Any) -> Any:
+    return {"results": {"items": result["results"]}} if tool == "search_airports" else result
+
+
+def unwrapped_otherwise(tool: str, index: int, result: Any) -> Any:
+    return {"airports": result["results"]} if tool == "search_airports" else result
+
+
+@pytest.mark.parametrize("change", [listed_as_object, unwrapped_otherwise])
+@pytest.mark.parametrize(
+    "use",
+    [
+        'print(next(a for a in found if a["code"] == "JFK"))',
+        'for a in found:\n    print(a["code"])',
+        'print(get_weather(airport=[a for a in found][0], date="2013-01-01"))',
+        'names = {"JFK": 1}\nprint([names[a] for a in found])',
+    ],
+)
+def test_a_list_that_became_an_object_is_drift(use: str, change: Any) -> None:
+    fault = blamed(f'found = search_airports(query="Kennedy")\n{use}', change=change)
+    assert (fault.kind, fault.call, fault.path) == ("drift", 0, "results"), told(fault)
+
+
+def test_a_field_that_is_tested_and_departs_from_its_schema_is_drift() -> None:
+    def wrapped(tool: str, index: int, result: Any) -> Any:
+        return {"results": [{**a, "code": {"value": a["code"]}} for a in result["results"]]}
+
+    fault = blamed('print(next(a for a in search_airports(query="Kennedy") if a["code"] == "JFK"))', change=wrapped)
+    assert (fault.kind, fault.call, fault.path) == ("drift", 0, "results[].code"), told(fault)
+
+
+def test_a_write_whose_outcome_nobody_knows_is_an_unknown_outcome() -> None:
+    source = 'book_seat(flight_id="UA-1545", seat="1A")'
+    trace = trace_of(source)
+    call = replace(trace.calls[0], result=None, error="the connection broke", outcome="unknown")
+    failure = Failure(kind="paused", type="UnknownOutcome", message="it may have taken effect.", call=0)
+    fault = attribute(Program(source), (), replace(trace, calls=(call,), failure=failure), TOOLS)
+    assert fault is not None
+    assert (fault.kind, fault.call, fault.tool) == ("unknown_outcome", 0, "book_seat")
+    refused = replace(failure, type="Paused")
+    fault = attribute(Program(source), (), replace(trace, calls=(call,), failure=refused), TOOLS)
+    assert fault is not None
+    assert fault.kind == "policy"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "tool", "path"),
+    [
+        ('print(get_plane(tail_number="N1")["sets"])', "misread_result", "get_plane", "sets"),
+        ('p = get_plane(tail_number="N1")\nprint(p.get("sets"))', "misread_result", "get_plane", "sets"),
+        (
+            'for a in search_airports(query="x"):\n    print(a["id"])',
+            "misread_result",
+            "search_airports",
+            "results[].id",
+        ),
+        ('print(search_airports(query="x")["results"])', "misread_result", "search_airports", "results"),
+        ('p = get_plane(tail_number="N1")\nprint(p["seats"] / p)', "misread_result", "get_plane", ""),
+        ('for x in get_plane(tail_number="N1")["seats"]:\n    print(x)', "misread_result", "get_plane", "seats"),
+        ('print(get_weather(airport="jfk", date="2013-01-01"))', "bad_arguments", "get_weather", "airport"),
+        (
+            'p = get_plane(tail_number="N1")\nprint(get_airline(carrier=p["seats"]))',
+            "bad_arguments",
+            "get_airline",
+            "carrier",
+        ),
+        ('print(get_plane(tail="N1"))', "bad_arguments", "get_plane", "tail"),
+    ],
+)
+def test_a_finding_names_tool_and_path_before_any_call(source: str, kind: str, tool: str, path: str) -> None:
+    program = Program(source)
+    fault = attribute(program, check(program, TOOLS), None, TOOLS)
+    assert fault is not None
+    assert (fault.kind, fault.tool, fault.path, fault.call) == (kind, tool, path, None), told(fault)
 
 
 def test_a_result_that_was_too_large_is_told() -> None:

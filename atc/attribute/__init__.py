@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from atc.attribute.blame import Record
 from atc.attribute.endings import from_limit, without_answer
+from atc.attribute.facts import invocation
+from atc.attribute.found import from_findings
 from atc.attribute.layout import Layout
 from atc.attribute.misread import from_exception
 from atc.attribute.provenance import Origin, origins
 from atc.attribute.refused import from_tool_error
 from atc.attribute.slice import Slicer
+from atc.attribute.unfilled import from_unfilled
 from atc.types import Fault, FaultKind, Finding, Program
 from protocols.toolbox import Toolbox
+from sandbox.calls import UNKNOWN_OUTCOME
 from sandbox.trace import Failure, ToolCall, Trace
 
 __all__ = ["Origin", "attribute", "origins"]
@@ -23,7 +27,7 @@ __all__ = ["Origin", "attribute", "origins"]
 def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox) -> Fault | None:
     """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
     if findings:
-        return _found(findings)
+        return from_findings(program, findings, tools)
     if trace is None:
         return None
     failure = trace.failure
@@ -41,50 +45,10 @@ def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | No
     if failure.kind == "limit":
         return from_limit(program, failure, record)
     if (call := _failed_call(failure, trace)) is not None:
-        return from_tool_error(failure, call, record)
+        fault = from_tool_error(failure, call, record)
+        own = fault.kind == "bad_arguments" and fault.call == call.index and fault.path is not None
+        return (from_unfilled(failure, call, fault.path or "", record) if own else None) or fault
     return from_exception(program, failure, record)
-
-
-def _found(findings: tuple[Finding, ...]) -> Fault:
-    first = findings[0]
-    said = [f"line {f.line}: {f.message}" + (f" (perhaps {f.suggestion})" if _adds(f) else "") for f in findings]
-    return Fault(
-        kind=_kind(first.code),
-        message=said[0],
-        tool=first.tool,
-        line=first.line,
-        evidence=tuple(dict.fromkeys(said[1:])),
-    )
-
-
-def _adds(finding: Finding) -> bool:
-    return finding.suggestion is not None and finding.suggestion not in finding.message
-
-
-def _kind(code: str) -> FaultKind:
-    """The kind of fault that a finding's code stands for."""
-    words = set(code.lower().replace("_", "-").split("-"))
-    if "syntax" in words:
-        return "syntax"
-    if words & {"argument", "arguments", "positional", "enum", "pattern", "range"}:
-        return "bad_arguments"
-    if "tool" in words:
-        return "unknown_tool"
-    if words & {
-        "key",
-        "keys",
-        "shape",
-        "none",
-        "null",
-        "attribute",
-        "index",
-        "response",
-        "result",
-        "unpack",
-        "operand",
-    }:
-        return "misread_result"
-    return "error"
 
 
 def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
@@ -93,8 +57,14 @@ def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     head = f"line {line}: " if line is not None else ""
     call = next((c for c in trace.calls if c.index == failure.call), None)
     evidence = [f"Line {line} is `{program.line(line)}`."] if line is not None and program.line(line) else []
+    kind: FaultKind = "syntax" if failure.kind == "syntax" else "policy"
+    if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME:
+        kind = "unknown_outcome"
+        if call is not None:
+            evidence = [f"The call was {invocation(call)}.", *evidence]
+        evidence.append("Find out with a read whether it took effect before calling it again.")
     return Fault(
-        kind="syntax" if failure.kind == "syntax" else "policy",
+        kind=kind,
         message=f"{head}{failure.type}: {failure.message}" if failure.type else f"{head}{failure.message}",
         call=failure.call,
         tool=call.tool if call else None,

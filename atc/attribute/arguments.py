@@ -33,10 +33,10 @@ def origin_of(call: ToolCall, name: str, record: Record) -> tuple[Origin | None,
     value = call.arguments.get(name)
     before = [other for other in record.trace.calls if other.index < call.index]
     for source in reversed(argument_sources(call, name, record)):
-        for made in record.calls(source) if source.kind == "call" else ():
-            for place in record.places(made, source.path) if made.index < call.index else ():
-                if place.missing is None and type(place.value) is type(value) and place.value == value:
-                    return Origin(made.index, made.tool, text(place.path), place.path), 0
+        for made, place in record.items(source) if source.kind == "call" else ():
+            same = place.missing is None and type(place.value) is type(value) and place.value == value
+            if same and made.index < call.index:
+                return Origin(made.index, made.tool, text(place.path), place.path), 0
     found = origins(value, before)
     return (found[0], len(found) - 1) if found else (None, 0)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from atc.attribute.facts import Facts
 from atc.attribute.paths import MAX_NODES, Path, Place, places
+from atc.attribute.picking import picked
 from atc.attribute.slice import Slicer
 from atc.attribute.source import Source
 from atc.attribute.suspects import Suspect
@@ -24,18 +25,25 @@ _ENOUGH = 2_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A call that may be to blame, and a place in its response; `proven` if its value fails as the program did."""
+    """A call that may be to blame, and a place in its response; `proven` if its value fails as the program did.
+
+    `broken`: the response departs from its schema there. `others` are calls of the same expression that fail alike,
+    where nothing tells which of them the program had in hand.
+    """
 
     call: ToolCall
     place: Place
     suspect: Suspect
     source: Source
     proven: bool
+    broken: bool = False
+    others: tuple[ToolCall, ...] = ()
 
     @property
-    def weight(self) -> int:
-        """Facts first, then values that came unchanged."""
-        return 4 * self.proven + 2 * (self.source.kind == "swallowed") + self.source.exact
+    def weight(self) -> tuple[bool, bool, bool, int, bool]:
+        """Facts first, then what a promise was broken on, then values that came unchanged."""
+        swallowed = self.source.kind == "swallowed"
+        return self.proven, self.proven and self.broken, swallowed, self.suspect.odd, self.source.exact
 
 
 class Record:
@@ -128,21 +136,69 @@ class Record:
         return [candidate for candidate in found if candidate is not None]
 
     def _candidate(self, suspect: Suspect, source: Source) -> Candidate | None:
+        calls = self.calls(source)
+        if source.kind == "swallowed":
+            return self._swallowed(suspect, source, calls)
+        for call in calls:
+            if (place := self.departure(call, source)) is not None:
+                return Candidate(call, place, suspect, source, proven=True, broken=True)
+        found = self._first(suspect, source, self.items(source))
+        gathered = suspect.role == "empty" and not source.exact and len(calls) > 1 and self._finished(source)
+        if found is not None and found.proven and gathered:
+            # What was gathered from many is empty only if all of them are.
+            found = replace(found, proven=all(proves(suspect, place) for _, place in self.items(source)))
+        if found is None:  # an empty list on the way
+            empty = next((call for call in calls if call.error is None), None)
+            if empty is None:
+                return None
+            return Candidate(empty, Place(self.facts.prefix(empty), None), suspect, source, proven=False)
+        if found.proven and source.pick is not None and source.pick.rank is None:
+            alike = [call for call in calls if call is not found.call and self._proven(suspect, source, call)]
+            return replace(found, others=tuple(alike))
+        return found
+
+    def departure(self, call: ToolCall, source: Source) -> Place | None:
+        """Where on the way to a source's value a response departs from its schema."""
+        return self.facts.departure(call, (*self.facts.prefix(call), *source.path)) if call.error is None else None
+
+    def _swallowed(self, suspect: Suspect, source: Source, calls: Sequence[ToolCall]) -> Candidate | None:
+        """A failed call in whose place an `except` went on; of those that a loop made, if all failed."""
+        failed = [call for call in calls if call.error is not None]
+        if not failed or (not source.exact and len(failed) < len(calls)):
+            return None
+        return Candidate(failed[0], Place((), None), suspect, source, suspect.fails(None))
+
+    def _first(self, suspect: Suspect, source: Source, items: Iterable[tuple[ToolCall, Place]]) -> Candidate | None:
+        """The first place that fails as the program did; else the first one."""
         fallback: Candidate | None = None
-        left = MAX_NODES
-        for call in self.calls(source):
-            if source.kind == "swallowed":
-                if call.error is not None:
-                    return Candidate(call, Place((), None), suspect, source, suspect.fails(None))
-                continue
-            for place in islice(self.places(call, source.path), left):
-                left -= 1
-                if proves(suspect, place):
-                    return Candidate(call, place, suspect, source, proven=True)
-                fallback = fallback or Candidate(call, place, suspect, source, proven=False)
-            if fallback is None and call.error is None:  # an empty list on the way
-                fallback = Candidate(call, Place(self.facts.prefix(call), None), suspect, source, proven=False)
+        for call, place in islice(items, MAX_NODES):
+            if proves(suspect, place):
+                return Candidate(call, place, suspect, source, proven=True, broken=self.facts.breaks(call, place))
+            fallback = fallback or Candidate(call, place, suspect, source, proven=False)
         return fallback
+
+    def _proven(self, suspect: Suspect, source: Source, call: ToolCall) -> bool:
+        return any(proves(suspect, place) for place in islice(self.places(call, source.path), _ENOUGH))
+
+    def items(self, source: Source) -> Iterable[tuple[ToolCall, Place]]:
+        """Where a source's value can stand, the likeliest first; the one place that it does where that can be known."""
+        calls = self.calls(source)
+        return self._picked(source, calls) or self._every(source, calls)
+
+    def _every(self, source: Source, calls: Sequence[ToolCall]) -> Iterator[tuple[ToolCall, Place]]:
+        return ((call, place) for call in calls for place in self.places(call, source.path))
+
+    def _picked(self, source: Source, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, Place]]:
+        """The place in the item that the program chose by order, where the recorded values tell which that was."""
+        if source.pick is None or source.pick.depth > len(source.path):
+            return []
+        cut = len(source.path) - source.pick.depth
+        inorder = sorted(calls, key=lambda call: call.index)
+        chosen = picked(source, self._every(replace(source, path=source.path[:cut]), inorder))
+        if chosen is None:
+            return []
+        call, item = chosen
+        return [(call, place) for place in places(call.result, (*item.path, *source.path[cut:]))]
 
 
 def proves(suspect: Suspect, place: Place) -> bool:

@@ -26,6 +26,7 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     message = f"{head}the limit {failure.type} was reached" + (f": {said}." if said else ".")
     evidence: list[str] = []
     blamed: ToolCall | None = None
+    path: str | None = None
     if calls:
         counts = Counter(call.tool for call in calls)
         evidence.append(f"Calls made: {listed(f'{tool} {n} times' for tool, n in counts.most_common(5))}.")
@@ -37,7 +38,9 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
             slowest = max(calls, key=lambda c: c.seconds)
             evidence.append(f"The slowest call was {invocation(slowest)}: {slowest.seconds:.1f} s.")
         if blamed is not None:
-            evidence += _repetition([call for call in calls if call.tool == tool])
+            own = [call for call in calls if call.tool == tool]
+            path = _varying(own)
+            evidence += _repetition(own)
     else:
         evidence.append("No call was made.")
     evidence += _in_flight(record)
@@ -47,9 +50,17 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
         message=message,
         call=blamed.index if blamed else None,
         tool=blamed.tool if blamed else None,
+        path=path,
         line=line if line is not None else blamed.line if blamed else None,
         evidence=tuple(evidence),
     )
+
+
+def _varying(calls: list[ToolCall]) -> str | None:
+    """The one argument in which calls differ."""
+    names = dict.fromkeys(name for call in calls for name in call.arguments)
+    varying = [name for name in names if len({repr(call.arguments.get(name)) for call in calls}) > 1]
+    return varying[0] if len(varying) == 1 else None
 
 
 def _repetition(calls: list[ToolCall]) -> Iterator[str]:
@@ -58,10 +69,7 @@ def _repetition(calls: list[ToolCall]) -> Iterator[str]:
     if repeated[1] > 1:
         yield f"The same call was made {repeated[1]} times: {repeated[0]}."
         return
-    names = dict.fromkeys(name for call in calls for name in call.arguments)
-    varying = [name for name in names if len({repr(call.arguments.get(name)) for call in calls}) > 1]
-    if len(varying) == 1 and len(calls) > 1:
-        name = varying[0]
+    if (name := _varying(calls)) is not None:
         first, last = calls[0].arguments.get(name), calls[-1].arguments.get(name)
         yield f"The calls differ in {name!r} alone, from {snippet(first)} to {snippet(last)}."
     last_call = calls[-1]

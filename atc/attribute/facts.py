@@ -10,8 +10,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from atc.attribute.paths import EACH, KEY, Path, general, text, walk
+from atc.attribute.paths import EACH, KEY, Path, Place, general, places, text, walk
 from atc.attribute.provenance import Origin, origins
 from atc.check.report import listed, nearest
 from protocols.jsontypes import Json, JsonObject
@@ -21,6 +22,8 @@ from sandbox.trace import ToolCall
 
 MOST_KEYS = 20
 _SNIPPET = 160
+_ON_THE_WAY = 500
+"""Places that are held against the schema at each step of a path."""
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 
 
@@ -62,6 +65,28 @@ class Facts:
         tool = self.tools.get(call.tool)
         wrapper = tool.wrapper if tool is not None else None
         return (wrapper,) if wrapper and isinstance(call.result, Mapping) and wrapper in call.result else ()
+
+    def lost_wrapper(self, call: ToolCall) -> bool:
+        """Whether a response lacks the one field that programs are given of it, so that they got all of it instead."""
+        tool = self.tools.get(call.tool)
+        wrapper = tool.wrapper if tool is not None else None
+        return wrapper is not None and isinstance(call.result, Mapping) and wrapper not in call.result
+
+    def departure(self, call: ToolCall, path: Path) -> Place | None:
+        """The first place on the way along a path of the full response where that departs from its schema."""
+        if self.lost_wrapper(call):
+            return Place((), call.result, self.tools[call.tool].wrapper)
+        for length in range(len(path) + 1) if call.drift else ():
+            for place in islice(places(call.result, path[:length]), _ON_THE_WAY):
+                on_the_way = length < len(path) and place.missing is None
+                if self._wrong_type(call, place) if on_the_way else self.breaks(call, place):
+                    return place
+        return None
+
+    def breaks(self, call: ToolCall, place: Place) -> bool:
+        """Whether the response departs from its schema at a place; one that is no text leads nowhere there."""
+        missing = place.missing if isinstance(place.missing, str) else None
+        return self.broken_promise(call, place.path, place.value, missing=missing)
 
     def place(self, call: ToolCall, path: Path) -> str:
         """A path of the full response as the program writes it: `[0]["name"]`; empty for all that it sees."""
@@ -124,12 +149,16 @@ class Facts:
             found, required = clause(self.tools, call.tool, (*path, missing))
             return found is not None and required
         found, _ = clause(self.tools, call.tool, path)
-        allowed = types(found) if found is not None else ()
-        kind = type_name(value)
-        wrong = bool(allowed) and kind not in allowed and not (kind == "integer" and "number" in allowed)
+        wrong = self._wrong_type(call, Place(path, value))
         here = text(general(path))
         named = any(re.sub(r"\[\d+\]", "[]", said).startswith(f"{here}:") for said in call.drift)
         return wrong or (found is not None and named)
+
+    def _wrong_type(self, call: ToolCall, place: Place) -> bool:
+        found, _ = clause(self.tools, call.tool, place.path)
+        allowed = types(found) if found is not None else ()
+        kind = type_name(place.value)
+        return bool(allowed) and kind not in allowed and not (kind == "integer" and "number" in allowed)
 
     def about_origin(self, name: str, call: ToolCall, origin: Origin, made: ToolCall, *, others: int = 0) -> str:
         """Where an argument's value came from. `made` is the origin's call."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from atc.attribute.definitions import constant_step
 from atc.attribute.layout import Comprehension
 from atc.attribute.paths import EACH, KEY, Path, meets
+from atc.attribute.picking import one_of, ordered, with_pick
 from atc.attribute.source import Context, Source
 from atc.attribute.syntax import called_name, returned, simple_name
 
@@ -53,10 +54,12 @@ def _function(slicer: Slicer, name: str, call: ast.Call, path: Path, context: Co
     if name in _SAME:
         return slicer.sources(args[0], path, context)
     if name in _REORDERED:
-        return slicer.sources(args[0] if name in ("sorted", "reversed", "sample") else args[1], _loose(path), context)
+        found = slicer.sources(args[0] if name in ("sorted", "reversed", "sample") else args[1], _loose(path), context)
+        return [with_pick(source, ordered(call, path)) for source in found]
     if name in _ONE_OF and (len(args) == 1 or name == "next"):
         default = [source for arg in args[1:] for source in slicer.sources(arg, path, context)]
-        return [*default, *slicer.sources(args[0], (EACH, *path), context)]
+        found = slicer.sources(args[0], (EACH, *path), context)
+        return [*default, *(with_pick(source, one_of(call, len(path))) for source in found)]
     if name in ("max", "min"):
         return [source for arg in args for source in slicer.sources(arg, path, context)]
     if name in _SELECTED:

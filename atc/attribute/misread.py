@@ -12,10 +12,12 @@ from atc.attribute.blame import Candidate, Record, best, proves
 from atc.attribute.facts import a_type, invocation, keys_there, snippet
 from atc.attribute.filtered import dict_keys, filtered
 from atc.attribute.mistake import own_mistake
-from atc.attribute.paths import KEY, Path, general, text
+from atc.attribute.paths import KEY, Path, at, general, text
 from atc.attribute.refused import from_tool_error
 from atc.attribute.region import region
+from atc.attribute.rekeyed import rekeyed
 from atc.attribute.suspects import Suspect, nothing, suspects
+from atc.attribute.syntax import rooted
 from atc.check.report import listed, spelled
 from atc.types import Fault, FaultKind, Program
 from protocols.jsontypes import Json
@@ -29,19 +31,34 @@ _MAY_BE_PREVIEWED = 1_000_000
 def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     """The fault behind an exception that is no ToolError."""
     layout, line = record.slicer.layout, failure.line
-    nodes = region(layout, line, failure.frames[-1].function) if line is not None else []
-    found = suspects(failure, nodes, layout)
-    every = [candidate for suspect in found for candidate in _behind(suspect, record)]
+    found: list[Suspect] = []
+    every: list[Candidate] = []
+    for whole in (False, True):  # a statement over several lines may fail on another one than it is said to
+        nodes = region(layout, line, failure.frames[-1].function, whole=whole) if line is not None else []
+        found = suspects(failure, nodes, layout)
+        every = [candidate for suspect in found for candidate in _behind(suspect, record)]
+        if every:
+            break
     chosen = best(every)
     if chosen is not None and not chosen.proven and (size := _too_large(chosen)):
         return _previewed(failure, chosen, size)
     if chosen is None or not _blamable(chosen, found, record):
         return own_mistake(program, failure, found, record)
-    fault = _told(failure, chosen, record)
+    fault = told(failure, chosen, record)
     tied = [c for c in every if c.call.index != chosen.call.index and c.weight == chosen.weight and c.proven]
-    names = dict.fromkeys(record.facts.result_of(c.call, general(c.place.path)) for c in tied)
-    others = (f"It could also be {listed(names, most=3)}.",) if names else ()
-    return replace(fault, evidence=(*fault.evidence, *others))
+    return with_ties(fault, chosen, tied, record)
+
+
+def with_ties(fault: Fault, chosen: Candidate, tied: Sequence[Candidate], record: Record) -> Fault:
+    """The fault with the calls named that the facts do not tell apart from the one that it blames."""
+    names = [record.facts.result_of(c.call, general(c.place.path)) for c in tied]
+    names += [record.facts.result_of(call, general(chosen.place.path)) for call in chosen.others]
+    calls = dict.fromkeys([*(c.call.index for c in tied), *(call.index for call in chosen.others)])
+    calls.pop(chosen.call.index, None)
+    if not calls or fault.call != chosen.call.index:
+        return fault
+    told = f"It could also be {listed(dict.fromkeys(names), most=3)}."
+    return replace(fault, evidence=(*fault.evidence, told), candidates=(chosen.call.index, *calls))
 
 
 def _behind(suspect: Suspect, record: Record) -> list[Candidate]:
@@ -54,14 +71,23 @@ def _behind(suspect: Suspect, record: Record) -> list[Candidate]:
         keyed = record.candidates(asked, slicer.sources(asked.expr))
         absent = Suspect(suspect.expr, "type", lambda v: v is None, (KEY,))
         odd = [c for c in record.candidates(absent, slicer.sources(suspect.expr, (KEY,))) if c.proven]
-        return [*odd, *record.candidates(suspect, [s for s in known if s.exact]), *keyed]
+        return [*rekeyed(suspect, record), *odd, *record.candidates(suspect, [s for s in known if s.exact]), *keyed]
     found = record.candidates(suspect, known)
     if not _explained(suspect, record):
-        return found
+        return [*found, *_not_filled(suspect, found, record)]
     # The value is a constant of the program that something should have replaced.
     unfilled = Suspect(suspect.expr, "empty", nothing)
     control = [source.derived() for source in slicer.control(suspect.expr)]
     return [c for c in found if c.proven] or record.candidates(unfilled, control)
+
+
+def _not_filled(suspect: Suspect, found: Sequence[Candidate], record: Record) -> list[Candidate]:
+    """What should have filled a container that turned out empty, where nothing else explains that."""
+    if suspect.role not in ("empty", "index") or any(candidate.proven for candidate in found):
+        return []
+    control = [source.derived() for source in record.slicer.control(rooted(suspect.expr))]
+    filling = record.candidates(Suspect(suspect.expr, "empty", nothing), control)
+    return [candidate for candidate in filling if candidate.proven]
 
 
 def _explained(suspect: Suspect, record: Record) -> bool:
@@ -87,17 +113,21 @@ def _blamable(chosen: Candidate, found: Sequence[Suspect], record: Record) -> bo
     return role not in ("key", "value") and source.exact and not any(_explained(s, record) for s in found)
 
 
-def _told(failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def told(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """The fault in words, by what was asked of the value."""
     head = f"line {failure.line}: {failure.type}" + (f" {failure.message}" if failure.message else "")
     if chosen.source.kind == "swallowed":
         call = chosen.call
         told = f"{head}: {call.tool} (call {call.index}) had failed, and the program went on without its result"
         return from_tool_error(failure, call, record, head=told)
+    if chosen.broken:
+        return _reading(head, failure, chosen, record)
     if chosen.source.filters and not chosen.proven:
         return filtered(head, failure, chosen, record)
     if chosen.suspect.role == "empty" or _nothing(chosen, record):
         return _emptiness(head, failure, chosen, record)
+    if chosen.suspect.role == "keyed":
+        return _keyed_otherwise(head, failure, chosen, record)
     if chosen.suspect.role == "value" and chosen.suspect.key is not None:
         return _wrong_key(head, failure, chosen, record)
     return _reading(head, failure, chosen, record)
@@ -215,6 +245,17 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
     found = "0" if place.value == 0 else a_type(place.value)
     what = f"{facts.result_of(call, place.path)} is {found}"
     return _fault("empty_result", f"{head}: {what}.", failure, chosen, place.path, evidence)
+
+
+def _keyed_otherwise(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+    """The keys of a dict were taken from one field; the key asked for stands in another one beside it."""
+    call, place, key, facts = chosen.call, chosen.place, chosen.suspect.key, record.facts
+    where = facts.result_of(call, general(place.path))
+    beside = facts.result_of(call, place.path[:-1])
+    what = f"the dict has no key {key!r}: its keys are {where}, such as {snippet(place.value, most=40)}"
+    evidence = [f"The value {key!r} stands in another field of {beside}: {snippet(at(call.result, place.path[:-1]))}."]
+    evidence += facts.about_schema(call, place.path)
+    return _fault("misread_result", f"{head}: {what}.", failure, chosen, place.path, evidence)
 
 
 def _wrong_key(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from atc.attribute.arguments import about_argument, argument_sources
+from atc.attribute.arguments import about_argument, argument_sources, origin_of
 from atc.attribute.blame import Record
 from atc.attribute.facts import invocation, keys_there
-from atc.attribute.paths import text
+from atc.attribute.paths import Path, text
 from atc.attribute.provenance import telling
 from atc.types import Fault, FaultKind
 from protocols.schema import Violation, violations
@@ -34,6 +34,8 @@ def from_tool_error(failure: Failure, call: ToolCall, record: Record, *, head: s
     evidence = [f"The call was {invocation(call)}."]
     if kind == "bad_arguments":
         for each in [name] if name is not None else call.arguments:
+            if (changed := _changed(message, line, call, each, record)) is not None:
+                return changed
             if (misread := _passed_on(message, line, call, each, record)) is not None:
                 return misread
         evidence += [f"Argument {v.path or name!r}: {v.message}." for v in broken[:2]]
@@ -91,9 +93,10 @@ def offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> 
             return aliases.get(first, first)
     said = call.error or ""
     plain = {name: value for name, value in call.arguments.items() if telling(value) and isinstance(value, str | int)}
-    quoted = [name for name, value in plain.items() if re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", said)]
-    if len(quoted) == 1:
-        return quoted[0]
+    quoted = {name: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", said) for name, value in plain.items()}
+    placed = [(match.start(), name) for name, match in quoted.items() if match is not None]
+    if placed:  # what an error speaks of first is what it is about
+        return min(placed)[1]
     return next(iter(call.arguments)) if len(call.arguments) == 1 else None
 
 
@@ -110,16 +113,49 @@ def _mentioned(call: ToolCall, tool: Tool | None) -> str | None:
     return min(found)[2] if found else None
 
 
+def _changed(head: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
+    """The fault is a response that departs from its schema where the argument's value came from."""
+    for source in argument_sources(call, name, record):
+        for made in record.calls(source) if source.kind == "call" else ():
+            place = record.departure(made, source) if made.index < call.index else None
+            if place is not None:
+                missing = place.missing if isinstance(place.missing, str) else None
+                return _departed(
+                    head, line, call, name, made, (*place.path, missing) if missing else place.path, record
+                )
+    origin, _ = origin_of(call, name, record)
+    if origin is None:
+        return None
+    maker = next(c for c in record.trace.calls if c.index == origin.call)
+    if not record.facts.broken_promise(maker, origin.steps, call.arguments.get(name)):
+        return None
+    return _departed(head, line, call, name, maker, origin.steps, record)
+
+
+def _departed(head: str, line: int, call: ToolCall, name: str, made: ToolCall, path: Path, record: Record) -> Fault:
+    """An argument's value came through a place where a response departs from its schema."""
+    where = record.facts.result_of(made, path)
+    evidence = [f"The call was {invocation(call)}.", f"Argument {name!r} came from {where}."]
+    evidence += [f"The response of {made.tool} departs from its schema: {said}." for said in made.drift[:3]]
+    evidence += record.facts.about_schema(made, path)
+    return Fault(
+        kind="drift",
+        message=f"{head.rstrip('.')}: {where} departs from its schema.",
+        call=made.index,
+        tool=made.tool,
+        path=text(path),
+        line=line,
+        evidence=tuple(evidence),
+    )
+
+
 def _passed_on(head: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
     """The fault is the reading of an earlier response whose missing or null field was passed on as None."""
     if call.arguments.get(name) is not None:
         return None
     facts = record.facts
     sources = [s for s in argument_sources(call, name, record) if s.kind == "call" and s.path]
-    found = [
-        (made, place) for s in reversed(sources) for made in record.calls(s) for place in record.places(made, s.path)
-    ]
-    for made, place in found:
+    for made, place in (found for source in reversed(sources) for found in record.items(source)):
         absent = place.missing if isinstance(place.missing, str) else None
         odd = place.missing is not None and not (absent is not None and isinstance(place.value, Mapping))
         if made.index >= call.index or place.seen is not None or odd:

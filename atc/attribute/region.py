@@ -28,10 +28,13 @@ _FRAMES: dict[str, type[ast.AST]] = {
 }
 
 
-def region(layout: Layout, line: int, function: str = "<module>") -> list[ast.expr]:
-    """The expressions on a line, in order of evaluation; `function` is the name in the traceback's frame."""
+def region(layout: Layout, line: int, function: str = "<module>", *, whole: bool = False) -> list[ast.expr]:
+    """The expressions on a line, in order of evaluation; `function` is the name in the traceback's frame.
+
+    `whole`: those of all lines of the statement.
+    """
     roots = [part for node in ast.walk(layout.tree) if isinstance(node, ast.stmt) for part in _own(node, line)]
-    found = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.expr) and _covers(n, line)]
+    found = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.expr) and (whole or _covers(n, line))]
     inside = _FRAMES.get(function)
     if inside is not None:
         found = [n for n in found if any(isinstance(a, inside) for a in (n, *layout.ancestors(n)))] or found
@@ -61,8 +64,19 @@ def stops(layout: Layout, line: int) -> list[ast.expr]:
         if isinstance(node, ast.Assert) and _covers(node, line):
             return [node.test]
         if isinstance(node, ast.Raise | ast.Expr) and _covers(node, line) and _leaves(node):
-            return [around.test for around in layout.ancestors(node) if isinstance(around, ast.If)]
+            return list(_led_to(node, layout))
     return []
+
+
+def _led_to(node: ast.stmt, layout: Layout) -> Iterator[ast.expr]:
+    """The tests around a statement, and what was gone through without success where it stands in a loop's `else`."""
+    child: ast.AST = node
+    for around in layout.ancestors(node):
+        if isinstance(around, ast.If):
+            yield around.test
+        elif isinstance(around, ast.For | ast.AsyncFor) and child in around.orelse:
+            yield around.iter
+        child = around
 
 
 def _leaves(node: ast.Raise | ast.Expr) -> bool:

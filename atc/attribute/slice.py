@@ -14,7 +14,8 @@ from atc.attribute.definitions import Definition, constant_step, field_name
 from atc.attribute.flow import through_call, through_comprehension, through_constant, through_display
 from atc.attribute.layout import Comprehension, Function, Layout
 from atc.attribute.paths import EACH, KEY, Dot, Path, Step, meets
-from atc.attribute.source import Context, Source, once
+from atc.attribute.picking import with_pick
+from atc.attribute.source import Context, Pick, Source, once
 from atc.attribute.syntax import (
     argument_of,
     callback_iterable,
@@ -97,7 +98,9 @@ class Slicer:
                 head: Path = (EACH,) if path and isinstance(path[0], int) else path[:1]
                 return self.sources(value, (*head, *path[1:]), context)
             case ast.Subscript(value=value, slice=index):
-                return self.sources(value, (self._step(index, context), *path), context)
+                step = self._step(index, context)
+                found = self.sources(value, (step, *path), context)
+                return [with_pick(s, Pick(None, False, (), len(path))) for s in found] if step is EACH else found
             case ast.Attribute(value=value, attr=attr):
                 fields = self.layout.definitions.get((id(self.layout.tree), field_name(attr)), [])
                 return self._defined(fields[::-1], path, ()) or self.sources(value, (Dot(attr), *path), context)
@@ -146,6 +149,9 @@ class Slicer:
 
     def _defined(self, reached: list[Definition], path: Path, context: Context) -> list[Source]:
         found: list[Source] = []
+        dicts = any(
+            isinstance(definition.value, ast.Dict | ast.DictComp) for definition in reached if definition.strong
+        )
         for definition in reversed(reached):
             wanted = definition.writes
             if path and path[0] is KEY and wanted:  # `d[k] = x` gives the dict the key k
@@ -154,6 +160,8 @@ class Slicer:
                 continue
             if not all(meets(a, b) for a, b in zip(wanted, path, strict=False)):
                 continue
+            if path and path[0] is EACH and definition.key is not None and dicts:  # going through a dict gives keys
+                found += self.sources(definition.key, path[1:], context)
             if len(path) >= len(wanted):
                 found += self.sources(definition.value, (*definition.steps, *path[len(wanted) :]), context)
             else:
@@ -171,10 +179,18 @@ class Slicer:
                     tests.append(test)
                 case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) if child is not iterable:
                     found += [source.derived(tests) for source in self.sources(iterable, (), context)]
+                    found += self._given_up(around, context)
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     break
             child = around
         return found or self.derived([definition.value], context)
+
+    def _given_up(self, loop: ast.For | ast.AsyncFor, context: Context) -> list[Source]:
+        """The calls in a loop after whose failure an `except` goes on with the next item."""
+        tries = [node for node in ast.walk(loop) if isinstance(node, ast.Try) and node.handlers]
+        nodes = [n for t in tries for stmt in t.body for n in ast.walk(stmt) if isinstance(n, ast.Call)]
+        tools = [node for node in nodes if called_name(node) in self.tools]
+        return [Source("swallowed", node, called_name(node), exact=False, context=context) for node in tools]
 
     def _generator(
         self, around: Comprehension, child: ast.AST, name: str, path: Path, context: Context

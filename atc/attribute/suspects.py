@@ -16,7 +16,7 @@ from atc.attribute.syntax import simple_name
 from protocols.jsontypes import Json
 from sandbox.trace import Failure
 
-Role = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
+Role = Literal["key", "keyed", "attribute", "index", "type", "empty", "value", "length"]
 Test = Callable[[Json], bool]
 
 
@@ -34,6 +34,8 @@ class Suspect:
     path: Path = ()
     key: Json = None
     index: ast.expr | None = None
+    odd: int = 0
+    """Of the two sides of an operator: how much less often one of this type is meant to stand there."""
 
 
 def suspects(failure: Failure, nodes: Sequence[ast.expr], layout: Layout) -> list[Suspect]:
@@ -41,8 +43,12 @@ def suspects(failure: Failure, nodes: Sequence[ast.expr], layout: Layout) -> lis
     message = failure.message
     if failure.line is not None and (tests := stops(layout, failure.line)):
         parts = [n for test in tests for n in ast.walk(test) if isinstance(n, ast.expr)]
-        return [Suspect(part, "empty", nothing) for part in parts]
+        # What was gone through in vain is to blame only if there was nothing to go through.
+        gone = {id(loop.iter) for loop in ast.walk(layout.tree) if isinstance(loop, ast.For | ast.AsyncFor)}
+        return [Suspect(part, "value" if id(part) in gone else "empty", nothing) for part in parts]
     match failure.type.rpartition(".")[2]:
+        case "KeyError" if message.startswith("slice("):
+            return list(_type(message, nodes, layout))
         case "KeyError":
             return list(_key(key_of(message), nodes))
         case "IndexError":
@@ -53,6 +59,8 @@ def suspects(failure: Failure, nodes: Sequence[ast.expr], layout: Layout) -> lis
             return list(_type(message, nodes, layout))
         case "ZeroDivisionError" | "StatisticsError" | "StopIteration" | "StopAsyncIteration" | "RuntimeError":
             return list(_empty(nodes))
+        case "NameError" | "UnboundLocalError":
+            return list(_unbound(message, layout))
         case "JSONDecodeError":
             return [Suspect(n.args[0], "value", of_type("str")) for n in nodes if isinstance(n, ast.Call) and n.args]
         case "ValueError" | "UnicodeError" | "InvalidOperation" | "OverflowError":
@@ -60,6 +68,16 @@ def suspects(failure: Failure, nodes: Sequence[ast.expr], layout: Layout) -> lis
                 return list(_empty(nodes))
             return list(_value(message, nodes, layout))
     return []
+
+
+def _unbound(message: str, layout: Layout) -> Iterator[Suspect]:
+    """What a loop went through that would have bound the name, had there been anything."""
+    name = next(iter(re.findall(r"'(\w+)'", message)), None)
+    for loop in ast.walk(layout.tree):
+        if isinstance(loop, ast.For | ast.AsyncFor):
+            bound = (n for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            if any(node.id == name for node in bound):
+                yield Suspect(loop.iter, "value", nothing)
 
 
 def key_of(message: str) -> Json:
@@ -164,6 +182,15 @@ def _type(message: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[S
     if (pair := re.search(_TWO_TYPES, message)) is not None:
         yield from _operands(pair.group(1), pair.group(2), nodes, layout)
         return
+    if "'slice'" in message or message.startswith("slice("):  # an object was cut like a list or a text
+        cut = [node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)]
+        yield from (Suspect(node.value, "type", of_type("dict")) for node in cut)
+        return
+    if (wanted := re.search(r"argument must be (?:an? )?(\w+)$", message)) is not None:
+        right = of_type(wanted.group(1))
+        given = [part for node in nodes if isinstance(node, ast.Call) for part in node.args]
+        yield from (Suspect(part, "type", lambda value: not right(value)) for part in given)
+        return
     name = next((m.group(1) for pattern in _NAMED_TYPE if (m := re.search(pattern, message))), None)
     if name is None:
         return
@@ -182,6 +209,10 @@ def _type(message: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[S
             yield from (Suspect(expr, "type", fails, path) for expr, path in used_in(node, layout))
 
 
+_ODDITY = {"dict": 2, "list": 2, "tuple": 2, "set": 2, "str": 1}
+"""Types by how seldom they are meant to meet another one at an operator; numbers are what most operators are for."""
+
+
 def _operands(left: str, right: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[Suspect]:
     """Both sides of the operators on the line. Where None is one side, the other is as it should be."""
     found: list[tuple[str, ast.expr, Path]] = []
@@ -195,9 +226,9 @@ def _operands(left: str, right: str, nodes: Sequence[ast.expr], layout: Layout) 
             case ast.Call():
                 for expr, path in compared(node, layout):
                     found += [(left, expr, path), (right, expr, path)]
-    odd = [item for item in found if item[0] == "NoneType"]
-    for name, expr, path in odd or found:
-        yield Suspect(expr, "type", of_type(name), path)
+    nulls = [item for item in found if item[0] == "NoneType"]
+    for name, expr, path in nulls or found:
+        yield Suspect(expr, "type", of_type(name), path, odd=_ODDITY.get(name, 0) if left != right else 0)
 
 
 def nothing(value: Json) -> bool:

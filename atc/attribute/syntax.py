@@ -27,6 +27,18 @@ def simple_name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
+def rooted(expr: ast.expr) -> ast.expr:
+    """What an expression starts from: `xs` of `xs[0]`, `xs.most_common(1)` and `sorted(xs)`."""
+    while True:
+        match expr:
+            case ast.Subscript(value=value) | ast.Attribute(value=value) | ast.Call(func=ast.Attribute(value=value)):
+                expr = value
+            case ast.Call(args=[value, *_]):
+                expr = value
+            case _:
+                return expr
+
+
 def returned(function: Function) -> list[ast.expr]:
     """The values that a function returns, in order of the text."""
     own: list[ast.expr] = []
