@@ -1,44 +1,107 @@
-"""Who may write: a gate before every tool that can change something."""
+"""Who may write, and with which values: a gate before every call that can change something or tell somebody."""
 
 from __future__ import annotations
 
 import shlex
+import threading
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
-from protocols.jsontypes import Json, JsonObject
+from atc.config import Config
+from atc.taint import Taint, Tainted
+from atc.types import Program
+from protocols.jsontypes import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.clock import waiting_on_person
 from sandbox.errors import Paused
+from sandbox.journal import Journal
 
-AskPerson = Callable[[Tool, JsonObject], bool]
-"""Shows a write (arguments by original name) to a person and gives their decision."""
+_MOST_NAMED = 3
+"""Values that a message names one by one."""
 
 
-def gated(toolbox: Toolbox, *, allowed: Collection[str], ask_person: AskPerson | None) -> Toolbox:
-    """The toolbox with a gate before each write.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person is asked before a call is sent: the tool, its arguments by original name, and what is not clean.
 
-    A write goes through when its alias or name is in `allowed` (or `all` is), or when `ask_person` says yes. Else it
-    is not sent and the run pauses.
+    `tainted` is empty where the call merely writes. A standing consent to writes must not answer another.
     """
-    if "all" in allowed:
-        return toolbox
-    return toolbox.map(lambda tool: _gate(tool, allowed, ask_person) if tool.protocol.writes else tool)
+
+    tool: Tool
+    arguments: JsonObject
+    tainted: tuple[Tainted, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each value that is not clean, safe to be shown."""
+        return tuple(map(str, self.tainted))
 
 
-def _gate(tool: Tool, allowed: Collection[str], ask_person: AskPerson | None) -> Tool:
-    if tool.alias in allowed or tool.protocol.name in allowed:
-        return tool
+AskPerson = Callable[[Question], bool]
+"""Shows a call to a person and gives their decision."""
 
-    def call(arguments: JsonObject) -> Json:
-        if ask_person is not None:
-            with waiting_on_person():  # a person may take longer than a program may run
-                agreed = ask_person(tool, arguments)
-            if agreed:
-                return tool.call(arguments)
-        raise Paused(
-            f"{tool.alias} may change something and was not allowed; nothing was sent."
-            f" Allow it with --allow-writes {shlex.quote(tool.alias)} (or 'all')."
-        )
 
-    return replace(tool, call=call)
+class Consent:
+    """The gate of one run.
+
+    A call that writes goes through when its tool's alias or name is in `config.allow_writes` (or `all` is), or when
+    `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
+    (`atc.taint`), whatever is allowed; a yes holds for that value of that argument in the rest of the run. With nobody
+    to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
+
+    Raises:
+        InvalidConfig: a rule of `config.trust` is none.
+    """
+
+    def __init__(self, task: str, config: Config, ask_person: AskPerson | None, journal: Journal) -> None:
+        self._allowed: Collection[str] = config.allow_writes
+        self._ask_person = ask_person
+        self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
+        self._taint = Taint(task, rules=config.trust, calls=journal.completed)
+        self._lock = threading.Lock()  # one question at a time; its answer may answer the next
+
+    def guard(self, toolbox: Toolbox) -> Toolbox:
+        """The toolbox with this gate before each call."""
+        self._taint.over(toolbox)
+        return toolbox.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
+
+    def given(self, tool: Tool, arguments: JsonObject) -> None:
+        """A person gave these arguments themselves, by original name: their values are not asked about."""
+        self._taint.agree(tool, self._taint.of(tool, arguments))
+
+    def wrote(self, program: Program, *, blind: bool) -> None:
+        """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
+        self._taint.wrote(program.source, blind=blind)
+
+    def _admit(self, tool: Tool, arguments: JsonObject) -> None:
+        with self._lock:
+            question = Question(tool=tool, arguments=arguments, tainted=self._taint.of(tool, arguments))
+            unallowed = tool.protocol.writes and not {"all", tool.alias, tool.protocol.name} & {*self._allowed}
+            if not (unallowed or question.tainted):
+                return
+            if not self._agreed(question):
+                raise Paused(self._message(question, unallowed=unallowed))
+            self._taint.agree(tool, question.tainted)
+
+    def _agreed(self, question: Question) -> bool:
+        if self._ask_person is None:
+            return False
+        with waiting_on_person():  # a person may take longer than a program may run
+            return self._ask_person(question)
+
+    def _message(self, question: Question, *, unallowed: bool) -> str:
+        """What was not sent and why, and the command that allows it."""
+        tool, tainted = question.tool.alias, question.tainted
+        problems = [f"{tool} may change something and was not allowed"] if unallowed else []
+        problems += [f"{tool}: {one}" for one in question.reasons[:_MOST_NAMED]]
+        if len(tainted) > _MOST_NAMED:
+            problems.append(f"{len(tainted) - _MOST_NAMED} more of its values are like that")
+        told = f"{'; '.join(problems)}; nothing was sent."
+        if not all(one.rules for one in tainted):  # no command could be read and typed safely
+            return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
+        options = [f"--allow-writes {shlex.quote(tool)}"] if unallowed else []
+        options += dict.fromkeys(f"--trust {one.rules[-1]}" for one in tainted)
+        only = [one.rules[0] for one in tainted if len(one.rules) > 1]
+        hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
+        return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}{hint}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
-from urllib.parse import quote, quote_plus, unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json
 from protocols.origin import Origin
+from protocols.placeholder import spellings
 from protocols.request import HttpRequest
 
 MASK = "***"
@@ -101,9 +99,9 @@ class Mask:
 
     def __init__(self, credentials: Iterable[Credential]) -> None:
         values = {credential.value for credential in credentials if credential.value}
-        spellings = {spelling for value in values for spelling in _spellings(value)}
+        known = {spelling for value in values for spelling in spellings(value)}
         # The longest first, so that a secret within another's spelling leaves no rest of it standing.
-        self._spellings = sorted(spellings, key=lambda text: (-len(text), text))
+        self._spellings = sorted(known, key=lambda text: (-len(text), text))
         self._unmistakable = [value for value in values if len(value) >= _UNMISTAKABLE]
 
     def __bool__(self) -> bool:
@@ -130,12 +128,6 @@ class Mask:
         if isinstance(value, dict):
             return {self.result(key): self.result(item) for key, item in value.items()}
         return value
-
-
-def _spellings(value: str) -> set[str]:
-    escaped = quote(value, safe="")
-    lower = re.sub("%..", lambda found: found[0].lower(), escaped)
-    return {value, escaped, lower, quote(value), quote_plus(value), html.escape(value), json.dumps(value)[1:-1]}
 
 
 def _refusal(problem: str) -> ToolError:

@@ -6,19 +6,13 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from protocols.credentials import MASK, Credential, Mask, dress
 from protocols.jsontypes import Json, JsonObject
 from protocols.request import DEFAULT_HEADERS, HttpRequest
-from protocols.schema import resolve
+from protocols.secrecy import covered
 
 _MAX_BODY = 10_000  # characters; what is longer no one pastes
-_SENSITIVE_NAME = re.compile(
-    r"(?:^|[_\-.\s])(?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|(?:api|access|private|secret)[_-]?key)$",
-    re.IGNORECASE,
-)
-_PAGING = re.compile(r"(page|next|prev(ious)?|continuation|cursor|sync)[_-]?token$", re.IGNORECASE)
 
 
 def command(request: HttpRequest, credentials: Mapping[str, Credential], *, mask: Mask) -> str:
@@ -50,8 +44,8 @@ def command(request: HttpRequest, credentials: Mapping[str, Credential], *, mask
 
 
 def without_secrets(arguments: JsonObject, schema: JsonObject) -> dict[str, Json]:
-    """Arguments with `***` for each value that is secret by its schema (`writeOnly`, `format: password`) or name."""
-    hidden: dict[str, Json] = _hide(arguments, schema, schema)
+    """Arguments with `***` for each value that is secret by its schema or name (`protocols.secrecy`)."""
+    hidden: dict[str, Json] = covered(dict(arguments), schema, lambda _: MASK)
     return hidden
 
 
@@ -61,22 +55,3 @@ def _with_variable(line: str, marker: str, name: str) -> str:
     # shlex puts every word that can hold a secret in single quotes, for its space or question mark. Within those a
     # variable would stay literal text, so they are closed around it.
     return line.replace(marker, f"'\"${variable}\"'").replace(f"\"${variable}\"''", f'"${variable}"')
-
-
-def _hide(value: Json, schema: Any, root: JsonObject) -> Json:
-    known = resolve(schema, root)
-    if isinstance(value, Mapping):
-        parts = known.get("properties", {})
-        return {
-            key: MASK if _is_secret(key, resolve(parts.get(key), root)) else _hide(item, parts.get(key), root)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_hide(item, known.get("items"), root) for item in value]
-    return value
-
-
-def _is_secret(name: str, schema: JsonObject) -> bool:
-    if schema.get("writeOnly") is True or schema.get("format") == "password":
-        return True
-    return bool(_SENSITIVE_NAME.search(name)) and not _PAGING.search(name)

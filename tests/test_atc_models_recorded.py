@@ -9,8 +9,11 @@ import pytest
 
 from atc.models.recorded import RecordedModel
 from atc.models.scripted import ScriptedModel
+from atc.redaction import Redactor
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool
 
 ASK = [Message("system", "Be brief."), Message("user", "\nName a city: é.\nNow.")]
 
@@ -89,3 +92,49 @@ def test_an_exchange_shows_the_question_and_the_reply(cassette):
     exchange = json.loads(cassette.read_text())
     assert exchange["request"]["messages"][0] == {"role": "system", "content": "Be brief."}
     assert exchange["reply"]["text"] == "Lima"
+
+
+LOG_IN = [Message("user", 'Log in with the password "hunter2!".')]
+LOGIN = Tool(protocol=ToolProtocol(name="login"), call=lambda _: None)
+TOKEN = 'tok"en-1'
+PROGRAM = "```python\nrows = login(user='bo', password='hunter2!')\nprint(rows)\n```"
+
+
+def test_no_secret_of_a_program_stands_in_a_cassette_and_the_replay_has_it_again(cassette):
+    reply = RecordedModel(cassette, ScriptedModel(PROGRAM))(LOG_IN)
+    assert reply.text == PROGRAM
+    assert "hunter2" not in cassette.read_text()
+    assert cassette.read_text().count("[redacted-str-8-p0.1]") == 2
+    assert RecordedModel(cassette)(LOG_IN) == reply
+
+
+def test_secrets_of_the_run_are_replaced_wherever_they_stand(cassette):
+    redact = Redactor()
+    redact.learn(LOGIN, {}, {"token": TOKEN}, at=(0, 0))
+    ask = [Message("system", "Be brief."), Message("user", f"It answered {json.dumps({'token': TOKEN})}.")]
+    RecordedModel(cassette, ScriptedModel(f"x = '{TOKEN}'"), redact=redact)(ask)
+    assert "en-1" not in cassette.read_text()
+    (recorded,) = map(json.loads, cassette.read_text().splitlines())
+    assert recorded["request"]["messages"][1]["content"] == 'It answered {"token": "[redacted-str-8-0.0.1]"}.'
+    ask_again = [*ask, Message("assistant", TOKEN)]
+    RecordedModel(cassette, ScriptedModel(f"x = '{TOKEN}'"), redact=redact)(ask_again)
+    assert eval(RecordedModel(cassette)(ask_again).text.removeprefix("x = ")) == TOKEN
+
+
+def test_a_reply_to_a_prompt_with_placeholders_keeps_them(cassette):
+    ask = [Message("user", "The token is [redacted-str-8-0.0.1].")]
+    text = "x = '[redacted-str-8-0.0.1]'"
+    RecordedModel(cassette, ScriptedModel(text))(ask)
+    assert RecordedModel(cassette)(ask).text == text
+
+
+def test_a_replay_that_needs_what_only_the_model_knew_says_so(cassette):
+    ask = [Message("user", "Make up a password for bo.")]
+    recording = RecordedModel(cassette, ScriptedModel("sign_up(password='xk7-horse-staple')"))
+    assert "staple" in recording(ask).text
+    assert "staple" in recording(ask).text  # while it is recorded, the model's own words
+    assert "staple" not in cassette.read_text()
+    with pytest.raises(
+        ModelUnavailable, match=r"cassette\.jsonl' diverged: redacted\. .*\[redacted-str-16-p0\.1\].*anew"
+    ):
+        RecordedModel(cassette)(ask)

@@ -136,6 +136,9 @@ class Arguments:
         separator = _separator(parameter)
         if location == "query" and separator and "array" in types(resolve(schema, {"$defs": self.definitions})):
             schema["x-atc-join"] = separator
+        for mark in ("x-atc-sensitive", "x-atc-secret"):
+            if mark in parameter:
+                schema.setdefault(mark, parameter[mark])
         return schema
 
 

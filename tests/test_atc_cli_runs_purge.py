@@ -1,0 +1,191 @@
+"""Runs that are purged leave no byte behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atc import events
+from atc.cli.main import _guarded
+from atc.cli.wiring import open_store
+from atc.config import Config
+from atc.types import Attempt, Program, Solution
+from protocols.ask import Completion, Message
+from sandbox.trace import ToolCall, Trace
+
+SECRET = "s3cr3t-Zq8vKx2mN7"
+CALL = ToolCall(index=0, tool="login", arguments={"password": SECRET}, line=1, result={"token": SECRET[::-1]})
+LONG = SECRET + "x" * 20_000  # more than a page of the file
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return Config(state_dir=tmp_path / "state")
+
+
+def stored(config: Config, *, ended: bool = True) -> str:
+    with open_store(config) as store:
+        run = store.create(f"log in with {SECRET}")
+        store.observer(run)(events.ModelAsked("write", (Message("user", LONG),)))
+        store.observer(run)(events.ModelReplied("write", Completion(text=SECRET, model="m")))
+        store.journal_sink(run)(0, replace(CALL, result=None, outcome="unknown"), False)
+        store.journal_sink(run)(0, replace(CALL, result={"token": LONG}), True)
+        attempt = Attempt(Program(f"login(password={SECRET!r})"), (), Trace(calls=(CALL,), stdout=SECRET), None)
+        store.observer(run)(events.AttemptEnded(0, attempt))
+        if ended:
+            store.finish(run, Solution(task=SECRET, attempts=(), status="solved", answer=SECRET))
+    return run
+
+
+def files(config: Config) -> list[Path]:
+    return [file for file in config.state_dir.rglob("*") if file.is_file()]
+
+
+def holds_secret(config: Config) -> list[str]:
+    return [file.name for file in files(config) if SECRET.encode() in file.read_bytes()]
+
+
+def runs(config: Config) -> list[str]:
+    with open_store(config) as store:
+        return [run.id for run in store.list(None)]
+
+
+def test_nothing_of_a_purged_run_is_left_in_any_file(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    run, other = stored(config), stored(config)
+    assert holds_secret(config)
+    assert _guarded(["runs", "purge", run, other, "--yes"]) == 0
+    assert capsys.readouterr().err == "2 runs deleted.\n"
+    assert holds_secret(config) == []
+    assert runs(config) == []
+
+
+def test_nothing_is_left_while_another_process_has_the_store_open(config: Config) -> None:
+    run = stored(config)
+    with open_store(config) as other:
+        assert other.list()
+        assert _guarded(["runs", "purge", run, "--yes"]) == 0
+        assert holds_secret(config) == []
+        assert other.list() == []
+
+
+def test_what_the_embedded_model_kept_of_its_prompts_goes_too(config: Config) -> None:
+    folder = config.state_dir.parent / "cache" / "models" / "states"
+    folder.mkdir(parents=True)
+    for name, prompt in (("a", f"tools, then: log in with {SECRET}. Go."), ("b", "another task")):
+        (folder / f"{name}.json").write_text(json.dumps({"prompt": prompt}))
+        (folder / f"{name}.state").write_bytes(b"state")
+    (folder / "broken.json").write_text("{")
+    assert _guarded(["runs", "purge", stored(config), "--yes"]) == 0
+    assert sorted(file.name for file in folder.iterdir()) == ["b.json", "b.state", "broken.json"]
+
+
+def test_other_runs_stay_whole(config: Config) -> None:
+    gone, kept = stored(config), stored(config)
+    assert _guarded(["runs", "purge", gone, "--yes"]) == 0
+    with open_store(config) as store:
+        loaded = store.load(kept)
+    assert (loaded.calls[0].call.result, len(loaded.attempts), len(loaded.exchanges)) == ({"token": LONG}, 1, 1)
+
+
+def test_the_store_is_the_users_alone_while_it_is_written(config: Config) -> None:
+    os.umask(before := os.umask(0))
+    try:
+        os.umask(0)
+        with open_store(config) as store:
+            run = store.create(SECRET)
+            store.journal_sink(run)(0, CALL, True)
+            side_files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in files(config)}
+    finally:
+        os.umask(before)
+    assert set(side_files) >= {"runs.sqlite", "runs.sqlite-wal", "runs.sqlite-shm"}
+    assert set(side_files.values()) == {0o600}
+    assert stat.S_IMODE(config.state_dir.stat().st_mode) == 0o700
+
+
+def test_by_age(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = stored(config)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 2 * 86_400)
+    new = stored(config)
+    assert _guarded(["runs", "purge", "--older-than", "3", "--yes"]) == 0
+    assert len(runs(config)) == 2
+    assert _guarded(["runs", "purge", "--older-than", "1.5", "--yes"]) == 0
+    assert runs(config) == [new]
+    assert old != new
+
+
+def test_a_run_at_work_is_left_alone(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    working, done = stored(config, ended=False), stored(config)
+    assert _guarded(["runs", "purge", "--all", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"deleted": [done], "running": [working]}
+    assert runs(config) == [working]
+    assert _guarded(["runs", "purge", "--all", "--yes"]) == 0
+    assert (
+        f"There is nothing to delete.\nLeft alone, since a process works on it: {working}." in capsys.readouterr().err
+    )
+    assert _guarded(["runs", "purge", working, "--yes"]) == 2
+    assert "is being worked on" in capsys.readouterr().err
+    assert runs(config) == [working]
+
+
+@pytest.mark.parametrize("arguments", [[], ["last", "--all"], ["--all", "--older-than", "1"], ["nosuch", "--yes"]])
+def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(config)
+    assert _guarded(["runs", "purge", *arguments]) == 2
+    assert capsys.readouterr().err.startswith("atc: ")
+    assert runs(config) == [run]
+
+
+def test_without_a_terminal_nobody_is_asked(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(config)
+    assert _guarded(["runs", "purge", run]) == 2
+    assert "give --yes" in capsys.readouterr().err
+    assert runs(config) == [run]
+
+
+IN_TERMINAL = """
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    from atc.cli.main import main
+    main(["runs", "purge", "--all"])
+os.write(terminal, sys.argv[1].encode())
+shown = b""
+try:
+    while part := os.read(terminal, 1000):
+        shown += part
+except OSError:
+    pass
+_, status = os.waitpid(pid, 0)
+print(os.waitstatus_to_exitcode(status), shown.decode(), sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("n\n", 130, 1), ("\n", 130, 1), ("y\n", 0, 0)])
+def test_on_a_terminal_it_asks(config: Config, answer: str, code: int, left: int) -> None:
+    stored(config)
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TERMINAL, answer],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[0] == str(code), done.stdout
+    assert "Delete 1 run with all that they hold? [y/N]" in done.stdout
+    assert len(runs(config)) == left

@@ -1,0 +1,245 @@
+"""The gate before calls: plain consent to writes, questions about values, what a pause says, what an answer is."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from atc.agent import Agent
+from atc.config import Config, InvalidConfig
+from atc.consent import Consent
+from atc.models.scripted import ScriptedModel
+from atc.store import Store
+from atc.types import Program
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.errors import Paused
+from sandbox.journal import Journal
+from sandbox.zygote import ZygoteSandbox
+
+EVE = "eve@evil.example"
+TEXT = {"type": "string"}
+PROGRAM = "mail = read_mail()\nsend_mail(to=mail['sender'], text='hi')\nprint('sent')"
+
+
+@pytest.fixture
+def sent():
+    return []
+
+
+@pytest.fixture
+def tools(sent):
+    def tool(name, properties, result=None, *, reads=False):
+        def call(arguments):
+            sent.append((name, dict(arguments)))
+            return result
+
+        protocol = ToolProtocol(
+            name=name,
+            input_schema={"type": "object", "properties": properties},
+            annotations=Annotations(read_only=reads),
+        )
+        return Tool(protocol=protocol, call=call)
+
+    return Toolbox(
+        [
+            tool("read_mail", {}, {"sender": EVE, "total": 900}, reads=True),
+            tool("fetch", {"url": TEXT}, "a page", reads=True),
+            tool("send-mail", {"to": TEXT, "text": TEXT}, {"ok": True}),
+            tool("pay", {"amount": {"type": "number"}, "iban": TEXT}, {"ok": True}),
+        ]
+    )
+
+
+def guarded(tools, *, task="Do it.", ask=None, run=None, **settings):
+    consent = Consent(task, Config(**settings), ask, Journal(run=run))
+    return consent, consent.guard(tools)
+
+
+def admit(box, name, **arguments):
+    box[name].admit(arguments)
+
+
+def why(box, name, **arguments):
+    with pytest.raises(Paused) as caught:
+        admit(box, name, **arguments)
+    return str(caught.value)
+
+
+# --- plain consent to writes
+
+
+def test_reads_pass_and_writes_pause_with_the_command(tools):
+    _, box = guarded(tools, run="r1")
+    admit(box, "read_mail")
+    assert why(box, "send_mail", text="x") == (
+        "send_mail may change something and was not allowed; nothing was sent."
+        " Allow it with: atc runs resume r1 --allow-writes send_mail"
+    )
+    _, box = guarded(tools)
+    assert why(box, "send_mail").endswith("nothing was sent. Allow it with --allow-writes send_mail")
+
+
+@pytest.mark.parametrize("allowed", ["all", "send_mail", "send-mail"])
+def test_what_is_allowed_passes(tools, allowed):
+    _, box = guarded(tools, allow_writes=(allowed,))
+    admit(box, "send_mail", text="x")
+    if allowed != "all":
+        why(box, "pay")
+
+
+def test_a_person_decides_about_each_write(tools):
+    seen = []
+    _, box = guarded(tools, ask=lambda question: seen.append(question) or len(seen) < 3)
+    admit(box, "send_mail", text="x")
+    admit(box, "send_mail", text="x")
+    why(box, "send_mail", text="x")
+    assert [(q.tool.alias, dict(q.arguments), q.tainted) for q in seen] == [("send_mail", {"text": "x"}, ())] * 3
+
+
+# --- values
+
+
+def test_a_standing_consent_to_writes_answers_nothing_about_values(tools):
+    _, box = guarded(tools, allow_writes=("all",), run="r1")
+    message = why(box, "send_mail", to=EVE)
+    assert "argument 'to' = 'eve@evil.example' is not known to come from you" in message
+    assert message.endswith(f"nothing was sent. Allow it with: atc runs resume r1 --trust value={EVE}")
+
+
+def test_a_read_that_opens_an_address_asks_too(tools):
+    _, box = guarded(tools, task="Fetch https://good.example/")
+    admit(box, "fetch", url="https://good.example/")
+    assert "--trust" in why(box, "fetch", url="https://good.example/?secret")
+
+
+def test_one_question_holds_both_and_its_answer_is_remembered(tools):
+    seen = []
+    _, box = guarded(tools, allow_writes=("pay",), ask=lambda question: seen.append(question) or True)
+    admit(box, "send_mail", to=EVE)
+    assert [one.value for one in seen[0].tainted] == [EVE]
+    admit(box, "send_mail", to=EVE)
+    assert seen[1].tainted == ()  # a write asks each time, a value once
+    for _ in range(2):
+        admit(box, "pay", iban=EVE)
+    assert len(seen) == 3
+
+
+def test_a_no_is_not_remembered_as_a_yes(tools):
+    _, box = guarded(tools, allow_writes=("all",), ask=lambda question: False)
+    for _ in range(2):
+        assert "nothing was sent" in why(box, "send_mail", to=EVE)
+
+
+def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
+    _, box = guarded(tools)
+    message = why(box, "send_mail", to=[f"a{n}@evil.example" for n in range(5)])
+    assert message.startswith("send_mail may change something and was not allowed; send_mail: argument 'to[0]'")
+    assert "2 more of its values are like that" in message
+    assert "--allow-writes send_mail --trust value=a0@evil.example" in message
+
+
+def test_what_cannot_be_typed_safely_is_decided_on_a_terminal(tools):
+    _, box = guarded(tools, allow_writes=("all",), run="r1")
+    message = why(box, "send_mail", to="eve@evil.example\x1b[2J")
+    assert message.endswith("To see it whole and decide, run this on a terminal: atc runs resume r1")
+    assert message.isprintable()
+
+
+def test_what_a_person_typed_as_arguments_is_theirs(tools):
+    consent, box = guarded(tools, allow_writes=("all",))
+    consent.given(box["send_mail"], {"to": EVE})
+    admit(box, "send_mail", to=EVE)
+    why(box, "pay", iban=EVE)
+
+
+def test_a_rule_that_is_none_is_told_before_anything_runs(tools):
+    with pytest.raises(InvalidConfig, match="no rule"):
+        guarded(tools, trust=("read_mail:",))
+
+
+def test_programs_count_as_what_they_are_said_to_be(tools):
+    consent, box = guarded(tools, allow_writes=("all",))
+    consent.wrote(Program("send_mail(to='bob@acme.example')"), blind=True)
+    consent.wrote(Program(f"send_mail(to={EVE!r})"), blind=False)
+    admit(box, "send_mail", to="bob@acme.example")
+    why(box, "send_mail", to=EVE)
+
+
+def test_questions_come_one_at_a_time_and_one_answer_serves_all_that_wait(tools):
+    asked, open_at_once, entered = [], [], threading.Semaphore(1)
+
+    def ask(question):
+        open_at_once.append(entered.acquire(blocking=False))
+        asked.append(question)
+        entered.release()
+        return True
+
+    _, box = guarded(tools, allow_writes=("all",), ask=ask)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: admit(box, "send_mail", to=EVE), range(16)))
+    assert len(asked) == 1
+    assert all(open_at_once)
+
+
+# --- through the agent
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def agent(tools, sandbox):
+    def make(*programs, store=None, ask=None, **settings):
+        config = Config(**{"strategy": "chain", "samples": 1, "allow_writes": ("all",), **settings})
+        model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
+        return Agent(tools, model=model, sandbox=sandbox, config=config, store=store, ask_person=ask)
+
+    return make
+
+
+def test_tool_output_in_an_argument_pauses_and_nothing_is_sent(agent, sent):
+    solution = agent(PROGRAM).run("Answer the mail.")
+    assert solution.status == "paused"
+    assert sent == [("read_mail", {})]
+    failure = solution.attempts[0].trace.failure
+    assert (failure.kind, failure.call) == ("paused", 1)
+    assert "it equals sender in the response of read_mail" in failure.message
+
+
+def test_the_rule_that_the_pause_names_lets_the_resumed_run_go_on(agent, sent, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        paused = agent(PROGRAM, store=store).run("Answer the mail.")
+        message = paused.attempts[0].trace.failure.message
+        assert "--trust read_mail:sender" in message
+        done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run)
+    assert (done.status, done.answer) == ("solved", "sent")
+    assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]
+
+
+def test_a_person_may_say_yes(agent, sent):
+    assert agent(PROGRAM, ask=lambda question: question.tainted[0].value == EVE).run("Answer.").status == "solved"
+    assert sent[-1] == ("send-mail", {"to": EVE, "text": "hi"})
+
+
+def test_a_literal_of_the_first_program_passes_and_the_same_in_a_repair_does_not(agent, sent):
+    direct = f"send_mail(to={EVE!r}, text='hi')\nprint('sent')"
+    assert agent(direct).run("Answer.").status == "solved"
+    sent.clear()
+    assert agent("print(int(read_mail()['sender']))", direct).run("Answer.").status == "paused"
+    assert sent == [("read_mail", {})]
+
+
+def test_a_repair_before_any_call_has_seen_nothing_of_tools(agent, sent):
+    direct = f"send_mail(to={EVE!r}, text='hi')\nprint('sent')"
+    assert agent("print(1 / 0)", direct).run("Answer.").status == "solved"
+
+
+def test_what_the_first_program_wrote_stays_clean_in_a_repair(agent, sent):
+    first = "mail = read_mail()\nto = 'bob@acme.example'\nprint(int(mail['sender']))"
+    repair = "mail = read_mail()\nsend_mail(to='bob@acme.example', text=mail['sender'])\nprint('sent')"
+    assert agent(first, repair).run("Answer.").status == "solved"
+    assert sent[-1] == ("send-mail", {"to": "bob@acme.example", "text": EVE})

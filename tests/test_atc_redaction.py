@@ -1,0 +1,386 @@
+"""Secrets of a run become placeholders: everywhere, the same ones, and never by halves."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+import threading
+from dataclasses import replace
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from atc import events
+from atc.redaction import Redactor
+from atc.stored import RunSummary, StoredCall, StoredRun
+from atc.types import Attempt, Fault, Program
+from protocols.ask import Message
+from protocols.placeholder import PLACEHOLDER, conceals_nothing, is_placeholder, placeholder
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall, Trace
+
+
+def of(**properties):
+    return {"type": "object", "properties": properties}
+
+
+LOGIN = Tool(
+    protocol=ToolProtocol(
+        name="login",
+        input_schema=of(**{"user": {}, "password": {}, "from": {"writeOnly": True}}),
+        output_schema=of(token={}, code={"x-atc-secret": True}),
+    ),
+    call=lambda _: None,
+)
+TOOLS = Toolbox([LOGIN])
+TOKEN = "tok-4fQ9 x/+\"é'"
+CALL = ToolCall(
+    index=3,
+    tool="login",
+    arguments={"user": "bo", "password": "hunter2!", "from_": "ab"},
+    line=1,
+    result={"token": TOKEN, "code": 77},
+)
+
+
+@pytest.fixture
+def redact():
+    redactor = Redactor(TOOLS)
+    redactor.learn_call(CALL, 0)
+    return redactor
+
+
+PASSWORD_NAME, TOKEN_NAME = "[redacted-str-8-0.3.1]", f"[redacted-str-{len(TOKEN)}-0.3.3]"
+
+
+def test_a_placeholder_tells_type_length_and_place(redact):
+    assert redact("the password is hunter2!.") == f"the password is {PASSWORD_NAME}."
+    assert redact(TOKEN) == TOKEN_NAME
+    assert redact.value(CALL).result["code"] == "[redacted-int-2-0.3.4]"
+    assert {PASSWORD_NAME, TOKEN_NAME} < redact.placeholders
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str,
+        lambda t: f"Bearer {t}",
+        lambda t: f"x{t}y",
+        json.dumps,
+        lambda t: json.dumps(t, ensure_ascii=False),
+        lambda t: json.dumps({"body": json.dumps({"token": t})}),
+        repr,
+        lambda t: repr([t, "'"]),
+        lambda t: f"https://x.org/?a={quote(t)}&b=1",
+        lambda t: re.sub("%..", lambda found: found[0].lower(), quote(t, safe="")),
+        lambda t: quote_plus(t),
+        html.escape,
+        lambda t: "curl -H " + shlex.quote(f"X-Token: {t}"),
+        lambda t: f"token = {t!r}\n",
+    ],
+)
+def test_it_is_found_however_it_is_spelled(redact, spell):
+    shown = redact(spell(TOKEN))
+    assert len(PLACEHOLDER.findall(shown)) == 1
+    assert "4fQ9" not in shown
+
+
+def test_text_that_was_cut_short_shows_no_beginning_of_it():
+    redactor = Redactor()
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQ\n-----END PRIVATE KEY-----"
+    redactor.learn(LOGIN, {}, {"token": key, "secret": "9f8e7d6c5b4a"})
+    assert redactor(f"got {key[:60]}…") == f"got [redacted-str-{len(key)}-0.0.1]…"
+    assert redactor(" ".join(key.split())[:70]) == f"[redacted-str-{len(key)}-0.0.1]"
+    assert redactor(json.dumps(key)[:50] + "...") == f'"[redacted-str-{len(key)}-0.0.1]...'
+    assert redactor("9f8e7d6c5…") == "[redacted-str-12-0.0.2]…"
+    assert redactor("9f8e7d6c5 is another") == "9f8e7d6c5 is another"
+
+
+def test_a_short_one_is_replaced_as_a_word_only():
+    redactor = Redactor()
+    redactor.learn(LOGIN, {}, {"pin": "1234", "otp": 555, "password": "9"})
+    assert redactor("pin 1234, 12345, a1234, 1234.") == (
+        "pin [redacted-str-4-0.0.1], 12345, a1234, [redacted-str-4-0.0.1]."
+    )
+    assert redactor("555 and 5550 and 9") == "[redacted-int-3-0.0.2] and 5550 and 9"
+    value = {"pin": "1234", "password": "9", "otp": 555, "count": 555, "nine": "9", "rows": ["1234"]}
+    assert redactor.value(value) == {
+        "pin": "[redacted-str-4-0.0.1]",
+        "password": "[redacted-str-1-0.0.3]",
+        "otp": "[redacted-int-3-0.0.2]",
+        "count": 555,
+        "nine": "9",
+        "rows": ["[redacted-str-4-0.0.1]"],
+    }
+
+
+def test_a_value_is_replaced_where_it_stands_and_where_it_is_told_of(redact):
+    value = {"note": f"use {TOKEN}", TOKEN: 1, "list": [TOKEN, 5, None, True], "api_key": "never learned"}
+    shown = redact.value(value)
+    assert shown == {
+        "note": f"use {TOKEN_NAME}",
+        TOKEN_NAME: 1,
+        "list": [TOKEN_NAME, 5, None, True],
+        "api_key": "[redacted-str-13-v0.1]",
+    }
+    assert redact.value(shown) == shown
+    assert redact("never learned") == "[redacted-str-13-v0.1]"  # it is known from then on
+
+
+def test_a_call_is_replaced_by_its_tools_schemas(redact):
+    other = Redactor(TOOLS)
+    failed = replace(CALL, index=0, result=None, error=f"{TOKEN}: no", curl=f"curl x/{quote(TOKEN)}", drift=(TOKEN,))
+    redact.learn_call(failed, 1)
+    shown = redact.value(failed)
+    assert (shown.error, shown.curl, shown.drift) == (f"{TOKEN_NAME}: no", f"curl x/{TOKEN_NAME}", (TOKEN_NAME,))
+    unlearned = other.value(CALL)
+    assert unlearned.arguments["user"] == "bo"
+    assert all(map(is_placeholder, [unlearned.arguments["from_"], *unlearned.result.values()]))
+    unknown = Redactor().value(CALL)
+    assert [is_placeholder(unknown.arguments[name]) for name in CALL.arguments] == [False, True, False]
+
+
+def test_what_is_masked_already_is_no_secret():
+    redactor = Redactor()
+    redactor.learn(LOGIN, {"password": "********"}, {"token": "[redacted-str-3-9.9.9]", "secret": "  "})
+    assert redactor.placeholders == frozenset()
+    assert redactor("  ******** []") == "  ******** []"
+
+
+PROGRAM = """
+password = "hunter2!"
+box = {"api_key": "k-123456", "n": 1}
+rows = login(user="bo", password=password, from_="zz-top")
+await asyncio.to_thread(login, **{"from_": "to-thread"})
+headers = "Bearer eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJSMeK"
+other(secret=("a", "b"), token=rows["token"])
+"""
+
+
+def test_literals_of_a_program_are_learned_before_it_is_shown():
+    redactor = Redactor(TOOLS)
+    shown = redactor.value(events.ProgramWritten(0, Program(PROGRAM), ())).program.source
+    for secret in ("hunter2!", "k-123456", "zz-top", "to-thread"):
+        assert secret not in shown
+    assert 'user="bo"' in shown
+    assert redactor("hunter2!") == "[redacted-str-8-p0.1]"
+    redactor.learn_program("not Python: password = ")
+    redactor.learn_program("password = 'another one'")
+    assert redactor("another one") == "[redacted-str-11-p1.1]"
+
+
+def test_secrets_within_texts_are_found():
+    redactor = Redactor()
+    jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27u"
+    secrets = [
+        "ghp_0123456789abcdefghijABCDEFGHIJ0123",
+        "hunter2!",
+        "sig+value",
+        "in-json-text",
+        "sid-1234",
+        jwt,
+        "abcdef99",
+    ]
+    response = {
+        "value": f"use {secrets[0]} for it",
+        "dsn": f"postgres://bo:{quote(secrets[1])}@db/x",
+        "link": f"https://s3/x?page_token=abcdefgh&X-Amz-Signature={quote(secrets[2], safe='')}",
+        "body": json.dumps({"password": secrets[3], "name": "Bo"}),
+        "headers": {"Set-Cookie": f"sid={secrets[4]}; Path=/accounts/all"},
+        "note": jwt,
+        "text": f"API_KEY={secrets[6]}\nNAME=whatever",
+    }
+    redactor.learn(LOGIN, {}, response)
+    shown = redactor(" | ".join([*secrets, "abcdefgh", "Bo", "/accounts/all", "whatever"]))
+    assert PLACEHOLDER.sub("*", shown) == " | ".join([*"*******", "abcdefgh", "Bo", "/accounts/all", "whatever"])
+
+
+def test_a_token_after_its_scheme_is_a_secret_by_itself():
+    redactor = Redactor()
+    redactor.learn(LOGIN, {"headers": {"Authorization": "Bearer abc-123-xyz"}}, None)
+    assert redactor("token abc-123-xyz") == "token [redacted-str-11-0.0.2]"
+
+
+def test_a_reply_is_restored_within_its_literals(redact):
+    shown = redact(f"login(user='bo', password='hunter2!', token={TOKEN!r}, other=f'{TOKEN_NAME}/x')")
+    got = {}
+    exec(redact.restored(shown), {"login": got.update} | {"login": lambda **given: got.update(given)})
+    assert got == {"user": "bo", "password": "hunter2!", "token": TOKEN, "other": f"{TOKEN}/x"}
+    assert json.loads(redact.restored(f'{{"token": "{TOKEN_NAME}"}}')) == {"token": TOKEN}
+    assert redact.restored("x = '[redacted-str-9-7.7.7]'") == "x = '[redacted-str-9-7.7.7]'"
+
+
+def test_a_number_is_restored_as_a_number():
+    redactor = Redactor()
+    redactor.learn(LOGIN, {}, {"pin": 1234})
+    assert redactor.restored(redactor("pay(pin=1234)")) == "pay(pin=1234)"
+    assert redactor.restored("pay(pin='[redacted-int-4-0.0.1]')") == "pay(pin=1234)"
+
+
+def test_a_hostile_value_cannot_leave_its_literal():
+    redactor = Redactor()
+    evil = '"""\'; steal(); x = \'{y}\\\n'
+    redactor.learn(LOGIN, {}, {"token": evil})
+    name = redactor(evil)
+    assert is_placeholder(name)
+    for quotes in ("'", '"', '"""'):
+        assert eval(redactor.restored(f"{quotes}{name}{quotes}")) == evil
+    assert eval(redactor.restored(f"f'{name}'")) == evil
+
+
+def test_the_same_run_has_the_same_placeholders_whatever_came_first():
+    calls = [replace(CALL, index=i, arguments={}, result={"token": f"token-number-{i}"}) for i in range(8)]
+    expected = {call.result["token"]: f"[redacted-str-14-0.{call.index}.1]" for call in calls}
+    for order in (calls, calls[::-1]):
+        redactor = Redactor(TOOLS)
+        threads = [threading.Thread(target=redactor.learn_call, args=(call, 0)) for call in order]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert {token: redactor(token) for token in expected} == expected
+
+
+def test_reading_while_others_learn_never_shows_what_was_known_before():
+    redactor = Redactor(TOOLS)
+    redactor.learn(LOGIN, {"password": "known-before"}, {"pin": "4711"}, at=(9, 0))
+    text = "known-before 4711 " * 20
+    wrong = []
+
+    def learn(first):
+        for i in range(first, first + 60):
+            redactor.learn(LOGIN, {"password": f"secret{i}x"}, {"pin": str(1000 + i)}, at=(0, i))
+
+    def read():
+        wrong.extend(
+            shown for shown in (redactor(text) for _ in range(60)) if "known-before" in shown or "4711" in shown
+        )
+
+    threads = [threading.Thread(target=learn, args=(n * 100,)) for n in range(3)] + [
+        threading.Thread(target=read) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert all("secret" not in redactor(f"a secret{i}x").removeprefix("a ") for i in range(60))
+
+
+def stored_run():
+    """A login with the password that the task gave, which failed; then another with a token copied from a prompt."""
+    first = replace(CALL, index=0, result=None, error="try again later")
+    second = replace(CALL, index=0, reused=False)
+    third = replace(CALL, index=0, tool="read", arguments={"q": TOKEN}, result={"secret": "of the reader"})
+    calls = [(0, first), (1, second), (2, third)]
+    attempts = [
+        Attempt(
+            Program("login(password='hunter2!')"), (), Trace(calls=(first,)), Fault(kind="tool_failed", message="m")
+        ),
+        Attempt(Program("login(password='hunter2!', from_='ab')"), (), Trace(calls=(second,)), None),
+        Attempt(Program(f"token = {TOKEN!r}\nread(q=token)"), (), Trace(calls=(third,)), None),
+    ]
+    summary = RunSummary(
+        id="r", task="t", created=0, ended=None, status="running", model="", strategy="", sandbox="", answer=None,
+        error=None, attempts=3, calls=3,
+    )  # fmt: skip
+    stored = tuple(StoredCall(execution=execution, call=call, complete=True) for execution, call in calls)
+    return StoredRun(summary=summary, config={}, tools=(), attempts=tuple(attempts), calls=stored, exchanges=())
+
+
+def test_a_run_that_goes_on_has_the_placeholders_that_it_had():
+    run = stored_run()
+    live = Redactor(TOOLS)
+    for number, attempt in enumerate(run.attempts):
+        live.value(events.ProgramWritten(number, attempt.program, ()))
+        for call in attempt.trace.calls:
+            live.learn_call(call, number)
+    resumed = Redactor(TOOLS)
+    resumed.learn_run(run)
+    assert resumed.placeholders == live.placeholders
+    for text in ("hunter2!", TOKEN, "of the reader"):
+        assert resumed(text) == live(text)
+        assert is_placeholder(live(text))
+    assert live(TOKEN) == f"[redacted-str-{len(TOKEN)}-1.0.3]"
+
+
+def test_everything_that_a_run_tells_is_replaced(redact):
+    fault = Fault(kind="tool_failed", message=f"it said {TOKEN}", evidence=(f"password={'hunter2!'}",))
+    trace = Trace(calls=(CALL,), stdout=f"{TOKEN}\n", value=[TOKEN])
+    told = [
+        events.ModelAsked("repair", (Message("user", f"it was {TOKEN}"),)),
+        events.CallEnded(0, CALL),
+        events.AttemptEnded(0, Attempt(Program(f"x = {TOKEN!r}"), (), trace, fault, doubts=(TOKEN,))),
+    ]
+    for event in told:
+        shown = repr(redact.value(event))
+        assert "4fQ9" not in shown
+        assert "hunter2!" not in shown
+        assert type(redact.value(event)) is type(event)
+
+
+SECRETS = st.lists(
+    # A text with brackets may come about where a placeholder meets other text.
+    st.text(st.characters(codec="utf-8", exclude_characters="[]"), min_size=6, max_size=40)
+    | st.text("ab01-", min_size=6, max_size=12),
+    min_size=1,
+    max_size=6,
+)
+
+
+def learned(secrets):
+    redactor = Redactor()
+    for number, secret in enumerate(secrets):
+        assume(secret.strip())
+        assume(not conceals_nothing(secret))
+        redactor.learn(LOGIN, {"from_": secret}, None, at=(0, number))  # marked, so that any value counts
+    return redactor
+
+
+@given(SECRETS, st.data())
+def test_no_secret_survives_in_any_text(secrets, data):
+    redactor = learned(secrets)
+    pieces = data.draw(
+        st.lists(st.sampled_from(secrets) | st.text(max_size=10) | st.text("ab01-", max_size=10), max_size=12)
+    )
+    spell = data.draw(st.sampled_from([str, json.dumps, quote_plus, repr, html.escape]))
+    text = "".join(spell(piece) for piece in pieces)
+    shown = redactor(text)
+    without = PLACEHOLDER.sub("\0", shown)
+    for secret in secrets:
+        if "\0" not in secret:
+            assert secret not in without
+            assert spell(secret) not in without
+    assert redactor(shown) == shown
+
+
+@given(SECRETS)
+def test_a_placeholder_never_holds_its_value(secrets):
+    redactor = learned(secrets)
+    for secret in secrets:
+        assert not any(secret in name for name in redactor.placeholders)
+        assert secret not in PLACEHOLDER.sub("", redactor(f"a {secret} z"))
+
+
+@given(SECRETS, st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
+def test_a_value_keeps_its_shape_and_survives_json(secrets, other):
+    redactor = learned(secrets)
+    value = {"a": secrets, "b": [{"c": secret} for secret in secrets], "other": other}
+    shown = redactor.value(value)
+    assert redactor.value(shown) == shown
+    assert json.loads(json.dumps(shown)) == shown
+    assert len(shown["a"]) == len(secrets)
+    assert not any(secret in PLACEHOLDER.sub("", text) for secret in secrets for text in shown["a"])
+
+
+@given(st.text(min_size=1), st.sampled_from("'\""))
+def test_restoring_undoes_redaction(secret, quotes):
+    redactor = learned([secret])
+    name = placeholder(secret, "0.0.1")
+    assert name in redactor.placeholders
+    assert eval(redactor.restored(f"{quotes}{name}{quotes}")) == secret

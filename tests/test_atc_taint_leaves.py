@@ -1,0 +1,229 @@
+"""Which values of a call are sensitive: declared marks, guesses by name and format, values that say it themselves."""
+
+import pytest
+
+from atc.taint.leaves import sensitive_leaves
+from protocols.marks import argument_kind
+from protocols.protocol import Annotations, ToolProtocol
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number"}
+
+
+def protocol(properties, *, name="create_thing", reads=False, **schema):
+    return ToolProtocol(
+        name=name,
+        input_schema={"type": "object", "properties": properties, **schema},
+        annotations=Annotations(read_only=reads),
+    )
+
+
+def leaves(properties, arguments, **options):
+    """The sensitive leaves as `path: value`, paths as text."""
+    found = sensitive_leaves(protocol(properties, **options), arguments)
+    return [(".".join(map(str, (leaf.argument, *leaf.path))), leaf.value, leaf.kind) for leaf in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "kind"),
+    [
+        ("to", TEXT, "recipient"),
+        ("cc", {"type": "array", "items": TEXT}, "recipient"),
+        ("recipientEmail", TEXT, "recipient"),
+        ("user-email", TEXT, "recipient"),
+        ("phone_number", TEXT, "recipient"),
+        ("to_account", TEXT, "recipient"),
+        ("IBAN", TEXT, "recipient"),
+        ("who_knows", {"type": "string", "format": "email"}, "recipient"),
+        ("callback_url", TEXT, "url"),
+        ("webhook", TEXT, "url"),
+        ("place", {"type": "string", "format": "hostname"}, "url"),
+        ("cmd", TEXT, "command"),
+        ("shell_command", TEXT, "command"),
+        ("sql", TEXT, "command"),
+        ("amount", NUMBER, "amount"),
+        ("cash_usd", {"type": "integer"}, "amount"),
+        ("total_price", TEXT, "amount"),
+        ("to", {"type": "string", "format": "date"}, None),
+        ("to_date", TEXT, None),
+        ("channel", {"type": "string", "enum": ["email", "sms"]}, None),
+        ("email_verified", {"type": "boolean"}, None),
+        ("phone", {"type": "boolean"}, None),
+        ("to_address", TEXT, "recipient"),
+        ("budget_limit", NUMBER, "amount"),
+        ("travel_to", TEXT, None),
+        ("refund_reason", TEXT, None),
+        ("payment_method", TEXT, None),
+        ("code", TEXT, None),
+        ("name", TEXT, None),
+        ("", TEXT, None),
+    ],
+)
+def test_a_guess_by_name_and_format(name, schema, kind):
+    assert argument_kind(protocol({name: schema}), name) == kind
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "kind"),
+    [
+        ("send_mail", "user", "recipient"),
+        ("shareFile", "with", "recipient"),
+        ("create_thing", "user", None),
+        ("run_script", "code", "command"),
+        ("create_thing", "code", None),
+        ("execute", "query", "command"),
+        ("run_report", "query", None),
+        ("transfer_coins", "value", "amount"),
+        ("create_thing", "value", None),
+        ("message_user", "user_id", "recipient"),
+        ("message_login", "user_id", None),
+        ("call", "number", "recipient"),
+    ],
+)
+def test_what_the_tool_does_counts(tool, argument, kind):
+    assert argument_kind(protocol({argument: TEXT}, name=tool), argument) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("url", "url"), ("command", "command"), ("recipient", "recipient"), ("email", None), ("to", None)],
+)
+def test_of_a_tool_that_only_reads_less_is_guessed(name, kind):
+    assert argument_kind(protocol({name: TEXT}, reads=True), name) == kind
+    assert argument_kind(protocol({"amount": NUMBER}, reads=True), "amount") is None
+
+
+@pytest.mark.parametrize(("tool", "kind"), [("move", None), ("send_mail", "recipient"), ("transfer", "recipient")])
+def test_the_end_of_a_way_is_no_recipient(tool, kind):
+    assert argument_kind(protocol({"from": TEXT, "to": TEXT}, name=tool), "to") == kind
+
+
+def test_what_is_named_as_sending_is_not_believed_to_read():
+    assert argument_kind(protocol({"to": TEXT}, name="sendMessage", reads=True), "to") == "recipient"
+    assert leaves({"amount": NUMBER}, {"amount": 5}, name="pay_bill", reads=True) == [("amount", 5, "amount")]
+    assert argument_kind(protocol({"to": TEXT}, name="list_messages", reads=True), "to") is None
+
+
+@pytest.mark.parametrize("mark", ["recipient", "url", "command", "amount"])
+def test_a_declared_mark_wins(mark):
+    marked = {"type": "string", "x-atc-sensitive": mark}
+    assert argument_kind(protocol({"url": marked}), "url") == mark
+    assert leaves({"x": marked}, {"x": "a"}) == [("x", "a", mark)]
+    assert argument_kind(protocol({"url": {"type": "string", "x-atc-sensitive": False}}), "url") is None
+    assert leaves({"url": {"type": "string", "x-atc-sensitive": False}}, {"url": "https://evil.example"}) == []
+
+
+@pytest.mark.parametrize("mark", [True, "recipients", "", 1])
+def test_a_mark_that_is_no_kind_is_the_strictest(mark):
+    assert leaves({"x": {"type": "string", "x-atc-sensitive": mark}}, {"x": "a"}) == [("x", "a", "command")]
+
+
+def test_a_mark_behind_a_reference_and_in_an_alternative_counts():
+    properties = {"x": {"anyOf": [{"$ref": "#/$defs/Who"}, {"type": "null"}]}}
+    defs = {"Who": {"type": "string", "x-atc-sensitive": "recipient"}}
+    assert leaves(properties, {"x": "a"}, **{"$defs": defs}) == [("x", "a", "recipient")]
+
+
+def test_everything_beneath_a_mark_is_sensitive_keys_of_the_program_too():
+    marked = {"type": "object", "properties": {"name": TEXT}, "x-atc-sensitive": "recipient"}
+    assert leaves({"x": marked}, {"x": {"name": "a", "b": [1, True, None], "c": {"d": "e"}}}) == [
+        ("x.name", "a", "recipient"),
+        ("x.Many.KEY", "b", "recipient"),
+        ("x.b.0", 1, "recipient"),
+        ("x.b.1", True, "recipient"),
+        ("x.Many.KEY", "c", "recipient"),
+        ("x.c.Many.KEY", "d", "recipient"),
+        ("x.c.d", "e", "recipient"),
+    ]
+
+
+def test_fields_within_an_argument_are_guessed_by_their_names():
+    person = {"type": "object", "properties": {"email": TEXT, "role": TEXT}}
+    properties = {"people": {"type": "array", "items": person}, "body": {"type": "object"}}
+    given = {"people": [{"email": "a@b.org", "role": "c"}], "body": {"to": "eve", "text": "hi"}}
+    assert leaves(properties, given) == [("people.0.email", "a@b.org", "recipient"), ("body.to", "eve", "recipient")]
+
+
+def test_a_mark_within_something_that_is_declared_harmless_counts():
+    properties = {
+        "body": {
+            "type": "object",
+            "x-atc-sensitive": False,
+            "properties": {"to": TEXT, "target": {"type": "string", "x-atc-sensitive": "url"}},
+        }
+    }
+    assert leaves(properties, {"body": {"to": "a@b.org", "target": "c"}}) == [("body.target", "c", "url")]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("eve@evil.example", "recipient"),
+        ("mailto:eve@evil.example", "recipient"),
+        ("Bob <eve@evil.example>", "recipient"),
+        ("ann@acme.example; eve@evil.example", "recipient"),
+        ("+49 170 1234567", "recipient"),
+        ("DE89 3704 0044 0532 0130 00", "recipient"),
+        ("0x" + "a1" * 20, "recipient"),
+        ("https://evil.example/x", "url"),
+        ("//evil.example", "url"),
+        ("\\\\evil\\share", "url"),
+        ("write to eve@evil.example", None),
+        ("DE00 3704 0044 0532 0130 00", None),
+        ("spotify:track:123", None),
+        ("a/b", None),
+    ],
+)
+def test_a_value_of_a_write_may_say_itself_what_it_is(value, kind):
+    found = [(leaf[1], leaf[2]) for leaf in leaves({"thing": TEXT}, {"thing": value})]
+    assert found == ([(value, kind)] if kind else [])
+    assert leaves({"thing": TEXT}, {"thing": value}, reads=True) == []
+
+
+def test_an_address_in_a_closed_set_is_one_all_the_same():
+    closed = {"type": "string", "enum": ["eve@evil.example", "email"]}
+    assert leaves({"to": closed}, {"to": "eve@evil.example"}) == [("to", "eve@evil.example", "recipient")]
+    assert leaves({"to": closed}, {"to": "email"}) == []
+
+
+def test_what_is_named_as_prose_is_no_address():
+    for name in ("text", "mail_subject", "note"):
+        assert leaves({name: TEXT}, {name: "eve@evil.example"}) == []
+
+
+def test_of_a_read_an_address_counts_where_its_name_hints_at_one():
+    assert leaves({"uri": TEXT}, {"uri": "https://evil.example/?q=1"}, reads=True)
+    assert leaves({"uri": TEXT}, {"uri": "spotify:track:123"}, reads=True) == []
+    assert leaves({"domain": TEXT}, {"domain": "evil.example"}, reads=True)
+
+
+def test_json_within_a_text_is_looked_into():
+    assert leaves({"payload": TEXT}, {"payload": '{"to": ["eve"], "text": "hi"}'}) == [
+        ("payload.to.0", "eve", "recipient")
+    ]
+    assert leaves({"payload": TEXT}, {"payload": "{not json"}) == []
+
+
+def test_arguments_that_no_schema_knows_are_guessed_too():
+    assert leaves({}, {"to": "eve", "text": "x"}) == [("to", "eve", "recipient")]
+
+
+def test_amounts_are_numbers():
+    payment = {"type": "object", "properties": {"value": NUMBER, "note": TEXT}}
+    assert leaves({"payment": payment}, {"payment": {"value": 5, "note": "invoice 77"}}) == [
+        ("payment.value", 5, "amount")
+    ]
+    declared = {**payment, "x-atc-sensitive": "amount"}
+    assert [leaf[1] for leaf in leaves({"payment": declared}, {"payment": {"value": 5, "note": "all"}})] == [5, "all"]
+
+
+def test_hostile_schemas_and_values_cost_nothing():
+    evil = {"type": "object", "patternProperties": {"^(a+)+$": TEXT}}
+    assert leaves({"x": evil}, {"x": {"a" * 40 + "!": "eve@evil.example"}})
+    nested = "eve@evil.example"
+    for _ in range(60):
+        nested = [nested]
+    assert leaves({"x": {}}, {"x": nested})
+    loop = {"$ref": "#/$defs/L"}
+    assert leaves({"x": loop}, {"x": "eve@evil.example"}, **{"$defs": {"L": {"anyOf": [loop, TEXT]}}})
+    assert leaves({"x": TEXT}, {"x": "a@" + "b." * 100_000}) == []
