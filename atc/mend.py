@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from atc.attribute import origins
 from atc.doubt import SIZE_ARGUMENTS, Unread
 from atc.join import argument_lookup, lookup
-from atc.types import Finding, Program
-from protocols.producers import Producer, Producers
+from atc.searching import search_for
+from atc.types import Fault, Finding, Program
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import Trace
 
-_NAME = re.compile(r"[^\W\d_]{3}")
-"""What a person calls a thing has letters in a row; a date or a number is no name to search by."""
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
 """How alike (difflib's ratio) a key must be to the one that was written."""
@@ -53,7 +53,7 @@ def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Pro
         if edit.end <= end:  # of two that want the same place, the later one in the program is first
             source = source[: edit.start] + edit.text.encode() + source[edit.end :]
             end = edit.start
-    return Program(source.decode()) if edits else None
+    return Program(source.decode()) if edits and source.strip() else None
 
 
 class _Places:
@@ -64,16 +64,18 @@ class _Places:
         for line in source.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
 
-    def start(self, node: ast.expr | ast.keyword) -> int:
+    def start(self, node: ast.expr | ast.keyword | ast.stmt) -> int:
         return self._lines[node.lineno - 1] + node.col_offset
 
-    def end(self, node: ast.expr | ast.keyword) -> int:
+    def end(self, node: ast.expr | ast.keyword | ast.stmt) -> int:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
 
 
 def _edit(finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox) -> _Edit | None:
+    if finding.code == "tool-reassigned":
+        return _left_out(finding, tree, place)
     better = finding.suggestion or ""
     subscript = _SUBSCRIPT.search(better)
     for node in _at(finding, tree):
@@ -94,6 +96,18 @@ def _edit(finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox) ->
                 return _Edit(0, 0, better + "\n")
             case "bad-literal", ast.Constant(value=str(text)):
                 return _looked_up(node, text, finding, tree, place, tools)
+    return None
+
+
+def _left_out(finding: Finding, tree: ast.Module, place: _Places) -> _Edit | None:
+    """A definition or import of a tool is left out: the tool is there already."""
+    for node in tree.body:
+        if (node.lineno, node.col_offset) == (finding.line, finding.column):
+            match node:
+                case ast.FunctionDef(decorator_list=[]) | ast.AsyncFunctionDef(decorator_list=[]):
+                    return _Edit(place.start(node), place.end(node), "")
+                case ast.Import(names=[_]) | ast.ImportFrom(names=[_]):
+                    return _Edit(place.start(node), place.end(node), "")
     return None
 
 
@@ -141,42 +155,45 @@ def _other_field(
 def _looked_up(
     node: ast.expr, text: str, finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox
 ) -> _Edit | None:
-    """`airline="Hawaiian Airlines"` → `airline=search_airlines(query="Hawaiian Airlines")[0]["code"]`.
-
-    Only where a link says which tool yields the argument's values, and that tool searches by words: one required
-    argument, a free text that no other tool yields.
-    """
+    """`airline="Hawaiian Airlines"` → `airline=search_airlines(query="Hawaiian Airlines")[0]["code"]`."""
     argument = _argument_of(node, tree)
-    if finding.tool is None or finding.tool not in tools or argument is None or not _NAME.search(text):
+    if finding.tool is None or finding.tool not in tools or argument is None:
         return None
-    tool, producers = tools[finding.tool], Producers(tools)
-    for producer in producers.of(tool, tool.arguments.get(argument, argument)):
-        words = _words_argument(tools[producer.tool], producers)
-        if words is not None and _is_search(producer, tools):
-            found = producers.expression(producer, arguments=f"{words}={text!r}")
-            return _Edit(place.start(node), place.end(node), found)
-    return None
+    found = search_for(text, tools[finding.tool], argument, tools)
+    return _Edit(place.start(node), place.end(node), found) if found is not None else None
+
+
+def look_up_names(program: Program, fault: Fault, trace: Trace, tools: Toolbox) -> Program | None:
+    """The program with a search around the name that a tool refused where an id is due, or None where none is known.
+
+    `get_film(film_id=title)` → `get_film(film_id=search_films(title=title)[0]["film_id"])`: the tool said no to this
+    argument, its text stands in no earlier response, and one search turns such texts into such ids.
+    """
+    call = next((c for c in trace.calls if c.index == fault.call), None)
+    if fault.kind != "bad_arguments" or call is None or call.tool not in tools or fault.path is None:
+        return None
+    text = call.arguments.get(fault.path)
+    if not isinstance(text, str) or origins(text, (c for c in trace.calls if c.index < call.index)):
+        return None
+    tree, source = ast.parse(program.source), program.source.encode()
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == call.tool]
+    values = [k.value for n in nodes if _is_on(call.line, n) for k in n.keywords if k.arg == fault.path]
+    if len(values) != 1 or not isinstance(values[0], ast.Constant | ast.Name):
+        return None
+    place, written = _Places(source), ast.unparse(values[0])
+    found = search_for(text, tools[call.tool], fault.path, tools, written=written)
+    if found is None:
+        return None
+    return Program((source[: place.start(values[0])] + found.encode() + source[place.end(values[0]) :]).decode())
+
+
+def _is_on(line: int, node: ast.expr) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _argument_of(value: ast.expr, tree: ast.Module) -> str | None:
     """The alias of the argument that an expression fills by name."""
     return next((node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.value is value), None)
-
-
-def _words_argument(tool: Tool, producers: Producers) -> str | None:
-    """The alias of the one argument by which a tool searches freely, if that is how it works."""
-    required = [alias for alias in tool.arguments if alias in tool.required]
-    if len(required) != 1:
-        return None
-    name = tool.arguments[required[0]]
-    schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
-    free = types(schema) == ("string",) and not {"enum", "const", "pattern", "format"} & schema.keys()
-    return required[0] if free and not producers.of(tool, name) else None
-
-
-def _is_search(producer: Producer, tools: Toolbox) -> bool:
-    """Whether the values stand in a list, best match first; a lookup by the name itself would have no list."""
-    return "[" in producer.path and not tools[producer.tool].protocol.writes
 
 
 def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from atc.prompts import fill
+from atc.restated import without_restated
 from atc.types import Program
 from protocols.ask import Completion, Message
 from protocols.render import stubs_within
@@ -54,14 +55,17 @@ def parse(reply: str) -> Program | None:
     """The program in a reply, or None when there is none.
 
     The longest fenced block that is Python wins, then the longest block, then the whole reply if it is Python that
-    does something. An unclosed fence runs to the end of the reply.
+    does something. An unclosed fence runs to the end of the reply. What only repeats the given functions is left out.
     """
-    blocks = sorted(_fenced(reply), key=lambda block: (bool(_statements(block)), len(block)), reverse=True)
-    if blocks:
-        return Program(blocks[0])
+    fenced = _fenced(reply)
+    if fenced:
+        blocks = [block for one in fenced if (block := without_restated(one)) is not None]
+        best = max(blocks, key=lambda block: (bool(_statements(block)), len(block)), default=None)
+        return Program(best) if best is not None else None
     bare = reply.strip()
     if any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in _statements(bare)):
-        return Program(bare + "\n")
+        source = without_restated(bare + "\n")
+        return Program(source) if source is not None else None
     return None
 
 

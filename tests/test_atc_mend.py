@@ -5,8 +5,8 @@ import pytest
 from atc.check import check
 from atc.doubt import unread_pages
 from atc.join import argument_lookup, lookup
-from atc.mend import mend, read_every_page
-from atc.types import Program
+from atc.mend import look_up_names, mend, read_every_page
+from atc.types import Fault, Program
 from protocols.protocol import Annotations, Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace
@@ -100,6 +100,11 @@ def mended(source):
             "t = list_trains(city='AMS')['trains'][0]\n"  # noqa: ISC004 - two lines of one program
             'print(get_driver(driver_id=get_train(train_id=t["train_id"])["driver_id"])["age"])',
         ),
+        (
+            "def get_city(*, city):\n    return {'title': 'x'}\nprint(get_city(city='AMS')['title'])",
+            "\nprint(get_city(city='AMS')['title'])",
+        ),
+        ("from tools import get_city\nprint(get_city(city='AMS')['title'])", "\nprint(get_city(city='AMS')['title'])"),
         ("größe = get_city(stadt='AMS')['title']\nprint(größe)", "größe = get_city(city='AMS')['title']\nprint(größe)"),
     ],
 )
@@ -116,6 +121,9 @@ def test_what_leaves_one_way_is_mended(written, meant):
         "print(get_city(city='Amsterdam'))",  # nobody says where this tool's codes come from
         "t = list_trains(city='AMS')['trains'][0]\nprint(t['reason'])",  # only a write would give it
         "print(",
+        "get_city = 5\nprint(get_city)",
+        "def get_city(*, city):\n    return {}",  # nothing would be left
+        "from tools import get_city, get_mayor\nprint(get_city(city='AMS')['title'], get_mayor)",
     ],
 )
 def test_what_leaves_a_choice_is_left_to_the_model(written):
@@ -133,6 +141,53 @@ def test_an_argument_takes_the_key_of_its_name_or_looks_it_up():
     assert argument_lookup("driver_id", ["driver_id"], TOOLS) == '{}["driver_id"]'
     assert argument_lookup("driver_id", ["train_id"], TOOLS) == 'get_train(train_id={}["train_id"])["driver_id"]'
     assert argument_lookup("driver_id", ["line"], TOOLS) is None
+
+
+def refused(source, call, *, before=()):
+    """The trace of a program whose last call was refused, and the fault of its argument."""
+    failed = ToolCall(index=len(before), error="no such city", status=404, outcome="refused", **call)
+    fault = Fault(kind="bad_arguments", message="", call=failed.index, tool=call["tool"], path="city")
+    return look_up_names(Program(source), fault, Trace(calls=(*before, failed)), TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (
+            "print(list_trains(city='Amsterdam'))",
+            "print(list_trains(city=search_cities(query='Amsterdam')[0][\"code\"]))",
+        ),
+        (
+            "for ü in ['Amsterdam']:\n    print(list_trains(city=ü))",
+            "for ü in ['Amsterdam']:\n    print(list_trains(city=search_cities(query=ü)[0][\"code\"]))",
+        ),
+    ],
+)
+def test_a_name_that_a_tool_refused_is_looked_up(written, meant):
+    line = len(written.splitlines())
+    assert refused(written, {"tool": "list_trains", "arguments": {"city": "Amsterdam"}, "line": line}).source == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "tool", "value"),
+    [
+        ("print(list_trains(city='XX1'))", "list_trains", "XX1"),  # no name
+        ("print(list_trains(city=5))", "list_trains", 5),
+        ("print(get_city(city='Amsterdam'))", "get_city", "Amsterdam"),  # nobody says where its codes come from
+        ("print(list_trains(city='Amster' + 'dam'))", "list_trains", "Amsterdam"),
+        ("print(list_trains(city='Amsterdam'), list_trains(city='Amsterdam'))", "list_trains", "Amsterdam"),
+    ],
+)
+def test_what_is_no_plain_name_is_not_looked_up(written, tool, value):
+    assert refused(written, {"tool": tool, "arguments": {"city": value}, "line": 1}) is None
+
+
+def test_a_value_that_a_response_gave_is_not_looked_up():
+    given = ToolCall(index=0, tool="get_city", arguments={"city": "AMS"}, line=1, result={"title": "Amsterdam"})
+    source = "t = get_city(city='AMS')['title']\nprint(list_trains(city=t))"
+    call = {"tool": "list_trains", "arguments": {"city": "Amsterdam"}, "line": 2}
+    assert refused(source, call, before=(given,)) is None
+    assert refused(source, call) is not None
 
 
 def trace(*calls):

@@ -1,8 +1,13 @@
 """Prompts, and the program that stands in a reply."""
 
+import ast
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from atc.prompts import fill
+from atc.restated import without_restated
 from atc.synthesize import opening, parse, samples
 from protocols.ask import Completion
 from protocols.protocol import ToolProtocol
@@ -36,6 +41,103 @@ def test_no_program_is_none(reply):
 
 def test_a_block_with_a_syntax_error_is_still_the_program():
     assert parse("```python\nprint(\n```").source == "print(\n"
+
+
+STUBS = """\
+from typing import TypedDict
+
+
+class Person(TypedDict):
+    id: str  # of the person
+    name: str | None
+
+
+Page = TypedDict("Page", {"from": str})
+
+
+def find(*, name: str, page: int = ...) -> Person:
+    \"\"\"Find a person.
+
+    name: as people say it
+    \"\"\"
+
+
+async def later(*, id: str) -> list[Person]: ...
+"""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```python\n{STUBS}\n{PROGRAM}```",
+        f"```python\n{STUBS}```\n\n```python\n{PROGRAM}```",
+        f"```python\n{PROGRAM}```\n\nwhere:\n\n```python\n{STUBS}{STUBS}```",
+        f"{STUBS}\n{PROGRAM}",
+    ],
+)
+def test_what_repeats_the_given_functions_is_left_out(reply):
+    assert parse(reply).source.strip() == PROGRAM.strip()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [f"```python\n{STUBS}```", STUBS, f"```\n{STUBS}```", f"```python\nimport json\n{STUBS}```", f"```python\n{STUBS}"],
+)
+def test_a_reply_of_nothing_else_is_no_program(reply):
+    assert parse(reply) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def total(values):\n    return sum(values)\n\n\nprint(total([1]))\n",
+        'def total(values):\n    """The sum."""\n    return sum(values)\n\n\nprint(total([1]))\n',
+        "from typing import TypedDict\n\n\nclass P(TypedDict):\n    id: str\n\n\np: P = find(name='a')\nprint(p)\n",
+        "class Box:\n    pass\n\n\nprint(Box())\n",
+        "def nothing(): pass\nprint(nothing())\n",
+        "from typing import Any\nx: Any = find(name='a')\nprint(x)\n",
+    ],
+)
+def test_what_a_program_defines_for_itself_stays(source):
+    assert parse(f"```python\n{source}```").source == source
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("def find(*, name): ...\nx = 1; print(x)\n", "x = 1; print(x)\n"),
+        ("@staticmethod\ndef find(*, name):\n    ...\nprint(1)\n", "print(1)\n"),
+        ("größe = 2\ndef find(*, name): ...\nprint(größe)\n", "größe = 2\nprint(größe)\n"),
+    ],
+)
+def test_the_rest_stays_as_it_was_written(source, left):
+    assert parse(f"```python\n{source}```").source == left
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "x = 1",
+                "print(x)",
+                "def f(): ...",
+                "def g():\n    return 1",
+                "import os",
+                '"words"',
+                "class T(TypedDict):\n    a: T",
+            ]
+        ),
+        max_size=6,
+    )
+)
+def test_what_is_left_of_a_program_is_a_program(statements):
+    source = "\n".join(statements) + "\n"
+    left = without_restated(source)
+    if left is not None:
+        ast.parse(left)
+        assert without_restated(left) == left
+        assert left.count("print(x)") == source.count("print(x)")
 
 
 def replies(*texts):

@@ -3,43 +3,78 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from atc.attribute import attribute
 from atc.check import check
 from atc.doubt import doubts, unread_pages
-from atc.events import AttemptEnded, ProgramWritten
+from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.grounding import made_up
-from atc.mend import mend, read_every_page
+from atc.mend import look_up_names, mend, read_every_page
 from atc.meter import Meter
 from atc.naming import look_up_answer
 from atc.strategies.base import Parts
 from atc.types import Attempt, Finding, Program
 from protocols.toolbox import Toolbox
+from sandbox.journal import canonical
 from sandbox.limits import Limits
-from sandbox.trace import ToolCall
+from sandbox.trace import ToolCall, Trace
 
 _MENDING_ROUNDS = 3
 """Mending one thing may bring another to light."""
 
 
 def attempt(
-    task: str, program: Program, tools: Toolbox, parts: Parts, meter: Meter, *, number: int, round_: int
+    task: str,
+    program: Program,
+    tools: Toolbox,
+    parts: Parts,
+    meter: Meter,
+    *,
+    number: int,
+    round_: int,
+    blind: bool,
+    seen: str = "",
+    look: bool = False,
 ) -> Attempt:
-    """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts."""
+    """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts.
+
+    `blind`: the model had seen no tool output when it wrote it; `seen` are results that it was shown: a value that
+    stands there is not made up. `look`: the program is to show something, and need not answer. An attempt of the
+    run's past is not made again.
+    """
     known = with_named(program, tools, parts.toolbox)
-    program, findings, mended = checked(task, program, known)
+    program, findings, mended = checked(f"{task}\n{seen}", program, known, look=look)
+    parts.consent.wrote(program, blind=blind)
+    if (before := parts.past.attempt(number)) is not None:
+        return before
     parts.observer(ProgramWritten(number, program, findings, mended))
     trace = None
     if not findings:
-        trace = parts.sandbox.run(program.source, known, limits=_limits(parts, meter), journal=parts.journal)
-    result = Attempt(program, findings, trace, attribute(program, findings, trace, known), mended=mended, round=round_)
-    result = _with_every_page(result, known, parts, meter)
-    result = _with_names(task, result, parts, meter)
-    result = _with_doubts(task, result, known, parts)
+        trace = _executed(program, known, parts, meter)
+    fault = attribute(program, findings, trace, known)
+    if look and fault is not None and fault.kind == "no_answer":
+        fault = None
+    execution = None if trace is None else parts.journal.execution
+    result = Attempt(program, findings, trace, fault, mended=mended, round=round_, execution=execution)
+    result = _with_ids(result, known, parts, meter)
+    if not look:
+        result = _with_every_page(result, known, parts, meter)
+        result = _with_names(task, result, parts, meter)
+        result = _with_doubts(task, result, known, parts)
     parts.observer(AttemptEnded(number, result))
     return result
+
+
+def _with_ids(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
+    """The attempt with ids looked up, where a tool refused names in their place and a search gives the ids."""
+    if result.fault is None or result.trace is None or wrote(result, parts):
+        return result
+    program = look_up_names(result.program, result.fault, result.trace, tools)
+    finding = Finding(code="name-for-id", message=result.fault.message, line=result.fault.line or 1)
+    return _again(result, program, finding, tools, parts, meter)
 
 
 def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
@@ -74,10 +109,11 @@ def _again(
     """
     if program is None or any(found.certain for found in check(program, tools)):
         return result
-    trace = parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
+    trace = _executed(program, tools, parts, meter)
     trace = replace(trace, calls=_as_made(trace.calls, result))
     mended = (*result.mended, finding)
-    again = replace(result, program=program, trace=trace, fault=attribute(program, (), trace, tools), mended=mended)
+    fault, execution = attribute(program, (), trace, tools), parts.journal.execution
+    again = replace(result, program=program, trace=trace, fault=fault, mended=mended, execution=execution)
     return again if again.answer is not None else result
 
 
@@ -100,30 +136,46 @@ def _with_doubts(task: str, result: Attempt, tools: Toolbox, parts: Parts) -> At
     return replace(result, doubts=doubts(task, result.program, result.trace, result.answer, tools))
 
 
-def checked(task: str, program: Program, tools: Toolbox) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
-    """The program to run, what stops it, and what was mended in it; the program as it came where mending fails."""
-    found = findings = _certain(task, program, tools)
+def checked(
+    task: str, program: Program, tools: Toolbox, *, look: bool = False
+) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
+    """The program to run, what stops it, and what was mended in it; the program as it came where mending fails.
+
+    With `look` it may print nothing.
+    """
+    found = findings = _certain(task, program, tools, look=look)
     better = program
     for _ in range(_MENDING_ROUNDS):
         mended = mend(better, findings, tools) if findings else None
         if mended is None:
             break
-        better, findings = mended, _certain(task, mended, tools)
+        better, findings = mended, _certain(task, mended, tools, look=look)
         if not findings:
             return better, (), found
     return program, found, ()
 
 
-def _certain(task: str, program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+def _certain(task: str, program: Program, tools: Toolbox, *, look: bool) -> tuple[Finding, ...]:
     """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
-    found = tuple(finding for finding in check(program, tools) if finding.certain)
+    found = tuple(
+        finding for finding in check(program, tools) if finding.certain and not (look and finding.code == "no-output")
+    )
     return (*found, *made_up(program, task, tools))
+
+
+def _executed(program: Program, tools: Toolbox, parts: Parts, meter: Meter) -> Trace:
+    parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in _words(program) if alias in tools}))
+    return parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
     """The prompt's tools and those that the program names besides: a tool that exists may be used unseen."""
-    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", program.source))
-    return everything.only([*tools, *(word for word in words if word in everything and word not in tools)])
+    named = (word for word in _words(program) if word in everything and word not in tools)
+    return everything.only([*tools, *named])
+
+
+def _words(program: Program) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"[^\W\d]\w*", program.source)))
 
 
 def _limits(parts: Parts, meter: Meter) -> Limits:
@@ -132,13 +184,34 @@ def _limits(parts: Parts, meter: Meter) -> Limits:
     return limits if left is None else replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
 
 
-def left_unknown(attempt: Attempt, parts: Parts) -> bool:
-    """Whether a write was sent of which nobody knows if it took effect: running any program again may send it twice."""
-    calls = attempt.trace.calls if attempt.trace else ()
-    return any(call.outcome == "unknown" and parts.toolbox[call.tool].protocol.writes for call in calls)
+def seen_output(attempts: Sequence[Attempt]) -> bool:
+    """Whether the model may have been shown what a tool answered: whatever is written from then on may repeat it."""
+    return any(attempt.trace is not None and attempt.trace.calls for attempt in attempts)
+
+
+def written(attempts: Sequence[Attempt], parts: Parts) -> tuple[ToolCall, ...]:
+    """Calls of the attempts that changed something, or may have, each once.
+
+    From the attempts, not from the journal: when a run goes on, that one knows already what later attempts will do.
+    """
+    found: dict[tuple[str, int], ToolCall] = {}
+    for attempt in attempts:
+        for key, call in numbered(attempt.trace.calls if attempt.trace is not None else ()):
+            if call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes:
+                found.setdefault(key, call)
+    return tuple(found.values())
+
+
+def numbered(calls: Iterable[ToolCall]) -> Iterator[tuple[tuple[str, int], ToolCall]]:
+    """The calls of one execution with what the journal knows them by: the k-th with these arguments."""
+    seen: Counter[str] = Counter()
+    for call in calls:
+        key = canonical(call.tool, call.arguments)
+        yield (key, seen[key]), call
+        seen[key] += 1
 
 
 def wrote(attempt: Attempt, parts: Parts) -> bool:
-    """Whether a call of the attempt changed something, or may have."""
+    """Whether a call of the attempt changed something, or may have, or an earlier attempt's was taken over."""
     calls = attempt.trace.calls if attempt.trace else ()
     return any(call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes for call in calls)

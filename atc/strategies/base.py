@@ -6,7 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from atc.config import Config
+from atc.consent import Consent
 from atc.events import Observer
+from atc.meter import Meter
+from atc.past import Past
+from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.types import Solution
 from protocols.ask import Ask
@@ -17,7 +21,11 @@ from sandbox.journal import Journal
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The parts that a strategy puts together. Writes in `toolbox` are gated already."""
+    """The parts that a strategy puts together. Writes in `toolbox` are gated already.
+
+    `past` is what the run did before it was interrupted or paused; `accept_orphans`: a person has said that writes
+    which the final program does not make may stand.
+    """
 
     toolbox: Toolbox
     retriever: Retriever
@@ -26,11 +34,28 @@ class Parts:
     journal: Journal
     config: Config
     observer: Observer
+    consent: Consent
+    past: Past
+    redact: Redactor
+    accept_orphans: bool = False
 
     @property
     def prompt_tokens(self) -> int:
         """Tokens that descriptions of tools may take in a prompt."""
         return self.config.prompt_tokens or self.ask.prompt_tokens
+
+    def meter(self) -> Meter:
+        """The model of this run with its budget."""
+        config = self.config
+        return Meter(
+            self.ask,
+            self.observer,
+            max_seconds=config.max_seconds,
+            max_tokens=config.max_tokens,
+            past=self.past,
+            redact=self.redact,
+            restore=self.redact.restored,
+        )
 
 
 Strategy = Callable[[str, Parts], Solution]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from atc.events import ProgramWritten, ToolsChosen
+from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
 from atc.retrieve.closure import with_producers
-from atc.strategies.attempt import attempt, checked, left_unknown, with_named, wrote
+from atc.strategies.attempt import attempt, checked, seen_output, with_named, written, wrote
 from atc.strategies.base import Parts
+from atc.strategies.conclusion import conclusion
 from atc.synthesize import opening, samples
 from atc.types import Attempt, Fault, Finding, Program, Solution
 from protocols.render import DETAILS, stubs, stubs_within, token_estimate
@@ -20,34 +21,54 @@ _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
 
 
-def solve(task: str, parts: Parts) -> Solution:
-    """Retrieve, then write, check, execute, attribute and repair until an answer stands or the budget is spent."""
-    config = parts.config
-    meter = Meter(parts.ask, parts.observer, max_seconds=config.max_seconds, max_tokens=config.max_tokens)
-    tools = retrieve(task, parts)
+def solve(
+    task: str,
+    parts: Parts,
+    *,
+    tools: Toolbox | None = None,
+    meter: Meter | None = None,
+    enough: Callable[[Sequence[Attempt]], bool] = lambda attempts: False,  # noqa: ARG005 - what it would be given
+) -> Solution:
+    """Retrieve, then write, check, execute, attribute and repair until an answer stands or the budget is spent.
+
+    `tools` (else they are retrieved) and `meter` are those of a strategy that begins with this one; it is asked after
+    each round that did not end the run whether the attempts are `enough`, and another way should be tried.
+    """
+    config, meter = parts.config, meter or parts.meter()
+    if tools is None:
+        tools = retrieve(task, parts)
     messages = opening(task, tools, budget=parts.prompt_tokens)
     attempts: list[Attempt] = []
     limit: str | None = None
-    unknown = False
     try:
         for round_ in range(config.max_repairs + 1):
             tried: list[Attempt] = []
+            blind = not seen_output(attempts)
             for program in samples(messages, meter.complete, count=config.samples, temperature=config.temperature):
-                tried.append(attempt(task, program, tools, parts, meter, number=len(attempts), round_=round_))
+                number = len(attempts)
+                tried.append(attempt(task, program, tools, parts, meter, number=number, round_=round_, blind=blind))
                 attempts.append(tried[-1])
                 if _settled(tried, parts):
                     break
             if not tried:
                 tried = [_without_program(round_)]
+                parts.observer(AttemptEnded(len(attempts), tried[0]))
                 attempts.append(tried[0])
-            if unknown := left_unknown(tried[-1], parts):
-                break
             if _ended(tried, doubts_told=any(a.answer is not None for a in attempts if a.round < round_)):
                 break
-            messages += correction(worth_repairing(tried), parts.toolbox)
+            if config.repair == "none" or round_ == config.max_repairs or enough(attempts):
+                break
+            messages += correction(
+                worth_repairing(tried),
+                parts.toolbox,
+                mode=config.repair,
+                complete=meter.complete,
+                orphans=written(attempts, parts),
+                messages=messages,
+            )
     except BudgetSpent as spent:
         limit = spent.limit
-    return _solution(task, attempts, tools, meter, limit, unknown=unknown)
+    return conclusion(task, attempts, tools, parts, meter, answer=_elected(attempts), limit=limit)
 
 
 def retrieve(task: str, parts: Parts) -> Toolbox:
@@ -109,7 +130,7 @@ def _without_program(round_: int) -> Attempt:
 
 def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
-    meter = Meter(parts.ask, parts.observer, max_seconds=parts.config.max_seconds, max_tokens=parts.config.max_tokens)
+    meter = parts.meter()
     tools = retrieve(task, parts)
     messages = opening(task, tools, budget=parts.prompt_tokens)
     best: tuple[Program | None, tuple[Finding, ...]] = (None, ())
@@ -123,20 +144,3 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
         if not findings:
             break
     return tools, *best
-
-
-def _solution(
-    task: str, attempts: list[Attempt], tools: Toolbox, meter: Meter, limit: str | None, *, unknown: bool
-) -> Solution:
-    answer = _elected(attempts)
-    paused = unknown or any(attempt.paused for attempt in attempts)
-    return Solution(
-        task=task,
-        attempts=tuple(attempts),
-        status="solved" if answer is not None else "paused" if paused else "failed",
-        answer=answer,
-        tools=tuple(tools),
-        usage=meter.usage,
-        seconds=meter.seconds,
-        limit=limit,
-    )

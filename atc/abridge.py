@@ -1,0 +1,105 @@
+"""Values and printed text, shortened to the room that a prompt has: a sample, and the shape of the whole."""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from collections.abc import Mapping
+
+from protocols.jsontypes import Json
+from protocols.schema import shape
+
+_SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
+"""Items of a list and characters of a text that a sample shows, from generous to terse."""
+_MOST_KEYS = 30
+_LONGEST_SHAPE = 600
+_LONGEST_READ = 200_000
+"""Characters of printed text that are read as a value; of more, the beginning is shown."""
+
+
+def abridged(value: Json, *, most: int) -> str:
+    """A value as Python writes it, within about `most` characters; a shortened one says so and gives its shape.
+
+    Every key of an object stays as long as there is room, since keys are what a program reads by.
+    """
+    whole = repr(value)
+    if len(whole) <= most:
+        return whole
+    if not isinstance(value, Mapping | list):
+        return clipped(whole, most)
+    samples = (_sample(value, items, letters) for items, letters in _SAMPLES)
+    sample = next((text for text in samples if len(text) <= most), None)
+    sketch = clipped(shape(value), _LONGEST_SHAPE)
+    shown = sample or clipped(_sample(value, *_SAMPLES[-1]), most)
+    return f"{shown}\n(shortened; the whole is {sketch})"
+
+
+def printed(text: str, *, most: int) -> str:
+    """What a program printed, within about `most` characters: values as `abridged` has them, of many lines the ends."""
+    text = text.strip("\n")
+    if len(text) <= most:
+        return text
+    value = _read(text)
+    if isinstance(value, Mapping | list):
+        return abridged(value, most=most)
+    lines = text.splitlines()
+    if len(lines) == 1:
+        return clipped(text, most)
+    return _ends([_line(line, most=most // 2) for line in lines], most=most)
+
+
+def clipped(text: str, most: int) -> str:
+    """The beginning of a text, with how much is left out."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} characters more)"
+
+
+def _line(line: str, *, most: int) -> str:
+    value = _read(line) if len(line) > most else None
+    return abridged(value, most=most) if isinstance(value, Mapping | list) else clipped(line, most)
+
+
+def _ends(lines: list[str], *, most: int) -> str:
+    """The first lines that fit, how many follow, and the last one."""
+    room, head = most - len(lines[-1]), 0
+    while head < len(lines) - 1 and room >= len(lines[head]):
+        room -= len(lines[head]) + 1
+        head += 1
+    head = max(head, 1)
+    left = len(lines) - 1 - head
+    between = [f"… ({left:,} lines more) …"] if left > 0 else []
+    return "\n".join([*lines[:head], *between, *(lines[-1:] if head < len(lines) else [])])
+
+
+def _sample(value: Json, items: int, letters: int) -> str:
+    match value:
+        case Mapping():
+            inside = [f"{key!r}: {_sample(child, items, letters)}" for key, child in list(value.items())[:_MOST_KEYS]]
+            more = [f"… {len(value) - _MOST_KEYS} keys more"] if len(value) > _MOST_KEYS else []
+            return "{" + ", ".join([*inside, *more]) + "}"
+        case list():
+            inside = [_sample(child, items, letters) for child in value[:items]]
+            more = [f"… {len(value) - items} more"] if len(value) > items else []
+            return "[" + ", ".join([*inside, *more]) + "]"
+        case str() if len(value) > letters:
+            return f"{value[:letters]!r}…"
+        case _:
+            return repr(value)
+
+
+def _read(text: str) -> Json:
+    """The value that a text spells, as JSON or as Python prints it; None where it spells none."""
+    text = text.strip()
+    if not text.startswith(("{", "[", "(")) or len(text) > _LONGEST_READ:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
+    return list(value) if isinstance(value, tuple) else value

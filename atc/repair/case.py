@@ -1,0 +1,62 @@
+"""A failed attempt as the ways of telling of it see it, and what they share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from atc.prompts import fill
+from atc.repair.writes import writes_told
+from atc.synthesize import Complete
+from atc.types import Attempt
+from protocols.ask import Message
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """An attempt, the tools that it could call, and what else a way may use; see `atc.repair.correction`."""
+
+    attempt: Attempt
+    tools: Toolbox
+    complete: Complete | None = None
+    orphans: tuple[ToolCall, ...] = ()
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def written(self) -> Message:
+        """The model's own turn: its program as it ran."""
+        source = self.attempt.program.source
+        return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """What the attempt called."""
+        return self.attempt.trace.calls if self.attempt.trace is not None else ()
+
+    @property
+    def named(self) -> list[str]:
+        """The tools that the program names, in order of the text."""
+        words = dict.fromkeys(re.findall(r"[^\W\d]\w*", self.attempt.program.source))
+        return [word for word in words if word in self.tools]
+
+    def ask(self, question: str) -> str:
+        """What the model says to `question`, asked after the conversation and the attempt.
+
+        Raises:
+            ValueError: there is nobody to ask.
+        """
+        if self.complete is None:
+            raise ValueError("this way of repair asks the model: give `complete`")
+        turns = [*self.messages, self.written, Message("user", question)]
+        return self.complete(turns, purpose="attribute", temperature=0.0, seed=0).text
+
+    def rewrite(self, parts: Iterable[str]) -> Message:
+        """The turn that asks for the whole program again, after what there is to say; empty parts are left out.
+
+        Writes that were made are named last, whatever the way.
+        """
+        told = [part.strip("\n") for part in (*parts, writes_told(self.orphans, self.tools))]
+        return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))

@@ -1,0 +1,115 @@
+"""Our way: what attribution found, what was really there, and what the line should say where facts settle that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from atc.attribute.facts import invocation, snippet
+from atc.prompts import fill
+from atc.repair.better import better_lines, makers, sources
+from atc.repair.case import Case
+from atc.repair.documentation import called, documentation, signature
+from atc.repair.reading import seen_fields
+from atc.types import Fault
+from protocols.ask import Message
+from sandbox.trace import ToolCall
+
+_MOST_FINDINGS = 5
+_MOST_FACTS = 8
+_LONGEST_FACT = 400
+_MOST_TOOLS = 2
+_SHOWN_BELOW = ("The shape of ", "The value of ")
+"""Facts that the list of what can be read tells better."""
+
+_NO_PROGRAM = (
+    "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
+    " calls them and prints the answer."
+)
+_SAME_AGAIN = "This is the same program as before, so it fails in the same way: something in it must change."
+
+
+def told(case: Case) -> list[Message]:
+    """The program, and what is known of its failure."""
+    fault = case.attempt.fault
+    assert fault is not None
+    if not case.attempt.program.source.strip():
+        return [case.written, case.rewrite([_NO_PROGRAM])]
+    call, chosen = _blamed(case, fault)
+    lines = list(better_lines(case, fault, call)) or list(sources(case, fault, call))
+    parts = [_head(case, fault), _again(case), *_evidence(case, fault), chosen, *lines]
+    known = "\n".join(part for part in parts if part)
+    return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call))])]
+
+
+def _head(case: Case, fault: Fault) -> str:
+    program, findings = case.attempt.program, case.attempt.findings
+    if not findings:
+        line = program.line(fault.line)
+        quoted = (
+            f"\nLine {fault.line} is `{line}`." if line and not any(line in fact for fact in fault.evidence) else ""
+        )
+        return f"That program failed. {fault.message}{quoted}"
+    lines = []
+    for finding in findings[:_MOST_FINDINGS]:
+        meant = finding.suggestion
+        perhaps = f" Perhaps {meant}." if meant and meant not in finding.message else ""
+        lines.append(f"- Line {finding.line}, `{program.line(finding.line)}`: {finding.message}{perhaps}")
+    left = len(findings) - _MOST_FINDINGS
+    more = [f"- … and {left} more"] if left > 0 else []
+    return "\n".join(["That program was checked and not run, since it cannot work:", *lines, *more])
+
+
+def _again(case: Case) -> str:
+    own = case.written.content
+    return _SAME_AGAIN if any(m.role == "assistant" and m.content == own for m in case.messages) else ""
+
+
+def _evidence(case: Case, fault: Fault) -> Iterator[str]:
+    """The facts, a line each. Those of the check's findings stand above already."""
+    if case.attempt.findings:
+        return
+    facts = [fact for fact in fault.evidence if not fact.startswith(_SHOWN_BELOW)]
+    for fact in facts[:_MOST_FACTS]:
+        yield f"- {fact}" if len(fact) <= _LONGEST_FACT else f"- {fact[: _LONGEST_FACT - 1]}…"
+
+
+def _blamed(case: Case, fault: Fault) -> tuple[ToolCall | None, str]:
+    """The call that is to blame, and a sentence where the model chose it among those that facts left."""
+    calls = {call.index: call for call in case.calls}
+    first = calls.get(fault.call) if fault.call is not None else None
+    named = dict.fromkeys([*([fault.call] if fault.call is not None else []), *fault.candidates])
+    tied = [calls[index] for index in named if index in calls]
+    if len(tied) < 2 or case.complete is None:
+        return first, ""
+    listed = "\n".join(f"{call.index}: {invocation(call)} on line {call.line}, {_gave(call)}" for call in tied)
+    reply = case.ask(fill("repair_choice", message=fault.message, calls=listed))
+    chosen = _chosen(reply, tied) or tied[0]
+    return chosen, f"- The cause is what {invocation(chosen)} (call {chosen.index}) gave."
+
+
+def _chosen(reply: str, calls: Sequence[ToolCall]) -> ToolCall | None:
+    """The call whose number a reply names first."""
+    numbers = [int(number) for number in re.findall(r"\d+", reply)]
+    return next((call for number in numbers for call in calls if call.index == number), None)
+
+
+def _gave(call: ToolCall) -> str:
+    return f"which failed: {call.error}" if call.error is not None else f"which gave {snippet(call.result)}"
+
+
+def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
+    """The blamed tools: how they are called, and what can be read of their results, as it was where there is one."""
+    named = [call.tool] if call is not None else [fault.tool, *(finding.tool for finding in case.attempt.findings)]
+    for alias in [name for name in dict.fromkeys(named) if name is not None and name in case.tools][:_MOST_TOOLS]:
+        tool = case.tools[alias]
+        yield ""
+        if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
+            # Of a call that was made, the facts above say what the argument at fault takes.
+            yield called(tool) if call is not None and fault.path else signature(tool, among=case.tools)
+            yield from (called(maker) for maker in makers(tool, fault, case.tools))
+        elif call is not None and call.error is None:
+            yield called(tool)
+            yield from seen_fields(case.attempt.program, call, tool, near=fault.path or "")
+        else:
+            yield documentation(tool, among=case.tools)

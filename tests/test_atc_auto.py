@@ -1,0 +1,200 @@
+"""Which route `auto` takes, and that a change of route loses nothing; driven by scripted replies."""
+
+from dataclasses import replace
+
+import pytest
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.events import ModelAsked, RouteChanged, ToolsChosen
+from atc.models.scripted import ScriptedModel
+from atc.store import Store
+from atc.strategies.auto import described
+from protocols.errors import ModelUnavailable
+from protocols.protocol import Annotations, Evidence, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+
+STARS = {"type": "object", "properties": {"stars": {"type": "integer"}, "by": {"type": "string"}}}
+NOTE = {"type": "object", "properties": {"text": {"type": "string"}, "extra": {}}}
+MISREAD = "print(get_note(id='{}')['extra']['stars'])"
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def sent():
+    return []
+
+
+@pytest.fixture
+def tool(sent):
+    def make(name, output, *, reads=True, level="declared", result=None):
+        def call(arguments):
+            sent.append((name, dict(arguments)))
+            return result or {"text": "a note", "extra": {"rated": {"stars": 5}}}
+
+        protocol = ToolProtocol(
+            name=name,
+            input_schema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            output_schema=output,
+            annotations=Annotations(read_only=reads),
+            evidence=Evidence(level=level),
+        )
+        return Tool(protocol=protocol, call=call)
+
+    return make
+
+
+@pytest.fixture
+def solve(sandbox):
+    def run(toolbox, *replies, store=None, **settings):
+        model = ScriptedModel(*(f"```python\n{r}\n```" if isinstance(r, str) else r for r in replies))
+        agent = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=1, **settings), store=store)
+        events = []
+        return agent.run("Do it.", observer=events.append), model, events
+
+    return run
+
+
+def changes(events):
+    return [event for event in events if isinstance(event, RouteChanged)]
+
+
+def steps(model, turn):
+    """Whether a prompt asked for a piece."""
+    return "piece by piece" in model.prompts[turn][0].content
+
+
+def test_described_responses_are_left_to_one_program(solve, tool):
+    solution, model, events = solve(Toolbox([tool("get_note", NOTE)]), "print(get_note(id='p1')['text'])")
+    assert (solution.answer, changes(events), steps(model, 0)) == ("a note", [], False)
+
+
+@pytest.mark.parametrize("output", [None, {}, {"type": "object"}])
+def test_undescribed_responses_are_looked_at_at_once(solve, tool, sent, output):
+    solution, model, events = solve(
+        Toolbox([tool("get_note", output)]),
+        "note = get_note(id='p1')\nprint(note)",
+        "print('ANSWER:', note['extra']['rated']['stars'])",
+    )
+    assert (solution.status, solution.answer, len(sent), steps(model, 0)) == ("solved", "5", 1, True)
+    assert [(event.to, "get_note" in event.why) for event in changes(events)] == [("stepwise", True)]
+    assert sum(isinstance(event, ToolsChosen) for event in events) == 1
+
+
+def test_a_guessed_description_counts_as_none(tool):
+    assert not described(tool("a", NOTE, level="guessed"))
+    assert described(tool("a", NOTE, level="observed"))
+    assert described(tool("a", {"type": "array", "items": NOTE}))
+    assert described(tool("a", {"anyOf": [NOTE, {"type": "null"}]}))
+    assert described(tool("a", {"type": "object", "additionalProperties": {"type": "integer"}}))
+    assert not described(tool("a", {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}}))
+
+
+def test_more_than_half_of_the_tools_that_read_decide(solve, tool):
+    known, unknown = [tool(f"known_{n}", NOTE) for n in range(2)], [tool(f"unknown_{n}", None) for n in range(2)]
+    writes = [tool(f"write_{n}", None, reads=False) for n in range(5)]
+    _, model, events = solve(Toolbox([*known, *unknown, *writes]), "print(known_1(id='p')['text'])")
+    assert (changes(events), steps(model, 0)) == ([], False)
+    _, model, _ = solve(Toolbox([*known, *unknown, tool("unknown_9", None)]), "print('ANSWER:', 1)")
+    assert steps(model, 0)
+
+
+def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, tool, sent):
+    solution, model, events = solve(
+        Toolbox([tool("get_note", NOTE)]),
+        MISREAD.format("p1"),
+        "print(get_note(id='p1')['extra']['rating']['stars'])",
+        "note = get_note(id='p1')\nprint(note)",
+        "print('ANSWER:', note['extra']['rated']['stars'])",
+    )
+    assert (solution.status, solution.answer, len(solution.attempts), solution.repairs) == ("solved", "5", 4, 2)
+    assert [steps(model, turn) for turn in range(4)] == [False, False, True, True]
+    assert sent == [("get_note", {"id": "p1"})]
+    assert [event.why for event in changes(events)] == ["programs misread what get_note gave"]
+    assert "'rated': {'stars': 5}" in model.prompts[2][-1].content
+    assert solution.usage.model_calls == 4
+    at = [type(event) for event in events if isinstance(event, ModelAsked | RouteChanged)]
+    assert at == [ModelAsked, ModelAsked, RouteChanged, ModelAsked, ModelAsked]
+
+
+def test_other_faults_do_not_change_the_route(solve, tool):
+    solution, model, events = solve(
+        Toolbox([tool("get_note", NOTE)]),
+        "print(1 / 0)",
+        MISREAD.format("p1"),
+        "print(no_tool())",
+        "print(get_note(id='p1')['text'])",
+    )
+    assert (solution.answer, changes(events), steps(model, 3)) == ("a note", [], False)
+
+
+def test_a_repair_that_helps_keeps_the_route(solve, tool):
+    toolbox = Toolbox([tool("get_note", NOTE)])
+    solution, _, events = solve(toolbox, MISREAD.format("p1"), "print(get_note(id='p1')['extra']['rated']['stars'])")
+    assert (solution.answer, changes(events)) == ("5", [])
+
+
+@pytest.mark.parametrize("settings", [{"repair": "none"}, {"max_repairs": 0}])
+def test_without_repairs_there_is_no_change(solve, tool, settings):
+    solution, model, events = solve(Toolbox([tool("get_note", NOTE)]), MISREAD.format("p1"), **settings)
+    assert (solution.status, len(model.prompts), changes(events)) == ("failed", 1, [])
+
+
+def test_chain_and_stepwise_by_name_stay_what_they_are(solve, tool):
+    toolbox = Toolbox([tool("get_note", None)])
+    _, model, events = solve(toolbox, "print(get_note(id='p1')['text'])", strategy="chain")
+    assert (steps(model, 0), changes(events)) == (False, [])
+    described_ones = Toolbox([tool("get_note", NOTE)])
+    _, model, events = solve(described_ones, "print('ANSWER:', get_note(id='p1')['text'])", strategy="stepwise")
+    assert (steps(model, 0), changes(events)) == (True, [])
+
+
+def test_one_budget_serves_both_routes(solve, tool):
+    both = [MISREAD.format("p1"), MISREAD.format("p2")]
+    toolbox = Toolbox([tool("get_note", NOTE)])
+    usage = solve(toolbox, *both, strategy="chain", max_repairs=1)[0].usage
+    taken = usage.input_tokens + usage.output_tokens
+    spent, model, events = solve(toolbox, *both, max_tokens=taken)
+    assert (spent.status, spent.limit, len(changes(events))) == ("failed", f"max_tokens = {taken}", 1)
+    assert spent.usage == replace(usage, model_seconds=spent.usage.model_seconds)
+    assert len(model.prompts) == 2
+
+
+def test_a_write_of_the_first_route_stays_in_view(solve, tool, sent):
+    toolbox = Toolbox([tool("get_note", NOTE), tool("add_star", STARS, reads=False, result={"stars": 6})])
+    solution, model, _ = solve(
+        toolbox,
+        f"add_star(id='p1')\n{MISREAD.format('p1')}",
+        f"add_star(id='p1')\n{MISREAD.format('p2')}",
+        "added = add_star(id='p1')\nprint('ANSWER:', added['stars'])",
+        allow_writes=("all",),
+    )
+    assert (solution.status, solution.answer, solution.orphans) == ("solved", "6", ())
+    assert sent.count(("add_star", {"id": "p1"})) == 1
+    assert 'add_star(id="p1") gave' in model.prompts[2][-1].content
+
+
+def test_a_paused_chain_is_no_reason_to_change(solve, tool):
+    toolbox = Toolbox([tool("get_note", NOTE), tool("add_star", STARS, reads=False)])
+    solution, _, events = solve(toolbox, MISREAD.format("p1"), "print(add_star(id='p1'))")
+    assert (solution.status, changes(events)) == ("paused", [])
+
+
+def test_a_run_that_broke_off_after_the_change_goes_on_there(solve, tool, sandbox, sent, tmp_path):
+    toolbox = Toolbox([tool("get_note", NOTE)])
+    with Store(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(ModelUnavailable):
+            solve(
+                toolbox, MISREAD.format("p1"), MISREAD.format("p2"), "note = get_note(id='p1')\nprint(note)",
+                ModelUnavailable("gone"), store=store,
+            )  # fmt: skip
+        model = ScriptedModel("```python\nprint('ANSWER:', note['text'])\n```")
+        solution = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=1), store=store).resume("last")
+    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "a note", 1)
+    assert sent == [("get_note", {"id": "p1"}), ("get_note", {"id": "p2"})]

@@ -1,0 +1,313 @@
+"""What the model is told of a failure, in each of the three ways; over traces that really happened."""
+
+import linecache
+import traceback
+from dataclasses import replace
+
+import pytest
+
+from atc.attribute import attribute
+from atc.check import check
+from atc.repair import WAYS, correction
+from atc.repair.documentation import declared_fields, documentation
+from atc.repair.reading import seen_fields
+from atc.repair.writes import undoing, writes_told
+from atc.synthesize import parse
+from atc.types import Attempt, Fault, Program
+from protocols.ask import Completion, Message
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
+from tests.attribute_lab import TOOLS, trace_of
+
+
+def attempt(source, *, checked=False):
+    program = Program(source)
+    findings = check(program, TOOLS) if checked else ()
+    trace = None if findings else trace_of(source)
+    return Attempt(program, findings, trace, attribute(program, findings, trace, TOOLS))
+
+
+def model(*replies):
+    """A `complete` that keeps what it was asked."""
+    asked = []
+
+    def complete(messages, **settings):
+        asked.append((list(messages), settings))
+        return Completion(text=replies[len(asked) - 1], model="scripted")
+
+    complete.asked = asked
+    return complete
+
+
+def told(source, *, checked=False, **options):
+    return correction(attempt(source, checked=checked), TOOLS, **options)[-1].content
+
+
+MISREAD = "page = list_flights(origin='JFK', date='2013-01-01')\nfor f in page['flights']:\n    print(f['delay'])\n"
+NAMED = "page = list_flights(origin='New York', date='2013-01-01')\nprint(page['total'])\n"
+EMPTY = Attempt(Program(""), (), None, Fault(kind="syntax", message="The reply held no Python program."))
+TASK = Message("user", "task")
+
+
+@pytest.mark.parametrize("mode", WAYS)
+@pytest.mark.parametrize("source", [MISREAD, NAMED, "print(nothing)\n"])
+def test_every_way_shows_the_program_and_asks_for_all_of_it(mode, source):
+    turns = correction(attempt(source), TOOLS, mode=mode, complete=model("list_flights"))
+    assert [turn.role for turn in turns] == ["assistant", "user"] * (len(turns) // 2)
+    assert turns[0].content == f"```python\n{source}```"
+    assert turns[-1].content.endswith("Reply with one ```python block and nothing else.")
+    assert "Write the whole program again" in turns[-1].content
+
+
+@pytest.mark.parametrize("mode", WAYS)
+def test_no_way_shows_a_block_that_could_be_taken_for_a_program(mode):
+    for turn in correction(attempt(MISREAD), TOOLS, mode=mode, complete=model("list_flights"))[1:]:
+        assert "\n```" not in turn.content
+        assert "class " not in turn.content
+
+
+def test_facts_name_the_line_the_real_keys_and_what_can_be_read():
+    message = told(MISREAD)
+    assert "Line 3 is `print(f['delay'])`." in message
+    assert "its keys are flight_id, number" in message
+    assert 'With page = list_flights(origin="JFK", date="2013-01-01") these can be read:' in message
+    assert '  page["flights"][0]["carrier"] is \'UA\'' in message
+    assert "list_flights is defined already" in message
+    assert "Perhaps line 3 should be `print(f['dep_delay'])`." in message
+
+
+def test_facts_say_that_a_checked_program_did_not_run():
+    message = told("p = get_plane(tail_number='N14228')\nprint(p['owner_name'], get_planes())\n", checked=True)
+    assert "checked and not run" in message
+    assert "- Line 2, `print(p['owner_name'], get_planes())`:" in message
+    assert "Perhaps line 2 should be `print(p['owner'], get_plane())`." in message
+    assert 'result["owner"]["country"]: str' in message
+
+
+def test_facts_say_which_search_turns_a_name_into_the_id():
+    message = told(NAMED)
+    assert "Line 1 should be `page = list_flights(origin=search_airports(query='New York')[0][\"code\"]," in message
+    assert "search_airports is defined already, as `def search_airports(*, query: str)`" in message
+
+
+def test_facts_say_where_an_id_comes_from_that_found_nothing():
+    source = "d = list_flights(origin='Paris', date='2013-01-01')\nprint(d['flights'][0]['carrier'])\n"
+    trace = trace_of(source.replace("Paris", "ORD"))
+    trace = replace(trace, calls=(replace(trace.calls[0], arguments={"origin": "Paris", "date": "2013-01-01"}),))
+    program = Program(source)
+    case = Attempt(program, (), trace, attribute(program, (), trace, TOOLS))
+    assert case.fault.kind == "empty_result"
+    message = correction(case, TOOLS)[-1].content
+    assert "- 'origin' of list_flights takes what `search_airports(query='Paris')[0][\"code\"]` gives." in message
+    assert "'date' of list_flights takes" not in message
+
+
+FOUND = "found = search_airports(query='New York')\n"
+FLIGHTS = "print(list_flights(origin={}, date='2013-01-01')['total'])\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "meant"),
+    [
+        (FOUND + FLIGHTS.format("found[0]['name']"), FLIGHTS.format("found[0]['code']")),
+        (
+            "a = search_airports(query='Logan')[0]['city']\n" + FLIGHTS.format("a"),
+            "a = search_airports(query='Logan')[0]['code']\n",
+        ),
+        (FOUND + "best = next(f['code'] for f in found)\n" + FLIGHTS.format("str(12)"), FLIGHTS.format("best")),
+        (FOUND + "best = next(f['code'] for f in found)\n" + FLIGHTS.format("f'{best}!'"), None),
+        (FOUND + "a = found[0]['code']\nb = found[1]['code']\n" + FLIGHTS.format("'12'"), None),
+        (FOUND + FLIGHTS.format("'12'"), None),
+    ],
+)
+def test_facts_say_which_field_or_variable_an_argument_takes(source, meant):
+    message = told(source)
+    if meant is None:
+        assert "should be" not in message
+    else:
+        assert f"should be `{meant.strip()}`." in message
+
+
+def test_the_same_program_again_is_told_so():
+    before = Message("assistant", f"```python\n{MISREAD}```")
+    assert "the same program as before" in told(MISREAD, messages=[before])
+    assert "the same program as before" not in told(MISREAD, messages=[Message("assistant", "```python\nx\n```")])
+
+
+def test_a_reply_without_a_program_is_told_what_to_write():
+    turns = correction(EMPTY, TOOLS)
+    assert turns[0].content == "(no program)"
+    assert "no Python program" in turns[1].content
+    assert "do not define them" in turns[1].content
+
+
+@pytest.mark.parametrize(("reply", "read"), [("1", "d1["), ("It is call 1.", "d1["), ("no idea", "d0["), ("7", "d0[")])
+def test_a_tie_is_left_to_the_model_with_the_candidates_named(reply, read):
+    source = (
+        "d0 = get_plane(tail_number='N14228')\nd1 = get_plane(tail_number='N24211')\nprint(d0['year'] + d1['year'])\n"
+    )
+    tied = attempt(source)
+    tied = replace(tied, fault=replace(tied.fault, kind="misread_result", call=0, candidates=(0, 1)))
+    complete = model(reply)
+    message = correction(tied, TOOLS, complete=complete, messages=[Message("user", "the task")])[-1].content
+    (asked, settings), *more = complete.asked
+    assert not more
+    assert settings["temperature"] == 0.0
+    assert [turn.role for turn in asked] == ["user", "assistant", "user"]
+    assert '0: get_plane(tail_number="N14228") on line 1' in asked[-1].content
+    assert '1: get_plane(tail_number="N24211") on line 2' in asked[-1].content
+    assert f'  {read}"seats"] is 149' in message
+
+
+def test_without_a_tie_or_without_a_model_nobody_is_asked():
+    complete = model()
+    correction(attempt(MISREAD), TOOLS, complete=complete)
+    assert complete.asked == []
+    tied = attempt(MISREAD)
+    tied = replace(tied, fault=replace(tied.fault, candidates=(0, 1)))
+    assert "dep_delay" in correction(tied, TOOLS)[-1].content
+
+
+@pytest.mark.parametrize("mode", WAYS)
+def test_writes_that_happened_are_named_in_every_way(mode):
+    made = ToolCall(
+        index=0,
+        tool="book_seat",
+        arguments={"flight_id": "UA-1545", "seat": "1A"},
+        line=1,
+        result={"booking": {"id": "BK-77", "flight_id": "UA-1545", "seat": "1A"}},
+    )
+    lost = replace(made, arguments={"flight_id": "UA-1714", "seat": "2B"}, outcome="unknown", result=None, error="503")
+    message = told(MISREAD, mode=mode, complete=model("list_flights"), orphans=(made, lost))
+    assert 'book_seat(flight_id="UA-1545", seat="1A") gave {"booking": {"id": "BK-77"' in message
+    assert 'book_seat(flight_id="UA-1714", seat="2B"), of which nobody knows' in message
+    assert "keep it exactly as it is" in message
+    assert "it will not be sent again" in message
+    assert "BK-77" not in told(MISREAD, mode=mode, complete=model("list_flights"))
+
+
+def cancelling(name, *, destructive=True):
+    schema = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    annotations = Annotations(read_only=False, destructive=destructive)
+    return Tool(protocol=ToolProtocol(name=name, input_schema=schema, annotations=annotations), call=print)
+
+
+@pytest.mark.parametrize(
+    ("tools", "undo"),
+    [
+        ([cancelling("cancel")], 'cancel(id="BK-77")'),
+        ([cancelling("cancel", destructive=False)], None),
+        ([cancelling("cancel"), cancelling("drop")], None),
+        ([], None),
+    ],
+)
+def test_a_write_is_undone_by_the_one_destructive_tool_that_takes_what_it_gave(tools, undo):
+    call = ToolCall(index=0, tool="book", arguments={"seat": "1A"}, line=1, result={"booking": {"id": "BK-77"}})
+    assert undoing(call, Toolbox(tools)) == undo
+
+
+def test_reflection_asks_for_the_tool_then_gives_its_documentation():
+    complete = model("The error comes from `get_plane`, I think.")
+    turns = correction(
+        attempt(MISREAD), TOOLS, mode="reflection", complete=complete, messages=[Message("user", "task")]
+    )
+    (asked, _), *more = complete.asked
+    assert not more
+    assert [turn.content for turn in asked] == ["task", turns[0].content, turns[1].content]
+    assert "    print(f['delay'])\nKeyError: 'delay'" in turns[1].content
+    assert "One of: list_flights" in turns[1].content
+    assert turns[2] == Message("assistant", "get_plane")
+    assert documentation(TOOLS["get_plane"], among=TOOLS) in turns[3].content
+    assert "flight_id" not in turns[3].content  # what the facts know is not told
+
+
+def test_reflection_that_names_no_tool_goes_on_without_documentation():
+    turns = correction(attempt(MISREAD), TOOLS, mode="reflection", complete=model("The moon. " * 99))
+    assert "defined already" not in turns[3].content
+    assert len(turns[2].content) < 300
+
+
+def test_reflection_needs_a_model():
+    with pytest.raises(ValueError, match="complete"):
+        correction(attempt(MISREAD), TOOLS, mode="reflection")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = {}\nprint(x['a'])\n",
+        "def inner(n):\n    return n / 0\n\n\ndef outer():\n    return inner(1)\n\n\nprint(outer())\n",
+        "assert False\n",
+        "int('x')\n",
+    ],
+)
+def test_traceback_is_what_python_prints(source):
+    linecache.cache["program.py"] = (len(source), None, source.splitlines(keepends=True), "program.py")
+    try:
+        exec(compile(source, "program.py", "exec"), {})
+    except Exception as error:
+        lines = traceback.format_exception(type(error), error, error.__traceback__.tb_next)
+    finally:
+        del linecache.cache["program.py"]
+    printed = [line for line in "".join(lines).splitlines() if set(line) - set(" ^~")]
+    assert "\n".join(printed) in told(source, mode="traceback")
+    assert "keys" not in told(source, mode="traceback")
+
+
+def test_traceback_of_what_has_none():
+    assert "printed nothing" in told("x = 1\n", mode="traceback")
+    finding = told("print(get_planes())\n", mode="traceback", checked=True)
+    assert "   1 | print(get_planes())\n             ^^^^^^^^^^" in finding
+    assert "no Python program" in correction(EMPTY, TOOLS, mode="traceback")[-1].content
+
+
+def test_an_unknown_way_is_an_error():
+    with pytest.raises(KeyError, match="prayer"):
+        told(MISREAD, mode="prayer")
+
+
+def test_a_doubtful_answer_is_told_alike_in_all_ways():
+    doubtful = Attempt(Program("print(1)\n"), (), trace_of("print(1)\n"), None, doubts=("Is it?",))
+    said = {correction(doubtful, TOOLS, mode=mode)[-1].content for mode in WAYS}
+    assert len(said) == 1
+    assert "printed: 1" in said.pop()
+
+
+def test_declared_fields_follow_wrappers_lists_and_nulls():
+    assert dict(declared_fields(TOOLS["list_delays"])) == {'[0]["minutes"]': "int", '[0]["reason"]': "str"}
+    plane = dict(declared_fields(TOOLS["get_plane"]))
+    assert plane['["year"]'] == "int or None"
+    assert plane['["owner"]["name"]'] == "str"
+    assert list(declared_fields(Tool(protocol=ToolProtocol(name="open"), call=print))) == []
+
+
+def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
+    tool = Tool(protocol=ToolProtocol(name="wide"), call=print)
+    result = {"head": {f"h{n}": n for n in range(40)}, "tail": [{"deep": {"key": "here", "none": None}}]}
+    call = ToolCall(index=0, tool="wide", arguments={}, line=1, result=result)
+    lines = list(seen_fields(Program("x = wide()\n"), call, tool, near="tail[0].deep.keys"))
+    assert '  x["tail"][0]["deep"]["key"] is \'here\'' in lines
+    assert '  x["tail"][0]["deep"]["none"] is None' in lines
+    assert lines[-1] == "  … and 18 more"
+
+
+def test_a_secret_is_shown_whole_or_not_at_all():
+    tool = Tool(protocol=ToolProtocol(name="log_in"), call=print)
+    result = {"token": "t" * 20, "refresh_token": "r" * 60, "note": "n" * 60}
+    call = ToolCall(index=0, tool="log_in", arguments={}, line=1, result=result)
+    read = "\n".join(seen_fields(Program(""), call, tool))
+    assert "t" * 20 in read
+    assert "n" * 20 in read
+    assert "rrr" not in read
+    assert "a secret of 60 characters" in read
+    written = writes_told([call], Toolbox([tool]))
+    assert "n" * 20 in written
+    assert "rrr" not in written
+    assert "ttt" not in written
+
+
+def test_a_copy_of_the_documentation_is_no_program():
+    reply = f"```python\n{documentation(TOOLS['list_flights'], among=TOOLS)}\n```"
+    program = parse(reply)
+    assert program is None or check(program, TOOLS)
