@@ -1,0 +1,198 @@
+"""A recording as one JSON document: written, hashed, read, and refused in one sentence where it cannot be read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import jsonschema_rs
+
+from atc.recording.recording import InvalidRecording, Recording
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import dump, load
+from sandbox.contract import shorten
+from sandbox.limits import Limits
+from sandbox.trace import Failure, Frame, Pins, ToolCall, Trace
+
+FORMAT = 1
+_FORMAT = "atc recording "
+_HASHED = ("program", "answer", "end", "pins", "sandbox", "tools")
+"""The parts that decide what a replay gives; each call carries its own hash."""
+_WIDENING = ("tool_calls", "result_bytes")
+"""Limits that may be wider than ours: what is in the file bounds them already."""
+
+
+def to_document(recording: Recording) -> dict[str, Any]:
+    """The recording as plain JSON. `from_document` reads it."""
+    trace = recording.trace
+    document: dict[str, Any] = {
+        "format": f"{_FORMAT}{FORMAT}",
+        "run": recording.run,
+        "task": recording.task,
+        "status": recording.status,
+        "answer": recording.answer,
+        "program": recording.program,
+        "calls": [_call_document(call) for call in trace.calls],
+        "end": {"stdout": trace.stdout, "value": trace.value, "failure": trace.failure and asdict(trace.failure)},
+        "pins": asdict(trace.pins),
+        "sandbox": {"backend": trace.backend, "policy": recording.policy, "limits": asdict(recording.limits)},
+        "tools": {alias: dump(protocol) for alias, protocol in recording.tools.items()},
+        "versions": dict(recording.versions),
+        "secrets": list(recording.secrets),
+    }
+    return document | {"sha256": _hashes(document)}
+
+
+def parse(text: str, *, where: str) -> Recording:
+    """Read a run file's text; `where` is its name in messages. Raises `InvalidRecording` as `from_document` does."""
+    try:
+        return from_document(json.loads(text), where=where)
+    except ValueError as error:
+        raise InvalidRecording(
+            where, f"it is not JSON ({error}); it may have been cut off. Export the run anew."
+        ) from error
+    except RecursionError:
+        raise InvalidRecording(where, "it is nested too deeply to be a recording; export the run anew.") from None
+
+
+def from_document(document: Json, *, where: str) -> Recording:
+    """Read one JSON document; `where` names it in messages.
+
+    Raises:
+        InvalidRecording: it is none, or of a format that this version does not know, or a part is missing or wrong.
+        InvalidProtocol: one of its tools is.
+    """
+    _check(document, where)
+    end, sandbox = document["end"], document["sandbox"]
+    trace = Trace(
+        calls=tuple(_call(index, call) for index, call in enumerate(document["calls"])),
+        stdout=end["stdout"],
+        value=end["value"],
+        failure=_failure(end["failure"]),
+        backend=sandbox["backend"],
+        pins=Pins(**document["pins"]),
+    )
+    return Recording(
+        **{name: document[name] for name in ("run", "task", "status", "answer", "program", "versions")},
+        tools={alias: load(tool, where=f"{where}: tool {alias!r}") for alias, tool in document["tools"].items()},
+        trace=trace,
+        limits=_limits(sandbox["limits"]),
+        policy=sandbox["policy"],
+        secrets=tuple(document["secrets"]),
+        edited=tuple(_edited(document)),
+    )
+
+
+def _check(document: Json, where: str) -> None:
+    found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(document.get("format"))) if isinstance(document, dict) else None
+    if found is None:
+        raise InvalidRecording(where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one.")
+    if int(found[1]) > FORMAT:
+        raise InvalidRecording(
+            where, f"it was written by a newer atc (format {found[1]}, this one knows {FORMAT}); upgrade atc."
+        )
+    if int(found[1]) < FORMAT:
+        raise InvalidRecording(where, f"its format {found[1]} is no longer read; export the run anew.")
+    error = next(iter(_VALIDATOR.iter_errors(document)), None)
+    if error is not None:
+        path = ".".join(str(part) for part in error.instance_path)
+        raise InvalidRecording(where, f"{path or 'the document'}: {shorten(error.message, 200)}; export the run anew.")
+    try:
+        ZoneInfo(document["pins"]["timezone"])
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidRecording(
+            where, f"pins.timezone: no zone {document['pins']['timezone']!r} is known here."
+        ) from None
+
+
+def _limits(document: JsonObject) -> Limits:
+    """The recorded limits, but none wider than ours: a file does not decide what a program may take of this machine."""
+    ours = asdict(Limits())
+    return Limits(**{
+        name: value if name in _WIDENING else min(value, ours[name]) for name, value in document.items() if name in ours
+    })  # fmt: skip
+
+
+def _call_document(call: ToolCall) -> dict[str, Any]:
+    document: dict[str, Any] = {"tool": call.tool, "arguments": dict(call.arguments), "line": call.line}
+    if call.error is None:
+        document |= {"result": call.result}
+    else:
+        document |= {"error": call.error, "status": call.status, "outcome": call.outcome}
+    return document | {"sha256": _hash(document)}
+
+
+def _call(index: int, document: JsonObject) -> ToolCall:
+    known = ("tool", "arguments", "line", "result", "error", "status", "outcome")
+    return ToolCall(index=index, **{name: document[name] for name in known if name in document})
+
+
+def _failure(document: Any) -> Failure | None:
+    if document is None:
+        return None
+    return Failure(**{**document, "frames": tuple(Frame(**frame) for frame in document["frames"])})
+
+
+def _hashes(document: JsonObject) -> dict[str, str]:
+    return {name: _hash(document[name]) for name in _HASHED}
+
+
+def _hash(part: Json) -> str:
+    """SHA-256 of the part as compact JSON. The order of keys counts: a program sees it."""
+    text = json.dumps(part, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _edited(document: JsonObject) -> list[str]:
+    """The parts whose hash is not the one that stands in the document, by name."""
+    changed = []
+    for name, hash_ in _hashes(document).items():
+        if document["sha256"].get(name) != hash_:
+            changed.append(f"the {name}")
+    for index, call in enumerate(document["calls"]):
+        if call["sha256"] != _hash({name: part for name, part in call.items() if name != "sha256"}):
+            changed.append(f"call {index}")
+    return changed
+
+
+_TEXT = {"type": "string"}
+_INDEX = {"type": "integer", "minimum": 0}
+_ALIAS = {"pattern": r"^(?!__)[^\W\d]\w*$"}
+
+
+def _record(*optional: str, **properties: Any) -> dict[str, Any]:
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+_CALL = _record(
+    "result", "error", "status", "outcome",
+    tool=_TEXT, arguments={"type": "object"}, line=_INDEX, result=True, error=_TEXT,
+    status={"type": ["integer", "null"]}, outcome={"enum": ["done", "refused", "not_run", "unknown"]}, sha256=_TEXT,
+) | {"oneOf": [{"required": ["result"]}, {"required": ["error"]}]}  # fmt: skip
+_FAILURE = _record(
+    kind={"enum": ["syntax", "policy", "exception", "limit", "paused"]}, type=_TEXT, message=_TEXT,
+    frames={"type": "array", "items": _record(line=_INDEX, function=_TEXT) | {"additionalProperties": False}},
+    call={"type": ["integer", "null"]},
+) | {"additionalProperties": False}  # fmt: skip
+_LIMIT = {name: {"type": "number"} if name.endswith("_seconds") else _INDEX for name in asdict(Limits())}
+SCHEMA = _record(
+    format=_TEXT, run=_TEXT, task=_TEXT, status=_TEXT, answer={"type": ["string", "null"]}, program=_TEXT,
+    calls={"type": "array", "items": _CALL},
+    end=_record(stdout=_TEXT, value=True, failure={"anyOf": [{"type": "null"}, _FAILURE]}),
+    pins=_record(
+        seed={"type": "integer"}, clock={"type": "number", "minimum": 0, "maximum": 250_000_000_000}, timezone=_TEXT
+    ) | {"additionalProperties": False},
+    sandbox=_record(backend=_TEXT, policy={"type": "boolean"}, limits=_record(**_LIMIT)),
+    tools={"type": "object", "propertyNames": _ALIAS, "additionalProperties": {"type": "object"}},
+    versions={"type": "object", "additionalProperties": _TEXT},
+    secrets={"type": "array", "items": _TEXT},
+    sha256={"type": "object"},
+)  # fmt: skip
+"""JSON Schema of the document. Keys that it does not name are left alone where a later version may add some."""
+
+_VALIDATOR = jsonschema_rs.validator_for({"$schema": "https://json-schema.org/draft/2020-12/schema", **SCHEMA})

@@ -1,0 +1,154 @@
+"""Replay: a recorded execution answers its program's calls, so that it runs again with nothing behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+
+from protocols.jsontypes import JsonObject
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.errors import Diverged, Unsupported
+from sandbox.frames import RunEnded
+from sandbox.journal import Journal, canonical
+from sandbox.limits import Limits
+from sandbox.trace import Failure, ToolCall, Trace
+
+_text = partial(json.dumps, ensure_ascii=False)
+
+
+class Redacted(Diverged):
+    """A replay needs the characters of a value that its recording holds as a placeholder only."""
+
+    def __str__(self) -> str:
+        return (
+            f"redacted: {super().__str__()}; the program works with the characters of a secret, and the recording has a"
+            " placeholder for it. The run itself can be looked at where it is stored, with 'atc runs show'."
+        )
+
+
+def replay(
+    source: str, tools: Toolbox, recorded: Trace, *, sandbox: Sandbox, limits: Limits, secrets: Collection[str] = ()
+) -> Trace:
+    """Run the program again, its calls answered by the recorded ones. The trace has the same calls and the same end.
+
+    `secrets` are the placeholders that stand in the recording.
+
+    Raises:
+        Diverged: a call, the number of calls, the failure or the answer is not the recorded one.
+        Redacted: so it is, and the program had seen a placeholder before.
+        SandboxUnavailable: the sandbox could not start, died, or cannot run this program.
+    """
+    try:
+        trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
+        _compare(recorded, trace)
+    except Diverged as departure:
+        seen = source + _text([[call.result, call.error] for call in recorded.calls[: departure.index]])
+        if any(placeholder in seen for placeholder in secrets):
+            raise Redacted(departure.index, departure.expected, departure.got) from None
+        raise
+    return trace
+
+
+class ReplayJournal(Journal):
+    """Answers the k-th call of a program with the k-th recorded one, failed ones by their failure.
+
+    Where the host ended the recorded execution (a write that nobody allowed, the wall clock), it ends again.
+    """
+
+    def __init__(self, recorded: Trace) -> None:
+        super().__init__(pins=recorded.pins)
+        self._recorded = recorded
+        self._stop = _stop(recorded)
+
+    def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall:  # noqa: ARG002 - as recorded, whatever it does
+        """The recorded call.
+
+        Raises:
+            Diverged: another one stands there.
+            RunEnded: this one was under way when the recorded execution ended.
+        """
+        failure, calls = self._recorded.failure, self._recorded.calls
+        if call.index >= len(calls):
+            if failure is not None and self._stop is not None:
+                raise RunEnded(failure)
+            raise Diverged(call.index, "no further call", shown(call))
+        expected = calls[call.index]
+        given = {**defaults, **call.arguments}
+        if canonical(call.tool, given) != canonical(expected.tool, {**defaults, **expected.arguments}):
+            raise Diverged(call.index, shown(expected), shown(call))
+        if failure is not None and self._stop is not None and call.index >= self._stop:
+            raise RunEnded(failure)
+        return replace(expected, index=call.index, line=call.line, started=call.started, seconds=0.0, reused=True)
+
+    def after(self, call: ToolCall) -> None:
+        """Nothing: what is replayed is recorded already."""
+
+
+def shown(call: ToolCall) -> str:
+    """The call as a program writes it, with JSON for its values."""
+    return f"{call.tool}({', '.join(f'{name}={_text(value)}' for name, value in call.arguments.items())})"
+
+
+def _stop(recorded: Trace) -> int | None:
+    """The first call whose reply the recorded program never got because the host ended it; None where it did not.
+
+    A limit that the program itself runs into, such as that of memory, is met again.
+    """
+    failure, calls = recorded.failure, recorded.calls
+    if failure is None or failure.kind not in ("paused", "limit"):
+        return None
+    if failure.kind == "paused" and failure.call is not None:
+        return failure.call
+    if failure.kind == "limit" and failure.type != "wall_seconds":
+        return None
+    stop = len(calls)
+    while stop and calls[stop - 1].error is not None and calls[stop - 1].outcome in ("unknown", "not_run"):
+        stop -= 1
+    return stop
+
+
+def _compare(recorded: Trace, trace: Trace) -> None:
+    for expected, got in zip(recorded.calls, trace.calls, strict=False):
+        # What the host refuses for its arguments never reaches the journal.
+        if (expected.error is None) != (got.error is None) or expected.tool != got.tool:
+            raise Diverged(got.index, _with_error(expected), _with_error(got))
+    if _failed(recorded.failure) != _failed(trace.failure) or _said(recorded) != _said(trace):
+        if _lacking(trace.failure) and not _lacking(recorded.failure):
+            problem = trace.failure.message if trace.failure else ""
+            raise Unsupported(
+                f"the {trace.backend} sandbox cannot run this program ({problem}); give another --sandbox."
+            )
+        raise Diverged(len(trace.calls), _ending(recorded), _ending(trace))
+    if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
+        raise Diverged(len(trace.calls), shown(recorded.calls[len(trace.calls)]), "the end of the program")
+
+
+def _with_error(call: ToolCall) -> str:
+    return shown(call) if call.error is None else f"{shown(call)}, which fails with {call.error!r}"
+
+
+def _failed(failure: Failure | None) -> tuple[object, ...]:
+    """What makes two failures the same. The figures in a limit's message are those of the clock."""
+    if failure is None:
+        return ()
+    message = "" if failure.kind == "limit" else failure.message
+    return failure.kind, failure.type, message, None if failure.kind in ("limit", "paused") else failure.line
+
+
+def _said(trace: Trace) -> str:
+    """What the program printed, or else its value. Empty where it failed: what it printed until then is no answer."""
+    return "" if trace.failure else trace.stdout.strip() or _text(trace.value)
+
+
+def _ending(trace: Trace) -> str:
+    if trace.failure is not None:
+        at = f" (line {trace.failure.line})" if trace.failure.line is not None else ""
+        return f"{trace.failure.type}: {trace.failure.message}{at}"
+    return f"the answer {_said(trace)}"
+
+
+def _lacking(failure: Failure | None) -> bool:
+    return failure is not None and failure.kind == "policy" and failure.type == "Unsupported"

@@ -1,0 +1,77 @@
+"""Every run that a test stores as solved is exported and replayed when the test is over: it must give its answer again.
+
+Runs of other processes (`subprocess`) and of agents without a store are out of reach.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from functools import wraps
+
+import pytest
+
+from atc.agent import Agent
+from atc.recording.document import parse, to_document
+from atc.recording.make import record
+from atc.recording.rerun import Replayer
+from atc.stored import StoredRun
+
+_stored: list[StoredRun] = []
+"""Runs that ended as solved since the last look."""
+_figures = {"same": 0, "redacted": 0}
+_seconds = 0.0
+
+
+def _noting(method):
+    """`Agent.run` or `resume`, which also notes the run that it has solved, as its store then has it."""
+
+    @wraps(method)
+    def noted(agent, *args, **options):
+        solution = method(agent, *args, **options)
+        if solution.status == "solved" and solution.run is not None:
+            _stored.append(agent._store.load(solution.run))
+        return solution
+
+    return noted
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _solved_runs_are_noted() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("run", "resume"):
+            patch.setattr(Agent, name, _noting(getattr(Agent, name)))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _replayer() -> Iterator[Replayer]:
+    with Replayer() as replayer:  # starts nothing before it is used
+        yield replayer
+
+
+@pytest.fixture(autouse=True)
+def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
+    _stored.clear()
+    yield
+    global _seconds
+    began = time.perf_counter()
+    for stored in _stored:
+        recording = parse(json.dumps(to_document(record(stored, stored.protocols))), where=stored.summary.id)
+        assert recording.answer is not None, f"the recording of a solved run has no answer: {recording}"
+        verdict = _replayer.rerun(recording)
+        # What works with the characters of a secret cannot be replayed from a file without it.
+        assert verdict.kind in ("same", *(["redacted"] if recording.secrets else [])), (
+            f"a stored run does not replay: {verdict.departure}\n{recording.program}"
+        )
+        _figures[verdict.kind] += 1
+    _seconds += time.perf_counter() - began
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if sum(_figures.values()):
+        redacted = f", {_figures['redacted']} of them up to a secret" if _figures["redacted"] else ""
+        terminalreporter.write_line(
+            f"replayed {sum(_figures.values())} stored runs in {_seconds:.1f} s{redacted}", green=True
+        )

@@ -1,0 +1,360 @@
+"""`atc runs export`, `replay` and `test`, driven as a person and a CI service drive them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from atc.agent import Agent
+from atc.cli.main import _guarded
+from atc.cli.wiring import open_store
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from protocols.invoke import Invoker
+from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+from tests.loopback import Reply, serving
+
+PROGRAM = "note = get_note(id='p1')\nprint(note['text'])\nprint(get_note(id='p2')['text'])"
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return Config(state_dir=tmp_path / "state", samples=1, max_repairs=0, strategy="chain")
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def service():
+    """Notes over HTTP. `p3` holds what a terminal must not be given."""
+    texts = {"p1": "hello", "p2": "wörld", "p3": "\x1b[2J\x00 \u202e"}
+
+    def answer(seen):
+        text = texts.get(seen.path.rpartition("/")[2])
+        return Reply(status=404, body={"detail": "none"}) if text is None else Reply(body={"text": text, "more": 1})
+
+    with serving(answer) as server:
+        yield server
+
+
+@pytest.fixture
+def solve(config, sandbox, service):
+    """Stores a run of a program over the notes, and gives its id."""
+
+    def run(program=PROGRAM, task="What do they say?"):
+        protocol = ToolProtocol(
+            name="get_note",
+            input_schema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            output_schema={
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "more": {"type": "integer"}},
+                "required": ["text"],
+            },
+            annotations=Annotations(read_only=True),
+            binding=HttpBinding(method="GET", url=f"{service.url}/notes/{{id}}"),
+        )
+        with Invoker() as invoker, open_store(config) as store:
+            toolbox = Toolbox([Tool(protocol, invoker.bind(protocol))])
+            model = ScriptedModel(f"```python\n{program}\n```")
+            return Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store).run(task).run
+
+    return run
+
+
+@pytest.fixture
+def atc_(capsys):
+    def run(*arguments):
+        code = _guarded([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """From here on, whoever connects to anything but a local socket fails."""
+
+    def forbid():
+        def refused(self, address):
+            if self.family != socket.AF_UNIX:
+                raise AssertionError(f"a replay connects to {address}")
+            return connect(self, address)
+
+        connect = socket.socket.connect
+        monkeypatch.setattr(socket.socket, "connect", refused)
+
+    return forbid
+
+
+def exported(atc_, run="last", name="run.json"):
+    code, out, err = atc_("runs", "export", run, "-o", name)
+    assert (code, out) == (0, ""), err
+    return Path(name)
+
+
+def test_a_run_is_exported_and_replayed(solve, atc_, offline, service):
+    run = solve()
+    code, out, err = atc_("runs", "export", "last", "-o", "run.json")
+    assert (code, out) == (0, "")
+    assert err == f"run {run} (solved, 2 calls) written to run.json; replay it with: atc runs replay run.json\n"
+    assert stat.S_IMODE(Path("run.json").stat().st_mode) == 0o600
+    seen = len(service.seen)
+    offline()
+    code, out, err = atc_("runs", "replay", "run.json")
+    assert (code, out) == (0, "hello\nwörld\n")
+    assert err.startswith("the same answer (2 calls, ")
+    assert len(service.seen) == seen
+    code, out, _ = atc_("runs", "replay", "run.json", "--json")
+    verdict = json.loads(out)
+    assert (code, verdict["run"], verdict["same"], verdict["calls"], verdict["diverged"]) == (0, run, True, 2, None)
+
+
+def test_by_stdout_and_stdin(solve, atc_, monkeypatch):
+    solve()
+    code, text, err = atc_("runs", "export", "last")
+    assert (code, err) == (0, "")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert atc_("runs", "replay", "-")[:2] == (0, "hello\nwörld\n")
+
+
+def test_a_stored_run_is_replayed_by_its_id(solve, atc_):
+    run = solve()
+    assert atc_("runs", "replay", run[-4:])[:2] == (0, "hello\nwörld\n")
+    code, _, err = atc_("runs", "replay", "zzzz")
+    assert code == 2
+    assert "no run 'zzzz'" in err
+
+
+def test_what_a_service_said_does_not_act_on_a_terminal(solve, atc_):
+    solve("print(get_note(id='p3')['text'])")
+    code, text, _ = atc_("runs", "export", "last")
+    assert code == 0
+    assert not {"\x1b", "\x00", "\u202e"} & set(text)
+    assert json.loads(text)["answer"] == "\x1b[2J\x00 \u202e"
+    Path("run.json").write_text(text)
+    code, out, err = atc_("runs", "replay", "run.json")
+    assert (code, out) == (0, "\\x1b[2J\\x00 \\u202e\n"), err
+
+
+def test_a_file_that_is_there_is_not_overwritten_unasked(solve, atc_):
+    solve()
+    Path("run.json").write_text("mine")
+    code, _, err = atc_("runs", "export", "last", "-o", "run.json")
+    assert code == 2
+    assert "'run.json' exists; give --force" in err
+    assert Path("run.json").read_text() == "mine"
+    assert atc_("runs", "export", "last", "-o", "run.json", "--force", "--json")[0] == 0
+    assert atc_("runs", "replay", "run.json")[0] == 0
+
+
+def edit(path, change):
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
+    solve()
+    path = exported(atc_)
+    edit(path, lambda d: d.update(program=d["program"].replace("p2", "p3")))
+    code, out, err = atc_("runs", "replay", path)
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        "The file was edited after it was recorded (the program).",
+        "Diverged at call 1",
+        '- get_note(id="p2")',
+        '+ get_note(id="p3")',
+    ]
+    code, out, _ = atc_("runs", "replay", path, "--json")
+    assert code == 1
+    assert json.loads(out)["diverged"] == {
+        "redacted": False,
+        "index": 1,
+        "expected": 'get_note(id="p2")',
+        "got": 'get_note(id="p3")',
+    }
+
+
+def test_another_answer_is_a_departure_shown_line_by_line(solve, atc_):
+    solve()
+    path = exported(atc_)
+    edit(path, lambda d: d["calls"][1]["result"].update(text="word"))
+    code, _, err = atc_("runs", "replay", path)
+    assert code == 1
+    assert err.splitlines() == [
+        "The file was edited after it was recorded (call 1).",
+        "Diverged after 2 calls",
+        "  the answer hello",
+        "- wörld",
+        "+ word",
+    ]
+
+
+def test_a_departure_on_another_python_says_so(solve, atc_):
+    solve()
+    path = exported(atc_)
+    edit(path, lambda d: d.update(program=d["program"].replace("p2", "p3"), versions={"python": "3.9.1"}))
+    err = atc_("runs", "replay", path)[2]
+    assert "Diverged at call 1; it was recorded on Python 3.9, and this is Python 3." in err
+
+
+def test_a_run_that_failed_fails_the_same_way(solve, atc_):
+    solve("print(get_note(id='none'))")
+    code, out, err = atc_("runs", "replay", exported(atc_))
+    assert (code, out) == (0, "")
+    assert err.startswith("the same end (ToolError: HTTP 404: none) (1 call, ")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, "run.json: it cannot be read: No such file or directory."),
+        ("", "run.json: it is not JSON"),
+        ("{}", "run.json: it is no recording of a run"),
+        ("\udcff", "run.json: it is not text"),
+        ('{"format": "atc recording 7"}', "written by a newer atc"),
+    ],
+)
+def test_a_file_that_is_no_recording(config, atc_, text, problem):
+    if text is not None:
+        Path("run.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    code, out, err = atc_("runs", "replay", "run.json")
+    assert (code, out) == (2, "")
+    assert problem in err
+    assert err.count("\n") == 1
+
+
+def test_a_sandbox_that_does_not_exist_is_a_usage_error(solve, atc_):
+    solve()
+    code, _, err = atc_("runs", "replay", exported(atc_), "--sandbox", "nowhere")
+    assert code == 2
+    assert "nowhere" in err
+
+
+def test_many_files_as_a_test_suite(solve, atc_, offline):
+    solve()
+    Path("kept/deep").mkdir(parents=True)
+    exported(atc_, name="kept/one.json")
+    edit(exported(atc_, name="kept/two.json"), lambda d: d.update(program=d["program"].replace("p2", "p3")))
+    exported(atc_, name="kept/deep/three.json")
+    Path("kept/other.json").write_text('{"format": "of somebody else"}')
+    Path("kept/cut.json").write_text(Path("kept/one.json").read_text()[:300])
+    offline()
+    code, out, err = atc_("runs", "test", "kept", "--junit", "out/report.xml")
+    assert code == 1
+    assert err == "2 of 4 recordings gave the same answer.\n"
+    lines = out.splitlines()
+    assert [line.split()[:2] for line in lines if line[:1] != " "] == [
+        ["ERROR", "kept/cut.json"],
+        ["ok", "kept/deep/three.json"],
+        ["ok", "kept/one.json"],
+        ["FAIL", "kept/two.json"],
+    ]
+    assert lines[-3:-1] == ['      - get_note(id="p2")', '      + get_note(id="p3")']
+    suite = ElementTree.parse("out/report.xml").getroot().find("testsuite")
+    figures = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert figures == {"tests": "4", "failures": "1", "errors": "1", "skipped": "0"}
+    cases = {case.get("file"): case for case in suite.iter("testcase")}
+    assert len(cases) == 4
+    failure = cases["kept/two.json"].find("failure")
+    assert 'at call 1: expected get_note(id="p2"), got get_note(id="p3")' in failure.get("message")
+    assert '- get_note(id="p2")' in failure.text
+    assert failure.get("type") == "Diverged"
+    assert "it may have been cut off" in cases["kept/cut.json"].find("error").get("message")
+    assert list(cases["kept/one.json"]) == []
+    assert all(float(case.get("time")) >= 0 for case in cases.values())
+
+
+def test_all_well(solve, atc_):
+    solve()
+    exported(atc_)
+    code, out, err = atc_("runs", "test", "run.json", "run.json", "--json")
+    assert (code, err) == (0, "1 of 1 recording gave the same answer.\n")
+    (result,) = json.loads(out)
+    assert (result["file"], result["state"], result["same"]) == ("run.json", "passed", True)
+
+
+def test_nothing_to_test_is_a_usage_error(config, atc_):
+    Path("empty").mkdir()
+    code, _, err = atc_("runs", "test", "empty")
+    assert code == 2
+    assert "there is no recording in it" in err
+
+
+def test_a_report_holds_no_character_that_xml_lacks(solve, atc_):
+    solve("print(get_note(id='p3')['text'])")
+    path = exported(atc_)
+    edit(path, lambda d: d["end"].update(stdout="\x1b\x00\ufffe <&>"))
+    assert atc_("runs", "test", path, "--junit", "report.xml")[0] == 1
+    text = ElementTree.parse("report.xml").getroot().find(".//failure").text
+    assert "<&>" in text
+
+
+def test_a_solved_program_as_a_script(solve, atc_, service):
+    solve()
+    code, out, err = atc_("runs", "export", "last", "--python", "-o", "solved.py")
+    assert (code, out) == (0, "")
+    assert err.endswith("run it with: python solved.py\n")
+    done = subprocess.run([sys.executable, "solved.py"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\nwörld\n", "")
+    code, out, _ = atc_("runs", "export", "last", "--python")
+    assert code == 0
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(out, "solved.py", "exec", dont_inherit=True), {})
+    assert printed.getvalue() == "hello\nwörld\n"
+    assert [seen.path for seen in service.seen] == ["/notes/p1", "/notes/p2"] * 3
+
+
+def test_a_run_without_an_answer_has_no_script(solve, atc_):
+    solve("print(get_note(id='none'))")
+    code, _, err = atc_("runs", "export", "last", "--python")
+    assert code == 2
+    assert "it has no answer" in err
+
+
+def test_a_file_that_cannot_be_written(solve, atc_):
+    solve()
+    Path("file").write_text("")
+    code, _, err = atc_("runs", "export", "last", "-o", "file/run.json")
+    assert code == 3
+    assert "cannot write 'file/run.json'" in err
+
+
+def test_a_run_whose_tools_were_not_stored_needs_them(solve, atc_, config):
+    run = solve()
+    with sqlite3.connect(config.state_dir / "runs.sqlite") as db:
+        db.execute("DELETE FROM tools")
+    db.close()
+    Path("other.py").write_text("def other() -> int:\n    return 1\n")
+    code, _, err = atc_("runs", "export", run, "--tools", "other.py")
+    assert code == 2
+    assert "the tool 'get_note' that it called is not known any more; give its source with --tools SRC" in err
+    Path("notes.py").write_text("def get_note(id: str) -> dict:\n    '''read_only = True'''\n    return {}\n")
+    code, out, _ = atc_("runs", "export", run, "--tools", "notes.py")
+    assert code == 0
+    assert json.loads(out)["tools"].keys() == {"get_note"}

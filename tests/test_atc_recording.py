@@ -1,0 +1,395 @@
+"""Recordings: made from stored runs, written, read with clear errors, and run again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.recording.document import from_document, parse, to_document
+from atc.recording.make import record
+from atc.recording.recording import InvalidRecording, Recording
+from atc.recording.rerun import Replayer
+from atc.store import Store
+from protocols.errors import InvalidProtocol, ToolError
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.limits import Limits
+from sandbox.trace import Failure, Pins, ToolCall, Trace
+from sandbox.zygote import ZygoteSandbox
+
+PAGE = {
+    "type": "object",
+    "properties": {
+        "people": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
+        "page": {"type": "integer"},
+        "pages": {"type": "integer"},
+    },
+    "required": ["people", "page", "pages"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def replayer():
+    with Replayer() as ready:
+        yield ready
+
+
+def tool(name, call, parameters, output=None, *, reads=True):
+    required = [key for key, schema in parameters.items() if "default" not in schema]
+    protocol = ToolProtocol(
+        name=name,
+        description=f"{name} does it.",
+        input_schema={"type": "object", "properties": parameters, "required": required},
+        output_schema=output,
+        annotations=Annotations(read_only=reads),
+    )
+    return Tool(protocol=protocol, call=call)
+
+
+@pytest.fixture
+def toolbox():
+    names = ["Ada", "Grace", "Edsger", "Barbara", "Donald"]
+    serial = iter(range(1000))
+
+    def list_people(arguments):
+        page, size = arguments.get("page", 1), arguments.get("page_size", 2)
+        rows = [{"name": name} for name in names[size * (page - 1) : size * page]]
+        return {"people": rows, "page": page, "pages": -(-len(names) // size)}
+
+    def get_note(arguments):
+        if arguments["id"] == "p9":
+            raise ToolError(404, "no such person")
+        return {"text": f"note of {arguments['id']}", "serial": next(serial)}
+
+    def log_in(arguments):
+        return {"token": f"tok-{arguments['password'][::-1]}-9f8e7d6c5b", "expires": 60}
+
+    def fetch(arguments):
+        return {"mail": 3 if arguments["token"].startswith("tok-") else 0}
+
+    text = {"type": "string"}
+    pages = {"page": {"type": "integer", "default": 1}, "page_size": {"type": "integer", "default": 2, "maximum": 4}}
+    return Toolbox(
+        [
+            tool("list_people", list_people, pages, PAGE),
+            tool("get_note", get_note, {"id": text}),
+            tool("send_mail", lambda arguments: {"mail_id": next(serial)}, {"to": text}, reads=False),
+            tool("log_in", log_in, {"user": text, "password": text}),
+            tool("fetch_mail", fetch, {"token": text, "folder": {"type": "string", "default": "inbox"}}),
+        ]
+    )
+
+
+@pytest.fixture
+def stored(toolbox, sandbox, tmp_path):
+    """Solves a task with these programs, one a reply, and gives what the store has kept of it."""
+
+    def run(*programs, task="Do it.", **settings):
+        model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
+        config = Config(**{"samples": 1, "strategy": "chain", **settings})
+        with Store(tmp_path / "runs.sqlite") as store:
+            agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
+            return store.load(agent.run(task).run or "last")
+
+    return run
+
+
+def protocols(toolbox):
+    return {alias: found.protocol for alias, found in toolbox.items()}
+
+
+def through_a_file(recording):
+    return parse(json.dumps(to_document(recording)), where="run.json")
+
+
+SOLVED = {
+    "once": (["print(get_note(id='p1')['text'])"], {}),
+    "its own last value": (["get_note(id='p1')['serial'] + 0.5"], {}),
+    "after two faults": (
+        ["print(get_nothing())", "print(get_note(id='p1')['stars'])", "print(get_note(id='p1')['serial'])"],
+        {},
+    ),
+    "mended before it ran": (["for person in list_people(page=3):\n    print(person.name)"], {}),
+    "all pages read after it ran": (["print(len(list_people()['people']))"], {}),
+    "with writes": (["print(send_mail(to='a')['mail_id'], send_mail(to='b')['mail_id'])"], {"allow_writes": ("all",)}),
+    "by a vote": (["print(get_note(id='p1')['text'])"] * 3, {"samples": 3, "votes": 2}),
+    "after a tool's failure": (
+        ["try:\n    get_note(id='p9')\nexcept ToolError as e:\n    print(e.status, get_note(id='p1')['serial'])"],
+        {},
+    ),
+    "at once": (
+        [
+            (
+                "import asyncio\n"
+                "notes = await asyncio.gather(*[asyncio.to_thread(get_note, id=i) for i in ('a', 'b', 'c')])\n"
+                "print([n['serial'] for n in notes])"
+            )
+        ],
+        {},
+    ),
+    "by chance": (
+        ["import random, time, uuid\nprint(random.random(), time.time(), uuid.uuid4(), {'a', 'b', 'c'})"],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("programs", "options"), SOLVED.values(), ids=SOLVED.keys())
+def test_a_solved_run_runs_again_from_its_file(stored, toolbox, replayer, programs, options):
+    run = stored(*programs, **options)
+    assert run.summary.status == "solved"
+    recording = through_a_file(record(run, protocols(toolbox)))
+    assert (recording.answer, recording.edited) == (run.summary.answer, ())
+    verdict = replayer.rerun(recording)
+    assert verdict.departure is None
+    assert verdict.backend == "zygote"
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "failure"),
+    [
+        ("print(get_note(id='p9'))", "failed", "ToolError"),
+        ("print(get_note(id='p1')['stars'])", "failed", "KeyError"),
+        ("get_note(id='p1')\nsend_mail(to='a')\nprint(1)", "paused", "Paused"),
+        ("for n in range(9):\n    print(get_note(id=str(n)))", "failed", "tool_calls"),
+    ],
+)
+def test_a_run_without_an_answer_fails_the_same_way_again(stored, toolbox, replayer, program, status, failure):
+    run = stored(*[program] * 2, max_repairs=1, max_calls=4)
+    assert run.summary.status == status
+    recording = through_a_file(record(run, protocols(toolbox)))
+    assert (recording.answer, recording.trace.failure.type) == (None, failure)
+    assert replayer.rerun(recording).same
+
+
+def test_it_holds_the_tools_that_the_program_names_and_their_aliases(stored, toolbox):
+    recording = record(stored("print(get_note(id='p1')['text'])"), protocols(toolbox))
+    assert list(recording.tools) == ["get_note"]
+    assert recording.toolbox["get_note"].alias == "get_note"
+
+
+def test_a_run_of_which_nothing_ran_to_an_end_has_no_recording(stored, toolbox):
+    run = stored("print(get_nothing())", max_repairs=0)
+    with pytest.raises(InvalidRecording, match="has no program that ran to an end"):
+        record(run, protocols(toolbox))
+
+
+def test_a_tool_that_is_gone_is_named(stored, toolbox):
+    run = stored("print(get_note(id='p1')['text'])")
+    with pytest.raises(InvalidRecording, match=r"the tool 'get_note' .* --tools SRC"):
+        record(run, {})
+
+
+class TestSecrets:
+    PASSED_ON = "t = log_in(user='ada', password='hunter-2000')['token']\nprint(fetch_mail(token=t)['mail'])"
+
+    def test_they_are_not_in_the_file_and_passing_them_on_needs_none(self, stored, toolbox, replayer):
+        run = stored(self.PASSED_ON, task="My password is hunter-2000. How many mails have I?")
+        assert run.summary.status == "solved"
+        text = json.dumps(to_document(record(run, protocols(toolbox))))
+        assert "hunter-2000" not in text
+        assert "0002-retnuh" not in text
+        recording = parse(text, where="run.json")
+        assert len(recording.secrets) == 2
+        assert all(name in text for name in recording.secrets)
+        assert replayer.rerun(recording).same
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            "print(fetch_mail(token=t[:8])['mail'])",
+            "import hashlib\nprint(get_note(id=hashlib.sha1(t.encode()).hexdigest())['serial'])",
+            "print(t.partition('-')[2])",
+        ],
+    )
+    def test_working_with_their_characters_says_so(self, stored, toolbox, replayer, use):
+        run = stored(f"t = log_in(user='ada', password='hunter-2000')['token']\n{use}")
+        assert run.summary.status == "solved"
+        verdict = replayer.rerun(through_a_file(record(run, protocols(toolbox))))
+        assert (verdict.kind, verdict.same) == ("redacted", False)
+        assert verdict.departure.index == 1
+
+
+@pytest.fixture(scope="module")
+def document():
+    note = ToolProtocol(name="get-note", input_schema={"type": "object", "properties": {"id": {"type": "string"}}})
+    call = ToolCall(index=0, tool="get_note", arguments={"id": "p1"}, line=1, result={"text": "hi", "stars": 1.0})
+    failed = ToolCall(
+        index=1, tool="get_note", arguments={"id": "x"}, line=2, error="gone", status=404, outcome="refused"
+    )
+    recording = Recording(
+        run="20261122-010203-abcd",
+        task="t",
+        status="failed",
+        answer=None,
+        program="print(get_note(id='p1'))\nget_note(id='x')",
+        tools={"get_note": note},
+        trace=Trace(
+            calls=(call, failed),
+            stdout="hi\n",
+            failure=Failure(kind="exception", type="ToolError", message="HTTP 404: gone", call=1),
+            backend="zygote",
+            pins=Pins(seed=3, clock=1.5),
+        ),
+    )
+    return to_document(recording)
+
+
+def changed(document, *path_and_value):
+    """The document with the value at a path replaced; `...` removes it."""
+    *path, value = path_and_value
+    copy = json.loads(json.dumps(document))
+    part = copy
+    for step in path[:-1]:
+        part = part[step]
+    if value is ...:
+        del part[path[-1]]
+    else:
+        part[path[-1]] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path_and_value", "edited"),
+    [
+        (("calls", 0, "result", "stars", 1), "call 0"),
+        (("calls", 1, "error", "here"), "call 1"),
+        (("program", "print(1)"), "the program"),
+        (("answer", "5"), "the answer"),
+        (("end", "stdout", "ho\n"), "the end"),
+        (("pins", "seed", 4), "the pins"),
+        (("tools", "get_note", "description", "d"), "the tools"),
+        (("sandbox", "limits", "tool_calls", 5), "the sandbox"),
+        (("sha256", "program", ...), "the program"),
+    ],
+)
+def test_what_was_edited_is_named(document, path_and_value, edited):
+    assert from_document(document, where="f").edited == ()
+    assert from_document(changed(document, *path_and_value), where="f").edited == (edited,)
+
+
+def test_a_comment_of_ones_own_is_no_edit(document):
+    assert from_document({**document, "comment": "mine", "task": "another"}, where="f").edited == ()
+
+
+@pytest.mark.parametrize(
+    ("path_and_value", "problem"),
+    [
+        (("format", ...), "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."),
+        (("format", "something else"), "it is no recording of a run"),
+        (("format", "atc recording 2"), "it was written by a newer atc (format 2, this one knows 1); upgrade atc."),
+        (("format", "atc recording 0"), "its format 0 is no longer read; export the run anew."),
+        (("calls", ...), '"calls" is a required property'),
+        (("calls", 0, "result", ...), "calls.0: "),
+        (("calls", 0, "tool", 5), "calls.0.tool: 5 is not of type"),
+        (("calls", 1, "outcome", "maybe"), "calls.1.outcome: "),
+        (("calls", 0, "sha256", ...), '"sha256" is a required property'),
+        (("end", "failure", "kind", "bad luck"), "end.failure"),
+        (("pins", "clock", -1), "pins.clock"),
+        (("pins", "timezone", "Mars/Olympus"), "pins.timezone: no zone 'Mars/Olympus' is known here."),
+        (("pins", "timezone", "../../etc/passwd"), "pins.timezone"),
+        (("pins", "more", 1), "pins: "),
+        (("sandbox", "limits", "tool_calls", -5), "sandbox.limits.tool_calls"),
+        (("sandbox", "limits", "tool_calls", 1.5), "sandbox.limits.tool_calls"),
+        (("tools", "__builtins__", {"name": "x"}), "tools"),
+    ],
+)
+def test_a_document_that_is_none_says_why(document, path_and_value, problem):
+    with pytest.raises(InvalidRecording) as caught:
+        from_document(changed(document, *path_and_value), where="run.json")
+    assert str(caught.value).startswith("run.json: ")
+    assert problem in str(caught.value)
+
+
+def test_a_broken_tool_is_named(document):
+    with pytest.raises(InvalidProtocol, match=r"run\.json: tool 'get_note'"):
+        from_document(changed(document, "tools", "get_note", "binding", {"ftp": {}}), where="run.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "it is not JSON"),
+        ('{"format": "atc recording 1", "run', "it may have been cut off"),
+        ("[1, 2]", "it is no recording of a run"),
+        ("[" * 200_000, "run.json: it is n"),
+        ('{"format": "atc recording 99999999999999"}', "it is no recording of a run"),
+    ],
+)
+def test_a_file_that_is_none_says_why(text, problem):
+    with pytest.raises(InvalidRecording) as caught:
+        parse(text, where="run.json")
+    assert problem in str(caught.value)
+
+
+def test_a_file_does_not_widen_what_a_program_may_take(document):
+    wide = json.loads(json.dumps(document))
+    wide["sandbox"]["limits"] = dict.fromkeys(wide["sandbox"]["limits"], 10**12)
+    limits = from_document(wide, where="f").limits
+    assert (limits.wall_seconds, limits.memory_bytes) == (Limits().wall_seconds, Limits().memory_bytes)
+    assert limits.tool_calls == 10**12
+
+
+def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
+    recording = from_document(changed(document, "sandbox", "backend", "trusted"), where="f")
+    assert replayer.rerun(recording).backend != "trusted"
+
+
+TEXT = st.text(st.characters(codec=None))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(TEXT, inside, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(results=st.lists(JSON, max_size=3), arguments=st.dictionaries(TEXT, JSON, max_size=2), text=TEXT)
+def test_a_file_gives_back_exactly_what_was_put_in(results, arguments, text):
+    calls = tuple(
+        ToolCall(index=index, tool="get", arguments=arguments, line=1, result=result)
+        for index, result in enumerate(results)
+    )
+    recording = Recording(
+        run="r", task=text, status="solved", answer=text, program=text, tools={},
+        trace=Trace(calls=calls, stdout=text, value=arguments, backend="zygote", pins=Pins(clock=0.1)),
+    )  # fmt: skip
+    again = through_a_file(recording)
+    assert again == recording
+    assert json.dumps(to_document(again)) == json.dumps(to_document(recording))
+
+
+def test_a_number_that_json_lacks_survives(replayer):
+    call = ToolCall(index=0, tool="get", arguments={}, line=1, result={"x": float("inf"), "y": float("nan")})
+    recording = Recording(
+        run="r", task="t", status="solved", answer="inf nan", program="r = get()\nprint(r['x'], r['y'])",
+        tools={"get": ToolProtocol(name="get")},
+        trace=Trace(calls=(call,), stdout="inf nan\n", backend="zygote"),
+    )  # fmt: skip
+    assert replayer.rerun(through_a_file(recording)).same
+
+
+def test_a_large_result_is_a_preview_again(replayer):
+    rows = [{"n": n, "text": "x" * 90} for n in range(100_000)]
+    call = ToolCall(index=0, tool="get", arguments={}, line=1, result=rows)
+    recording = Recording(
+        run="r", task="t", status="solved", answer="True", program="print(get()['_truncated'])",
+        tools={"get": ToolProtocol(name="get")},
+        trace=Trace(calls=(call,), stdout="True\n", backend="zygote"),
+    )  # fmt: skip
+    assert replayer.rerun(recording).same
+    assert not replayer.rerun(replace(recording, limits=replace(Limits(), result_bytes=10**9))).same

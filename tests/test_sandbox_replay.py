@@ -1,0 +1,280 @@
+"""A recorded execution runs again with nothing behind it, on every backend, and says where it departs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from protocols.errors import ToolError
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.choose import availability, open_sandbox
+from sandbox.errors import Diverged, Paused, Unsupported
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.replay import Redacted, replay
+from sandbox.trace import Pins
+
+BACKENDS = [name for name in ("zygote", "monty", "trusted") if availability(name).reason is None]
+LIMITS = Limits(wall_seconds=20.0, result_bytes=5000)
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def sandbox(request):
+    with pytest.MonkeyPatch.context() as patched:
+        if request.param == "trusted":
+            patched.setattr("sandbox.trusted._say", lambda _: None)
+        opened = open_sandbox(request.param)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def any_sandbox():
+    opened = open_sandbox(BACKENDS[0])
+    yield opened
+    opened.close()
+
+
+def tool(name, call, parameters, *, output=None, reads=True):
+    schema = {"type": "object", "properties": parameters, "required": [n for n in parameters if n != "page"]}
+    protocol = ToolProtocol(
+        name=name, input_schema=schema, output_schema=output, annotations=Annotations(read_only=reads)
+    )
+    return Tool(protocol=protocol, call=call)
+
+
+class World:
+    """Tools that answer otherwise each time, so that a replay that reached one would show it."""
+
+    def __init__(self):
+        self.made = []
+
+    def note(self, arguments):
+        self.made.append(arguments)
+        if arguments["id"] == "none":
+            raise ToolError(404, "there is no such note")
+        text = "æøå \ud7ff 🎈" if arguments["id"] == "odd" else arguments["id"]
+        return {"text": text, "serial": len(self.made), "half": 0.1 + 0.2, "none": None, "big": 10**30}
+
+    def rows(self, arguments):
+        self.made.append(arguments)
+        return {"rows": [{"n": n, "made": len(self.made)} for n in range(arguments["count"])]}
+
+    def send(self, arguments):
+        self.made.append(arguments)
+        if arguments["to"] == "nobody":
+            raise Paused("send may change something and was not allowed; nothing was sent.")
+        return {"sent": len(self.made)}
+
+    @property
+    def toolbox(self):
+        rows = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
+        return Toolbox(
+            [
+                tool("note", self.note, {"id": {"type": "string"}, "page": {"type": "integer", "default": 1}}),
+                tool("rows", self.rows, {"count": {"type": "integer", "minimum": 0}}, output=rows),
+                tool("send", self.send, {"to": {"type": "string"}}, reads=False),
+            ]
+        )
+
+
+def ran(source, sandbox, *, pins=None, limits=LIMITS):
+    """The program's first execution, what it called, and the toolbox that no replay may call."""
+    world = World()
+    trace = sandbox.run(source, world.toolbox, limits=limits, journal=Journal(pins=pins or Pins(seed=7, clock=1e9)))
+    return trace, world, world.toolbox.map(lambda found: replace(found, call=_not_now))
+
+
+def _not_now(arguments):
+    raise AssertionError("a replay made a call")
+
+
+def again(source, sandbox, *, recorded=None, limits=LIMITS, **options):
+    """The first execution, and the second from its record."""
+    first, world, offline = ran(source, sandbox, limits=limits)
+    calls = len(world.made)
+    second = replay(source, offline, recorded or first, sandbox=sandbox, limits=limits, **options)
+    assert len(world.made) == calls
+    return first, second
+
+
+PROGRAMS = {
+    "values": "n = note(id='odd')\nprint(n['text'], n['half'], n['none'], n['big'], n['serial'])",
+    "last expression": "[note(id='a')['serial'], note(id='a')['serial'], 1.0, True]",
+    "the same call twice": "print(note(id='a')['serial'], note(id='a')['serial'])",
+    "a failed call that is caught": "try:\n    note(id='none')\nexcept ToolError as e:\n    print(e)",
+    "a failed call that is not caught": "note(id='none')",
+    "bad arguments, caught": "try:\n    note(id=5)\nexcept ToolError as e:\n    print('no', note(id='a')['serial'])",
+    "unwrapped": "print(sum(row['n'] for row in rows(count=9)))",
+    "too large for the program": "big = rows(count=900)\nprint(big['_truncated'], big['_bytes'], len(big['_preview']))",
+    "writes": "print(send(to='a')['sent'], send(to='a')['sent'], note(id='x')['serial'])",
+    "clock and chance": (
+        "import random, time, uuid, datetime\n"
+        "print(time.time(), random.random(), uuid.uuid4(), datetime.datetime.now(), note(id='a')['serial'])"
+    ),
+    "a mistake": "print(note(id='a')['nothing'])",
+    "a mistake after output": "print('first')\n1 / 0",
+    "syntax": "print(note(id='a')",
+    "no call": "print(2 + 2)",
+}
+FAILS = ("a failed call that is not caught", "a mistake", "a mistake after output", "syntax")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_calls_and_the_same_end(name, sandbox):
+    source = PROGRAMS[name]
+    if sandbox.name == "monty":
+        source = source.replace(", uuid,", ",").replace(" uuid.uuid4(),", "")  # it has none
+    first, second = again(source, sandbox)
+    assert (first.failure is None) == (name not in FAILS)
+    assert (second.stdout, second.value, second.failure) == (first.stdout, first.value, first.failure)
+    assert [(c.tool, c.arguments, c.result, c.error, c.status) for c in second.calls] == [
+        (c.tool, c.arguments, c.result, c.error, c.status) for c in first.calls
+    ]
+    assert all(call.reused for call in second.calls if not (call.error or "").startswith("tool "))
+
+
+def test_calls_at_the_same_time_are_answered_in_order_of_issue(sandbox):
+    source = (
+        "import asyncio\n"
+        "async def main():\n"
+        "    return await asyncio.gather(*[asyncio.to_thread(note, id=f'n{i}') for i in range(12)])\n"
+        "print([one['serial'] for one in asyncio.run(main())])"
+    )
+    first, second = again(source, sandbox)
+    assert len(second.calls) == 12
+    assert second.stdout == first.stdout
+
+
+def test_a_record_survives_a_trip_through_json(any_sandbox):
+    from sandbox.trace import trace_from_json, trace_to_json
+
+    source = PROGRAMS["values"]
+    first, _, _ = ran(source, any_sandbox)
+    stored = trace_from_json(json.loads(json.dumps(trace_to_json(first))))
+    assert again(source, any_sandbox, recorded=stored)[1].stdout == first.stdout
+
+
+def test_a_pause_is_a_pause_again(sandbox):
+    first, second = again("note(id='a')\ntry:\n    send(to='nobody')\nexcept Exception:\n    print('went on')", sandbox)
+    assert first.failure.kind == second.failure.kind == "paused"
+    assert (second.stdout, second.failure.message) == ("", first.failure.message)
+
+
+def test_a_run_that_made_too_many_calls_does_so_again(sandbox):
+    limits = replace(LIMITS, tool_calls=3)
+    first, second = again("for n in range(9):\n    note(id=str(n))", sandbox, limits=limits)
+    assert (second.failure.type, len(second.calls)) == (first.failure.type, 3) == ("tool_calls", 3)
+
+
+def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
+    _, world, offline = ran("note(id='a')", any_sandbox)
+    held = threading.Event()
+    slow = world.toolbox.map(lambda found: replace(found, call=lambda arguments: held.wait(20)))
+    source = "note(id='a')\nprint(note(id='b'))"
+    limits = replace(LIMITS, wall_seconds=0.3)
+    ended = any_sandbox.run(source, slow, limits=limits, journal=Journal())
+    held.set()
+    assert ended.failure.type == "wall_seconds"
+    second = replay(source, offline, ended, sandbox=any_sandbox, limits=replace(LIMITS, wall_seconds=20.0))
+    assert (second.failure.type, second.stdout) == ("wall_seconds", "")
+
+
+@pytest.mark.parametrize(
+    ("other", "index", "expected", "got"),
+    [
+        ("note(id='a')\nnote(id='c')\nprint(1)", 1, 'note(id="b")', 'note(id="c")'),
+        ("note(id='a')\nrows(count=1)\nprint(1)", 1, 'note(id="b")', "rows(count=1)"),
+        ("note(id='a')\nnote(id='b', page=2)\nprint(1)", 1, 'note(id="b")', 'note(id="b", page=2)'),
+        ("note(id='a')\nnote(id='b')\nnote(id='c')\nprint(1)", 2, "no further call", 'note(id="c")'),
+        ("note(id='a')\nprint(1)", 1, 'note(id="b")', "the end of the program"),
+        ("note(id='a')\nnote(id='b')\nprint(2)", 2, "the answer 1", "the answer 2"),
+        ("note(id='a')\nnote(id='b')\n1 / 0", 2, "the answer 1", "ZeroDivisionError: division by zero (line 3)"),
+        ("note(id='a')\ntry:\n    note(id=5)\nexcept ToolError:\n    print(1)", 1, 'note(id="b")', "which fails with"),
+    ],
+    ids=["arguments", "tool", "one argument more", "a call more", "a call less", "answer", "failure", "refused"],
+)
+def test_a_departure_says_where_what_and_what_instead(any_sandbox, other, index, expected, got):
+    first, _, offline = ran("note(id='a')\nnote(id='b')\nprint(1)", any_sandbox)
+    with pytest.raises(Diverged) as caught:
+        replay(other, offline, first, sandbox=any_sandbox, limits=LIMITS)
+    assert (caught.value.index, caught.value.expected) == (index, expected)
+    assert got in caught.value.got
+    assert not isinstance(caught.value, Redacted)
+
+
+def test_an_argument_given_at_its_default_is_no_departure(any_sandbox):
+    first, _, offline = ran("print(note(id='a')['serial'])", any_sandbox)
+    second = replay("print(note(id='a', page=1)['serial'])", offline, first, sandbox=any_sandbox, limits=LIMITS)
+    assert second.stdout == first.stdout
+
+
+@pytest.mark.parametrize(("recorded", "given"), [("1", "1.0"), ("1", "True"), ("'1'", "1"), ("None", "0")])
+def test_answers_that_differ_in_type_differ(any_sandbox, recorded, given):
+    first, _, offline = ran(recorded, any_sandbox)
+    with pytest.raises(Diverged):
+        replay(given, offline, first, sandbox=any_sandbox, limits=LIMITS)
+
+
+def test_other_pins_give_another_answer(any_sandbox):
+    source = "import random\nprint(random.random())"
+    first, _, offline = ran(source, any_sandbox)
+    other = replace(first, pins=replace(first.pins, seed=8))
+    with pytest.raises(Diverged, match="expected the answer"):
+        replay(source, offline, other, sandbox=any_sandbox, limits=LIMITS)
+
+
+class TestSecrets:
+    """The record holds `<secret-8>` where the tool gave `hunter-2`."""
+
+    def hidden(self, trace):
+        call = replace(trace.calls[0], result={**trace.calls[0].result, "text": "<secret-8>"})
+        calls = [replace(c, arguments={"id": c.arguments["id"].replace("hunter-2", "<secret-8>")}) for c in trace.calls]
+        return replace(trace, calls=(call, *calls[1:]), stdout=trace.stdout.replace("hunter-2", "<secret-8>"))
+
+    def rerun(self, source, sandbox):
+        trace, _, offline = ran(source, sandbox)
+        return replay(
+            source, offline, self.hidden(trace), sandbox=sandbox, limits=LIMITS, secrets=["<secret-8>", "<secret-9>"]
+        )
+
+    SECRET = "s = note(id='hunter-2')['text']\n"
+
+    def test_one_that_is_only_passed_on_does_not_matter(self, any_sandbox):
+        # The first call's own argument is a literal of the program, so the program is hidden too.
+        source = "s = note(id='<secret-8>')['text']\nprint(note(id=s)['serial'], s)"
+        assert self.rerun(source, any_sandbox).stdout == "2 <secret-8>\n"
+
+    @pytest.mark.parametrize(
+        "use", ["note(id=s[:3])", "print(s.upper())", "note(id=str(sum(map(ord, s))))", "int(s[-1]) / 0"]
+    )
+    def test_one_whose_characters_are_needed_says_so(self, any_sandbox, use):
+        trace, _, offline = ran(self.SECRET + use, any_sandbox)
+        hidden = replace(self.hidden(trace), calls=(self.hidden(trace).calls[0], *trace.calls[1:]))
+        hidden = replace(hidden, calls=(replace(hidden.calls[0], arguments={"id": "hunter-2"}), *hidden.calls[1:]))
+        with pytest.raises(Redacted) as caught:
+            replay(self.SECRET + use, offline, hidden, sandbox=any_sandbox, limits=LIMITS, secrets=["<secret-8>"])
+        assert str(caught.value).startswith("redacted: ")
+        assert caught.value.index == 1
+
+    def test_a_departure_before_any_of_them_was_seen_is_an_ordinary_one(self, any_sandbox):
+        trace, _, offline = ran(self.SECRET, any_sandbox)
+        with pytest.raises(Diverged) as caught:
+            replay("note(id='x')", offline, trace, sandbox=any_sandbox, limits=LIMITS, secrets=["<secret-8>"])
+        assert not isinstance(caught.value, Redacted)
+
+
+@pytest.mark.skipif("monty" not in BACKENDS, reason="needs monty")
+def test_a_sandbox_that_lacks_what_the_program_needs_gives_no_verdict(any_sandbox):
+    source = "import statistics\nprint(statistics.mean([1, 2]))"
+    first, _, offline = ran(source, any_sandbox)
+    sandbox = open_sandbox("monty")
+    try:
+        with pytest.raises(Unsupported, match="give another --sandbox"):
+            replay(source, offline, first, sandbox=sandbox, limits=LIMITS)
+    finally:
+        sandbox.close()
