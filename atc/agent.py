@@ -5,22 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from atc.config import Config, public
-from atc.consent import AskPerson, gated
-from atc.events import CallEnded, CallStarted, Event, Observer
+from atc.consent import AskPerson, Consent
+from atc.events import CallEnded, CallStarted, Event, Observer, ProgramWritten
+from atc.past import Past, recorded
+from atc.redaction import Redactor
 from atc.retrieve.base import Retrieval, Retriever
+from atc.stored import StoredRun
+from atc.strategies import strategy
 from atc.strategies.base import Parts
-from atc.strategies.chain import draft, solve
+from atc.strategies.chain import draft
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
+from sandbox.effects import Effects
 from sandbox.journal import Journal, Sink
 from sandbox.trace import Pins, ToolCall
 
@@ -68,16 +73,54 @@ class Agent:
             ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
         """
         task = readable(task)
-        with self._recording(task, observer) as record:
-            solution = solve(task, self._parts(record, seed=seed, max_seconds=max_seconds))
+        pins = Pins(seed=seed, clock=time.time())
+        with self._recording(task, observer, pins) as record:
+            solution = self._solve(task, self._parts(record, max_seconds=max_seconds))
             record.solution = replace(solution, run=record.run)
         return record.solution
+
+    def resume(
+        self,
+        run: str,
+        *,
+        observer: Observer | None = None,
+        max_seconds: float | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
+    ) -> Solution:
+        """Go on with a stored run that was paused, or whose process ended. Needs a `store`.
+
+        What the model replied and what tools answered is not asked again; a write whose answer was lost is settled
+        first. `accept_orphans`: writes that the final program does not make may stand. `resend`: somebody has found
+        out that the writes in doubt did not happen.
+
+        Raises:
+            UnknownRun, RunTaken, RunEnded: there is no such run, or it cannot go on.
+            ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
+        """
+        if self._store is None:
+            raise ValueError("an agent without a store has no runs to resume")
+        stored = self._store.take(run)
+        task = stored.summary.task
+        with self._watched(stored.summary.id, observer, stored.pins or Pins(), task) as record:
+            record.past = stored
+            parts = self._parts(record, max_seconds=max_seconds)
+            parts.journal.restore(recorded(stored, parts.toolbox))
+            if resend:
+                parts.journal.rule_out()
+            parts.redact.learn_run(stored)
+            solution = self._solve(task, replace(parts, accept_orphans=accept_orphans))
+            record.solution = replace(solution, run=record.run)
+        return record.solution
+
+    def _solve(self, task: str, parts: Parts) -> Solution:
+        return strategy(self.config.strategy)(task, parts)
 
     def draft(
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
         """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
-        return draft(readable(task), self._parts(_Record(observer=observer or _ignore), seed=0, max_seconds=None))
+        return draft(readable(task), self._parts(_Record(watcher=observer or _ignore), max_seconds=None))
 
     def close(self) -> None:
         """End the sandbox's process, if one was started."""
@@ -115,23 +158,33 @@ class Agent:
         """Search over the toolbox."""
         return _BuiltOnUse(self.toolbox)
 
-    def _parts(self, record: _Record, *, seed: int, max_seconds: float | None) -> Parts:
+    def _parts(self, record: _Record, *, max_seconds: float | None) -> Parts:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
+        effects = Effects(tools=self.toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
+        journal = Journal(sink=record.sink, pins=record.pins, effects=effects)
+        if record.run is not None:
+            journal.run = record.run
+        consent = Consent(task=record.task, config=config, ask_person=self._ask_person, journal=journal)
+        toolbox = consent.guard(self.toolbox)
+        record.redact = Redactor(toolbox)
         return Parts(
-            toolbox=gated(self.toolbox, allowed=config.allow_writes, ask_person=self._ask_person),
+            toolbox=toolbox,
             retriever=self.retriever,
             ask=self.ask,
             sandbox=self.sandbox,
-            journal=Journal(sink=record.sink, pins=Pins(seed=seed, clock=time.time())),
+            journal=journal,
             config=config,
             observer=record.observer,
+            consent=consent,
+            past=Past(record.past),
+            redact=record.redact,
         )
 
     @contextmanager
-    def _recording(self, task: str, observer: Observer | None) -> Iterator[_Record]:
-        """Stores what happens while it is open, and how it ended, whatever ended it."""
+    def _recording(self, task: str, observer: Observer | None, pins: Pins) -> Iterator[_Record]:
+        """A new run, stored where there is a store."""
         if self._store is None:
-            yield _Record(observer=observer or _ignore)
+            yield _Record(watcher=observer or _ignore, task=task, pins=pins)
             return
         run = self._store.create(
             task,
@@ -140,9 +193,17 @@ class Agent:
             sandbox=self.config.sandbox,
             config=public(self.config),
             tools=list(self.toolbox)[:1000],
+            pins=pins,
         )
-        record = _Record(observer=_both(self._store.observer(run), observer or _ignore), run=run)
-        record.stored = self._store.journal_sink(run)
+        with self._watched(run, observer, pins, task) as record:
+            yield record
+
+    @contextmanager
+    def _watched(self, run: str, observer: Observer | None, pins: Pins, task: str) -> Iterator[_Record]:
+        """Stores what happens while it is open, and how it ended, whatever ended it."""
+        assert self._store is not None
+        record = _Record(watcher=observer or _ignore, task=task, pins=pins, run=run)
+        record.keep, record.stored = self._store.observer(run), self._store.journal_sink(run)
         try:
             yield record
         except AtcError as error:
@@ -173,14 +234,29 @@ def readable(task: str) -> str:
 
 @dataclass
 class _Record:
-    """One run as it is watched: by the caller's observer, and by the store where there is one."""
+    """One run as it is watched: by the store, where there is one, whole, and by the caller's observer, redacted."""
 
-    observer: Observer
+    watcher: Observer
+    keep: Observer | None = None
+    task: str = ""
+    pins: Pins = field(default_factory=Pins)
     run: str | None = None
+    past: StoredRun | None = None
     stored: Sink | None = None
+    redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
 
+    def observer(self, event: Event) -> None:
+        if self.keep is not None:
+            self.keep(event)
+        if isinstance(event, ProgramWritten):
+            self.redact.learn_program(event.program.source)
+        if self.watcher is not _ignore:
+            self.watcher(self.redact.value(event))
+
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
+        if complete:
+            self.redact.learn_call(call, execution)
         if self.stored is not None:
             self.stored(execution, call, complete)
         self.observer(CallEnded(execution, call) if complete else CallStarted(execution, call))
@@ -200,14 +276,6 @@ class _BuiltOnUse:
         from atc.retrieve.bm25 import Bm25
 
         return Bm25.build(self._toolbox)
-
-
-def _both(first: Observer, second: Observer) -> Observer:
-    def tell(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return tell
 
 
 def _ignore(event: Event) -> None:

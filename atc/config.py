@@ -8,8 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from atc.strategies import NAMES as STRATEGIES
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from sandbox.effects import OnUnknown
 from sandbox.names import AUTO, NAMES, named
 
 Place = Literal["header", "query", "cookie"]
@@ -55,8 +57,10 @@ class Config:
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
     tools: tuple[str, ...] = ()
     """Protocol folders, OpenAPI files or addresses, Python modules; none: the built-in flights service."""
-    strategy: Literal["auto", "chain"] = "auto"
-    """How a program is come by."""
+    strategy: Literal["auto", "chain", "stepwise"] = "auto"
+    """How a program is come by: at once, or piece by piece with the results so far in view."""
+    repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
+    """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
     sandbox: str = AUTO
     """What runs the program: the best that there is, or names of backends, tried in that order."""
     policy: bool = False
@@ -79,6 +83,13 @@ class Config:
     """Wall time of one run; None: no cap."""
     allow_writes: tuple[str, ...] = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
+    on_unknown: OnUnknown = "stop"
+    """What to do with a write of which nothing tells whether it took effect: pause, send it again where its protocol
+    says that repeating changes nothing more, or go on without it."""
+    settle_seconds: float = 10.0
+    """How long a write whose answer was lost is given to show up in the read that verifies it."""
+    trust: tuple[str, ...] = ()
+    """Where values of sensitive arguments may come from: `tool`, `tool:path` or `value=…`."""
     temperature: float = 0.7
     """Of samples after the first, which is greedy."""
     state_dir: Path = field(default_factory=lambda: _user_dir("state"))
@@ -276,7 +287,8 @@ def _split(text: str) -> list[str]:
 _KINDS: Mapping[str, _Kind] = {
     "model": _Kind("a model's name", _text),
     "tools": _Kind("a list of tool sources", _names, _split),
-    "strategy": _one_of("auto", "chain"),
+    "strategy": _one_of(*STRATEGIES),
+    "repair": _one_of("facts", "reflection", "traceback", "none"),
     "sandbox": _Kind(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them", _sandbox),
     "policy": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "max_tools": _whole(1),
@@ -288,6 +300,9 @@ _KINDS: Mapping[str, _Kind] = {
     "max_tokens": _whole(1),
     "max_seconds": _number("a number of seconds above 0", lambda n: 0 < n < float("inf")),
     "allow_writes": _Kind("a list of tool names, or 'all'", _names, _split),
+    "on_unknown": _one_of("stop", "retry-idempotent", "skip"),
+    "settle_seconds": _number("a number of seconds from 0 on", lambda n: 0 <= n < float("inf")),
+    "trust": _Kind("a list of rules: tool, tool:path or value=…", _names, _split),
     "temperature": _number("a number from 0 to 2", lambda n: 0 <= n <= 2),
     "state_dir": _Kind("a folder", _folder),
     "cache_dir": _Kind("a folder", _folder),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from protocols.errors import AtcError
 
-VERSION = 1
+VERSION = 2
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
 
@@ -19,7 +19,7 @@ _SCHEMA = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, task TEXT NOT NULL, created REAL NOT NULL, ended REAL, status TEXT NOT NULL,
     model TEXT NOT NULL, strategy TEXT NOT NULL, sandbox TEXT NOT NULL, config TEXT NOT NULL, tools TEXT NOT NULL,
-    answer TEXT, error TEXT, usage TEXT, pid INTEGER NOT NULL, process TEXT
+    answer TEXT, error TEXT, usage TEXT, pid INTEGER NOT NULL, process TEXT, pins TEXT
 ) STRICT;
 CREATE TABLE attempts (
     run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, execution INTEGER,
@@ -32,6 +32,7 @@ CREATE TABLE calls (
     tool TEXT NOT NULL, arguments TEXT NOT NULL, line INTEGER NOT NULL, result TEXT NOT NULL, error TEXT,
     status INTEGER, outcome TEXT NOT NULL, drift TEXT NOT NULL, curl TEXT, reused INTEGER NOT NULL,
     started REAL NOT NULL, seconds REAL NOT NULL, intent_at REAL, completed_at REAL,
+    baseline TEXT NOT NULL DEFAULT 'null', note TEXT,
     PRIMARY KEY (run, execution, number)
 ) STRICT;
 CREATE TABLE exchanges (
@@ -40,6 +41,26 @@ CREATE TABLE exchanges (
     output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 """
+
+# A protocol is kept once, however many runs name it.
+_PROTOCOLS = """
+CREATE TABLE protocols (digest TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
+CREATE TABLE tools (
+    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, alias TEXT NOT NULL,
+    digest TEXT NOT NULL REFERENCES protocols(digest), PRIMARY KEY (run, alias)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tools_by_digest ON tools (digest)
+"""
+
+_UPGRADES = {
+    1: """
+ALTER TABLE runs ADD COLUMN pins TEXT;
+ALTER TABLE calls ADD COLUMN baseline TEXT NOT NULL DEFAULT 'null';
+ALTER TABLE calls ADD COLUMN note TEXT;
+"""
+    + _PROTOCOLS,
+}
+"""What makes the next version of each older one."""
 
 _EXPLANATIONS = {
     "SQLITE_FULL": "the disk is full; free some space",
@@ -94,15 +115,18 @@ def _set_up(database: sqlite3.Connection, path: Path) -> None:
     _use_wal(database)
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA foreign_keys = ON")
+    database.execute("PRAGMA secure_delete = ON")
     if _version(database, path) == VERSION:
         return
     database.execute("BEGIN IMMEDIATE")
     try:
-        if _version(database, path) == 0:  # nobody else has made the tables meanwhile
-            for statement in _SCHEMA.split(";"):
+        found = _version(database, path)  # somebody else may have made the tables meanwhile
+        scripts = [_SCHEMA + _PROTOCOLS] if found == 0 else [_UPGRADES[version] for version in range(found, VERSION)]
+        for script in scripts:
+            for statement in script.split(";"):
                 database.execute(statement)
-            database.execute(f"PRAGMA application_id = {_APPLICATION}")
-            database.execute(f"PRAGMA user_version = {VERSION}")
+        database.execute(f"PRAGMA application_id = {_APPLICATION}")
+        database.execute(f"PRAGMA user_version = {VERSION}")
         database.execute("COMMIT")
     except BaseException:
         database.execute("ROLLBACK")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atc.types import Attempt, Finding, Program
 from protocols.ask import Completion, Message
+from protocols.protocol import ToolProtocol
 from sandbox.trace import ToolCall
 
 
@@ -46,6 +47,13 @@ class ProgramWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolsNamed:
+    """A program is about to run that names these tools: what they were when it ran, by alias."""
+
+    protocols: Mapping[str, ToolProtocol]
+
+
+@dataclass(frozen=True, slots=True)
 class CallStarted:
     """A call's intent, before it is sent."""
 
@@ -62,6 +70,14 @@ class CallEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class RouteChanged:
+    """The run goes on by another strategy, and why, in a clause."""
+
+    to: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptEnded:
     """An attempt is over; its fault is None when it gave an answer."""
 
@@ -69,5 +85,15 @@ class AttemptEnded:
     result: Attempt
 
 
-Event = ToolsChosen | ModelAsked | ModelReplied | ProgramWritten | CallStarted | CallEnded | AttemptEnded
+Event = (
+    ToolsChosen
+    | ModelAsked
+    | ModelReplied
+    | ProgramWritten
+    | ToolsNamed
+    | CallStarted
+    | CallEnded
+    | AttemptEnded
+    | RouteChanged
+)
 Observer = Callable[[Event], None]

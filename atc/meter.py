@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from atc.events import ModelAsked, ModelReplied, Observer
+from atc.past import Past
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message
 
@@ -27,16 +28,30 @@ class BudgetSpent(Exception):
 
 
 class Meter:
-    """Asks the model within a budget and counts what it takes. One a run."""
+    """Asks the model within a budget and counts what it takes. One a run.
+
+    What was asked in the run's `past` is not asked again; it counts towards the usage, not towards the budget's time.
+    `redact` takes sensitive values out of every prompt before the model, or anybody else, sees it;
+    `restore` puts them in the place of placeholders that the model copied into its reply.
+    """
 
     def __init__(
-        self, ask: Ask, observer: Observer, *, max_seconds: float | None = None, max_tokens: int | None = None
+        self,
+        ask: Ask,
+        observer: Observer,
+        *,
+        max_seconds: float | None = None,
+        max_tokens: int | None = None,
+        past: Past | None = None,
+        redact: Callable[[str], str] = str,
+        restore: Callable[[str], str] = str,
     ) -> None:
-        self._ask, self._observer = ask, observer
+        self._ask, self._observer, self._past = ask, observer, past or Past()
+        self._redact, self._restore = redact, restore
         self._max_seconds, self._max_tokens = max_seconds, max_tokens
         self._began = time.monotonic()
         self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
-        self.usage = Usage()
+        self.usage = self._past.usage
 
     @property
     def seconds(self) -> float:
@@ -55,12 +70,16 @@ class Meter:
             BudgetSpent: there is no time for another reply, or no tokens are left.
             ModelUnavailable: the model gave no reply.
         """
+        messages = [replace(message, content=self._redact(message.content)) for message in messages]
+        known = self._past.reply(messages, self._redact)
+        if known is not None:
+            return replace(known, text=self._restore(known.text))
         self._require_budget()
         self._observer(ModelAsked(purpose, tuple(messages)))
         began = time.monotonic()
         completion = self._ask(messages, temperature=temperature, seed=seed, max_tokens=_PROGRAM_TOKENS)
         took = time.monotonic() - began
-        if self.usage.model_calls:
+        if self._first:
             self._slowest = max(self._slowest, took)
         else:
             self._first = took
@@ -72,7 +91,7 @@ class Meter:
         )
         completion = replace(completion, seconds=took)
         self._observer(ModelReplied(purpose, completion))
-        return completion
+        return replace(completion, text=self._restore(completion.text))
 
     def _require_budget(self) -> None:
         left = self.seconds_left

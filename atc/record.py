@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import time
@@ -11,16 +12,18 @@ from typing import Any
 from atc import events
 from atc.types import Attempt
 from protocols.jsontypes import Json
+from protocols.protocol import dump
 from sandbox.trace import ToolCall, trace_to_json
 
 _CALL = """
 INSERT INTO calls VALUES (:run, :execution, :index, :tool, :arguments, :line, :result, :error, :status, :outcome,
-    :drift, :curl, :reused, :started, :seconds, :intent_at, :completed_at)
+    :drift, :curl, :reused, :started, :seconds, :intent_at, :completed_at, :baseline, :note)
 ON CONFLICT (run, execution, number) DO
 """
 _OUTCOME = """UPDATE SET result = excluded.result, error = excluded.error, status = excluded.status,
     outcome = excluded.outcome, drift = excluded.drift, curl = excluded.curl, reused = excluded.reused,
-    started = excluded.started, seconds = excluded.seconds, completed_at = excluded.completed_at
+    started = excluded.started, seconds = excluded.seconds, completed_at = excluded.completed_at,
+    baseline = excluded.baseline, note = excluded.note, intent_at = coalesce(excluded.intent_at, intent_at)
 """
 _ATTEMPT = """
 INSERT OR REPLACE INTO attempts VALUES (:run, :number, :execution, :program, :findings, :mended, :trace, :fault,
@@ -39,6 +42,8 @@ def write_event(db: sqlite3.Connection, run: str, event: events.Event) -> None:
             _replied(db, run, event)
         case events.ProgramWritten():
             _written(db, run, event)
+        case events.ToolsNamed():
+            _named(db, run, event)
         case events.AttemptEnded():
             _ended(db, run, event)
 
@@ -75,13 +80,21 @@ def _written(db: sqlite3.Connection, run: str, event: events.ProgramWritten) -> 
     )
 
 
+def _named(db: sqlite3.Connection, run: str, event: events.ToolsNamed) -> None:
+    for alias, protocol in event.protocols.items():
+        document = to_json(dump(protocol))
+        digest = hashlib.sha256(document.encode()).hexdigest()
+        db.execute("INSERT OR IGNORE INTO protocols VALUES (?, ?)", (digest, document))
+        db.execute("INSERT OR REPLACE INTO tools VALUES (?, ?, ?)", (run, alias, digest))
+
+
 def _ended(db: sqlite3.Connection, run: str, event: events.AttemptEnded) -> None:
     attempt = event.result
     trace = attempt.trace and to_json(trace_to_json(replace(attempt.trace, calls=())))
     execution = _execution(db, run, attempt)
-    for call in attempt.trace.calls if attempt.trace else ():
-        # Those that were refused before the journal heard of them are not here yet; the others stay.
-        db.execute(_CALL + "NOTHING", _call_row(run, execution, call, complete=True))
+    if attempt.execution is None:  # else the journal has told of every call, under the number that its program gave it
+        for call in attempt.trace.calls if attempt.trace else ():
+            db.execute(_CALL + "NOTHING", _call_row(run, execution, call, complete=True))
     row = {
         "run": run,
         "number": event.attempt,
@@ -103,7 +116,9 @@ def _execution(db: sqlite3.Connection, run: str, attempt: Attempt) -> int | None
     Where it told of none (each call was refused before it), the next free number: the journal's own for this
     execution is at least that, so no later execution has it.
     """
-    if attempt.trace is None or not attempt.trace.calls:
+    if attempt.trace is None or attempt.execution is not None:
+        return attempt.execution
+    if not attempt.trace.calls:
         return None
     last = db.execute("SELECT max(execution) FROM calls WHERE run = ?", (run,)).fetchone()[0]
     taken = db.execute("SELECT max(execution) FROM attempts WHERE run = ?", (run,)).fetchone()[0]
@@ -114,8 +129,8 @@ def _execution(db: sqlite3.Connection, run: str, attempt: Attempt) -> int | None
 
 def _call_row(run: str, execution: int | None, call: ToolCall, *, complete: bool) -> dict[str, Any]:
     row = asdict(call) | {"run": run, "execution": execution, "reused": int(call.reused)}
-    row |= {name: to_json(row[name]) for name in ("arguments", "result", "drift")}
-    row |= {name: plain(row[name]) for name in ("tool", "error", "curl") if row[name] is not None}
+    row |= {name: to_json(row[name]) for name in ("arguments", "result", "drift", "baseline")}
+    row |= {name: plain(row[name]) for name in ("tool", "error", "curl", "note") if row[name] is not None}
     now = time.time()
     return row | {"intent_at": None if complete else now, "completed_at": now if complete else None}
 

@@ -31,8 +31,9 @@ from atc.stored import (
 from atc.types import Solution, Usage
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from protocols.protocol import load as protocol_of
 from sandbox.journal import Sink
-from sandbox.trace import ToolCall
+from sandbox.trace import Pins, ToolCall
 
 _SUMMARY = """
 SELECT runs.*,
@@ -42,9 +43,10 @@ FROM runs
 """
 _CALLS = "SELECT * FROM calls WHERE run = ? ORDER BY execution, number"
 _ATTEMPTS = "SELECT * FROM attempts WHERE run = ? ORDER BY number"
+_TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
 _EXCHANGES = "SELECT * FROM exchanges WHERE run = ? ORDER BY number"
 
-__all__ = ["Store", "StoreUnavailable", "UnknownRun"]
+__all__ = ["RunEnded", "RunTaken", "Store", "StoreUnavailable", "UnknownRun"]
 
 
 class UnknownRun(AtcError):
@@ -59,6 +61,14 @@ class UnknownRun(AtcError):
         if self.ambiguous:
             return f"run {self.name!r} could be any of {names}; give more of its id."
         return f"no run {self.name!r}; " + (f"did you mean {names}?" if names else "'atc runs list' shows all.")
+
+
+class RunTaken(AtcError):
+    """A run that another living process works on."""
+
+
+class RunEnded(AtcError):
+    """A run that has come to its end and cannot go on."""
 
 
 class Store:
@@ -93,6 +103,7 @@ class Store:
         sandbox: str = "",
         config: Mapping[str, Json] | None = None,
         tools: Sequence[str] = (),
+        pins: Pins | None = None,
     ) -> str:
         """Record a run that begins now, in this process, and give its id. `config` must hold no secret."""
         pid = os.getpid()
@@ -103,8 +114,8 @@ class Store:
                 run = new_run_id(now)
                 try:
                     db.execute(
-                        "INSERT INTO runs VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?)",
-                        (run, plain(task), now, *fixed, pid, process_mark(pid)),
+                        "INSERT INTO runs VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?)",
+                        (run, plain(task), now, *fixed, pid, process_mark(pid), pins and to_json(asdict(pins))),
                     )
                 except sqlite3.IntegrityError:
                     continue  # four characters do repeat, within one second, once in a million
@@ -169,6 +180,7 @@ class Store:
                 by_execution[stored.execution] = (*by_execution.get(stored.execution, ()), stored.call)
             attempts = [attempt_of(a, by_execution.get(a["execution"], ())) for a in db.execute(_ATTEMPTS, (run,))]
             exchanges = [exchange_of(found) for found in db.execute(_EXCHANGES, (run,))]
+            tools = {found["alias"]: found["document"] for found in db.execute(_TOOLS, (run,))}
         return StoredRun(
             summary=summary_of(row),
             config=json.loads(row["config"]),
@@ -177,7 +189,59 @@ class Store:
             calls=tuple(calls),
             exchanges=tuple(exchanges),
             usage=Usage(**json.loads(row["usage"])) if row["usage"] else used_so_far(exchanges),
+            pins=Pins(**json.loads(row["pins"])) if row["pins"] else None,
+            protocols={alias: protocol_of(json.loads(document)) for alias, document in tools.items()},
         )
+
+    def take(self, name: str) -> StoredRun:
+        """The run of this name, now this process's to go on with: no other process can take it while this one lives.
+
+        Raises:
+            UnknownRun: there is none, or more than one.
+            RunTaken: a living process works on it.
+            RunEnded: it was solved, or failed: there is nothing to go on with.
+        """
+        with self._write() as db:
+            run = _resolve(db, name)
+            row = db.execute("SELECT status, pid, process FROM runs WHERE id = ?", (run,)).fetchone()
+            if row["status"] == "running" and process_mark(row["pid"]) == row["process"]:
+                raise RunTaken(f"run {run} is being worked on by process {row['pid']}; wait for it, or end it first.")
+            if row["status"] in ("solved", "failed"):
+                ended = {"solved": "is solved", "failed": "has failed"}[row["status"]]
+                raise RunEnded(f"run {run} {ended}: there is nothing to resume; 'atc runs show {run}' shows it.")
+            pid = os.getpid()
+            db.execute(
+                "UPDATE runs SET status = 'running', ended = NULL, error = NULL, pid = ?, process = ? WHERE id = ?",
+                (pid, process_mark(pid), run),
+            )
+        return self.load(run)
+
+    def delete(self, names: Sequence[str]) -> int:
+        """Forget runs with all that they hold, down to the bytes in the file. Gives how many there were.
+
+        With no names, what an earlier call could not take out of the file is taken out.
+
+        Raises:
+            UnknownRun: one of them is not there; nothing was deleted.
+            RunTaken: a living process works on one of them; nothing was deleted.
+        """
+        with self._write() as db:
+            runs = list(dict.fromkeys(_resolve(db, name) for name in names))
+            for run in runs:
+                row = db.execute("SELECT status, pid, process FROM runs WHERE id = ?", (run,)).fetchone()
+                if row["status"] == "running" and process_mark(row["pid"]) == row["process"]:
+                    raise RunTaken(f"run {run} is being worked on by process {row['pid']}; end it first.")
+            db.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in runs])
+            db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
+        with self._lock, explained(self.path):
+            self._db.execute("VACUUM")
+            busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreUnavailable(
+                f"the store of runs {str(self.path)!r}: the runs are deleted, but another process still reads the file,"
+                " so their bytes are still in it; purge again when that one has ended."
+            )
+        return len(runs)
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:

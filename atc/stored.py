@@ -15,7 +15,8 @@ from typing import Any
 from atc.types import Attempt, Fault, Finding, Program, Usage
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from sandbox.trace import ToolCall, Trace, call_from_json, trace_from_json
+from protocols.protocol import ToolProtocol
+from sandbox.trace import Pins, ToolCall, Trace, call_from_json, trace_from_json
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
 
@@ -46,6 +47,8 @@ class StoredCall:
     execution: int
     call: ToolCall
     complete: bool
+    intended: float | None = None
+    """When its intent was recorded, in Unix seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,10 @@ class StoredRun:
     calls: tuple[StoredCall, ...]
     exchanges: tuple[Exchange, ...]
     usage: Usage = field(default_factory=Usage)
+    pins: Pins | None = None
+    """What every execution pinned; None in runs of older versions."""
+    protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
+    """By alias: the tools that its programs named, as they were then. None in runs of older versions."""
 
 
 def new_run_id(now: float) -> str:
@@ -122,11 +129,16 @@ def attempt_of(row: sqlite3.Row, calls: tuple[ToolCall, ...]) -> Attempt:
         program=Program(row["program"]),
         findings=_findings(row["findings"]),
         trace=trace,
-        fault=fault and Fault(**{**fault, "evidence": tuple(fault["evidence"])}),
+        fault=fault and _fault(fault),
         doubts=tuple(json.loads(row["doubts"])),
         mended=_findings(row["mended"]),
         round=row["round"],
     )
+
+
+def _fault(document: Mapping[str, Any]) -> Fault:
+    lists = {name: tuple(document.get(name, ())) for name in ("evidence", "candidates")}
+    return Fault(**{**document, **lists})
 
 
 def _findings(text: str) -> tuple[Finding, ...]:
@@ -135,12 +147,15 @@ def _findings(text: str) -> tuple[Finding, ...]:
 
 def call_of(row: sqlite3.Row) -> StoredCall:
     """The call of a row."""
-    document: dict[str, Any] = {name: row[name] for name in ("tool", "line", "error", "status", "outcome", "curl")}
+    document: dict[str, Any] = {
+        name: row[name] for name in ("tool", "line", "error", "status", "outcome", "curl", "note")
+    }
     document |= {"index": row["number"], "reused": bool(row["reused"])}
     document |= {"started": row["started"], "seconds": row["seconds"]}
-    document |= {name: json.loads(row[name]) for name in ("arguments", "result", "drift")}
+    document |= {name: json.loads(row[name]) for name in ("arguments", "result", "drift", "baseline")}
     complete = row["completed_at"] is not None
-    return StoredCall(execution=row["execution"], call=call_from_json(document), complete=complete)
+    call = call_from_json(document)
+    return StoredCall(execution=row["execution"], call=call, complete=complete, intended=row["intent_at"])
 
 
 def exchange_of(row: sqlite3.Row) -> Exchange:

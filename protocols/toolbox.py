@@ -65,6 +65,7 @@ class Toolbox(Mapping[str, Tool]):
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = _with_unique_aliases(list(tools))
+        self._origin: Mapping[str, Tool] = self._tools
 
     def __getitem__(self, alias: str) -> Tool:
         return self._tools[alias]
@@ -102,14 +103,15 @@ class Toolbox(Mapping[str, Tool]):
         """
         chosen = Toolbox()
         chosen._tools = {tool.alias: tool for tool in map(self.find, names)}
+        chosen._origin = self._origin
         return chosen
 
     def verifier(self, tool: Tool) -> Tool | None:
-        """The read of the same source that shows what `tool` wrote, where its protocol names one."""
+        """The read of the same source that shows what `tool` wrote, where its protocol names one; chosen or not."""
         wanted = tool.protocol.verified_by
         if wanted is None:
             return None
-        found = (t for t in self._tools.values() if t.source == tool.source and t.protocol.name == wanted.tool)
+        found = (t for t in self._origin.values() if t.source == tool.source and t.protocol.name == wanted.tool)
         read = next(found, None)
         return read if read is not None and not read.protocol.writes else None
 
@@ -117,6 +119,7 @@ class Toolbox(Mapping[str, Tool]):
         """Each tool replaced by `change(tool)`, aliases unchanged."""
         changed = Toolbox()
         changed._tools = {alias: change(tool) for alias, tool in self._tools.items()}
+        changed._origin = self._origin
         return changed
 
 

@@ -82,6 +82,7 @@ class Calls:
             with self._lock:
                 self._check()
                 self.made.append(asked)
+                self._journal.refused(asked)
             return Reply(call.number, error=message)
         asked = ToolCall(index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started)
         with self._lock:
@@ -226,7 +227,7 @@ class Calls:
             return reply
         message = (
             f"{asked.tool} may or may not have taken effect: its answer was lost ({shorten(said, 200)}), and"
-            f" {problem.why}. It was not sent again."
+            f" {problem.why}. It is not sent any more."
         )
         failure = Failure(kind="paused", type=UNKNOWN_OUTCOME, message=message, call=asked.index)
         raise RunEnded(failure, locate=True) from problem

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from protocols.errors import ToolError
@@ -22,6 +24,9 @@ SENDINGS = 4
 """How often one call is sent at most."""
 
 _BACKOFF_SECONDS = 0.25
+_LOOKS = 3
+_GATEWAYS = (408, 502, 503, 504)
+"""Statuses by which something before the service answers while the service may still be at work."""
 
 
 class StillUnknown(Exception):
@@ -77,6 +82,8 @@ class Effects:
     settle_seconds: float = 10.0
     wait: Callable[[float], object] = time.sleep
     now: Callable[[], float] = time.time
+    _turns: dict[str, threading.Lock] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, sending: Sending) -> Sent:
         """Send a write, or find out that it was done before.
@@ -85,6 +92,22 @@ class Effects:
             ToolError: it was refused, or never reached the tool.
             StillUnknown: it may have taken effect, and no fact tells whether.
         """
+        with self._turn(sending):
+            return self._send(sending)
+
+    @contextmanager
+    def _turn(self, sending: Sending) -> Iterator[None]:
+        """Writes that one read verifies go one after the other: of two at once, it could not tell which it shows."""
+        read = None if sending.keyed else self.tools.verifier(sending.tool)
+        if read is None:
+            yield
+            return
+        with self._lock:
+            lock = self._turns.setdefault(read.alias, threading.Lock())
+        with lock:
+            yield
+
+    def _send(self, sending: Sending) -> Sent:
         problem: ToolError | None = None
         baseline: Json = None
         if sending.earlier is None:
@@ -102,6 +125,9 @@ class Effects:
                 if isinstance(found, Sent):
                     return found
                 note = found
+                if not sending.keyed:  # anew: what is sent now may take as long again to show up
+                    sending.intend(baseline)
+                    intended = self.now()
             try:
                 return Sent(sending.make(), note)
             except ToolError as error:
@@ -112,7 +138,7 @@ class Effects:
                     raise _refused(error) from error
                 problem = error
         assert problem is not None
-        raise StillUnknown(problem, f"it was sent {SENDINGS} times, and no answer told its outcome.")
+        raise StillUnknown(problem, f"none of its {SENDINGS} sendings was answered")
 
     def _again(
         self, sending: Sending, problem: ToolError, baseline: Json, intended: float, number: int
@@ -155,7 +181,7 @@ class Effects:
                 verdict = judge(sending.tool, read, sending.arguments, baseline, after, sending.results())
                 if verdict.state == "done":
                     return Sent(verdict.response, f"Its answer was lost; {verdict.why}.")
-                if verdict.state == "absent" and problem.status is not None:
+                if verdict.state == "absent" and problem.status is not None and problem.status not in _GATEWAYS:
                     return verdict  # it answered, so it is at work no more
             left = intended + self.settle_seconds - self.now()
             if left <= 0:
@@ -168,10 +194,14 @@ class Effects:
         read = self.tools.verifier(sending.tool)
         if read is None:
             return None
-        try:
-            return shown(read.call(_given(read, sending.arguments)))
-        except ToolError:
-            return None
+        for number in range(_LOOKS):
+            try:
+                return shown(read.call(_given(read, sending.arguments)))
+            except ToolError as error:
+                if error.outcome == "refused" and error.status is not None and error.status < 500:
+                    break  # it will say the same again
+                self.wait(error.retry_after or _BACKOFF_SECONDS * 2**number)
+        return None
 
 
 def _given(read: Tool, arguments: JsonObject) -> dict[str, Json]:

@@ -16,6 +16,14 @@ from protocols.toolbox import Tool
 from protocols.verify import record_fields
 from sandbox.quickjson import encoder
 
+_PAGING = frozenset(
+    {
+        "page", "per_page", "page_size", "pagesize", "limit", "offset", "cursor", "after", "before", "start", "skip",
+        "top", "first", "max", "max_results", "count",
+    }
+)  # fmt: skip
+"""Parameters of a read that may give a part of what there is, even where nobody gave them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -44,12 +52,17 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
         return Shown("unclear", f"{read.alias} shows none of its arguments")
     now = list(_records(after, named))
     before = list(_records(baseline[0], named)) if baseline is not None else None
-    method = tool.protocol.binding.method if isinstance(tool.protocol.binding, HttpBinding) else "POST"
+    binding, whole = tool.protocol.binding, _whole(read, after)
+    method = binding.method if isinstance(binding, HttpBinding) else "POST"
     if method == "DELETE":
         return _removal(tool, read, named, before, now)
-    if method in ("PUT", "PATCH"):
-        return _replacement(tool, read, named, before, now, whole=not _partial(after))
-    return _creation(tool, read, named, before, now, results, whole=not _partial(after))
+    if method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+        place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
+        if place and before is not None:
+            # Its own record tells; the others may be changed meanwhile by whoever wants.
+            before, now = _matching(place, before), _matching(place, now)
+        return _replacement(tool, read, named, before, now, whole=whole)
+    return _creation(tool, read, named, before, now, results, whole=whole)
 
 
 def _removal(
@@ -69,8 +82,8 @@ def _replacement(
     found = _matching(named, now)
     if found:
         return _done(tool, found[0], f"{read.alias} shows it") or _unsaid(read)
-    if whole and before is not None and _same(before, now):
-        return Shown("absent", f"{read.alias} shows all as it was before")
+    if (whole or now) and before is not None and _same(before, now):
+        return Shown("absent", f"{read.alias} shows it as it was before")
     return Shown("unclear", f"{read.alias} does not tell")
 
 
@@ -144,21 +157,29 @@ def _same(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> bool:
     return Counter(map(_text, before)) == Counter(map(_text, now))
 
 
-def _partial(response: Json) -> bool:
-    """Whether a response says itself that it is one page of several."""
+def _whole(read: Tool, response: Json) -> bool:
+    """Whether a response holds all that there is: not where the read gives pages, unless it says that this is all."""
+    said = _says_all(response)
+    return said if said is not None else not _PAGING & set(map(str.lower, read.protocol.parameters))
+
+
+def _says_all(response: Json) -> bool | None:
+    """Whether a response says itself that it is all, or one page of several; None where it says nothing."""
     if not isinstance(response, Mapping):
-        return False
-    lists = [part for part in response.values() if isinstance(part, list)]
-    longest = max(map(len, lists), default=0)
-    for name, value in response.items():
-        said = name.lower()
-        if said in ("pages", "total_pages", "page_count") and isinstance(value, int) and value > 1:
-            return True
-        if said in ("total", "total_count", "total_results", "count") and isinstance(value, int) and value > longest:
-            return True
-        if value and ("next" in said or "cursor" in said or said in ("has_more", "hasmore", "more", "truncated")):
-            return True
-    return False
+        return None
+    longest = max((len(part) for part in response.values() if isinstance(part, list)), default=0)
+    told = [said for name, value in response.items() if (said := _tells(name.lower(), value, longest)) is not None]
+    return all(told) if told else None
+
+
+def _tells(name: str, value: Json, longest: int) -> bool | None:
+    if name in ("pages", "total_pages", "page_count") and isinstance(value, int):
+        return value <= 1
+    if name in ("total", "total_count", "total_results", "count") and isinstance(value, int):
+        return value <= longest
+    if "next" in name or "cursor" in name or name in ("has_more", "hasmore", "more", "truncated"):
+        return not value
+    return None
 
 
 def _done(tool: Tool, record: JsonObject, why: str) -> Shown | None:

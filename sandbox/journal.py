@@ -47,6 +47,8 @@ class Journal:
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     effects: Effects | None = None
+    settled: tuple[ToolCall, ...] = ()
+    """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
@@ -55,6 +57,16 @@ class Journal:
     _lost: dict[str, ToolCall] = field(default_factory=dict)
     _execution: int = -1
     _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def execution(self) -> int:
+        """The number of the execution that was opened last, from 0; -1 before the first."""
+        return self._execution
+
+    def refused(self, call: ToolCall) -> None:
+        """Record a call that was refused for its arguments: it is part of the execution, and answers nothing."""
+        if self.sink is not None:
+            self.sink(self._execution, call, True)
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
@@ -83,10 +95,18 @@ class Journal:
         self._places[call.index] = _Place(key, occurrence, entry, history, defaults, writes)
         if entry is not None and entry.known and (writes or entry.history == history):
             return _again(entry.call, call)
+        if (failed := self._failed_before(call, writes=writes)) is not None:
+            return _again(failed, call)
         if entry is None and (lost := self._lost.get(key)) is not None:
             said = f"not sent: an equal call is without an outcome ({lost.error})"
             return replace(call, outcome="not_run", error=said)
         return None
+
+    def _failed_before(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
+        was = self.settled[call.index] if call.index < len(self.settled) else None
+        if was is None or was.error is None or (writes and was.outcome == "unknown"):
+            return None
+        return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
     def earlier(self, index: int) -> tuple[ToolCall, float] | None:
         """The write without an outcome that an open call stands for, and when it was intended (Unix time)."""
@@ -96,7 +116,9 @@ class Journal:
     def key(self, index: int) -> str:
         """The idempotency key of an open call: one for each call of the run, whichever execution makes it."""
         place = self._places[index]
-        return hashlib.sha256(f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}".encode()).hexdigest()[
+            :32
+        ]
 
     def intend(self, call: ToolCall) -> None:
         """Record that `call` is about to be sent."""
@@ -135,8 +157,10 @@ class Journal:
 
     def completed(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
-        filed = [(entry.order, entry.call) for entries in self._done.values() for entry in entries if entry.known]
-        fresh = [((self._execution, call.index), call) for _, call in self._unfiled if call.outcome == "done"]
+        # Copies: another thread's call may come out meanwhile.
+        entries = [entry for found in list(self._done.values()) for entry in list(found)]
+        filed = [(entry.order, entry.call) for entry in entries if entry.known]
+        fresh = [((self._execution, call.index), call) for _, call in list(self._unfiled) if call.outcome == "done"]
         return [call for _, call in sorted([*filed, *fresh], key=lambda one: one[0])]
 
     def writes(self) -> tuple[ToolCall, ...]:

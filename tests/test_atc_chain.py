@@ -224,9 +224,9 @@ def test_a_write_without_consent_is_not_sent_and_pauses(solve, sent):
 
 
 def test_a_person_may_allow_or_refuse_a_write(solve, sent):
-    refused, _, _ = solve("print(send_mail(to='p1'))", ask_person=lambda tool, arguments: False)
+    refused, _, _ = solve("print(send_mail(to='p1'))", ask_person=lambda question: False)
     assert (refused.status, sent) == ("paused", [])
-    allowed, _, _ = solve("print(send_mail(to='p1')['mail_id'])", ask_person=lambda tool, arguments: True)
+    allowed, _, _ = solve("print(send_mail(to='p1')['mail_id'])", ask_person=lambda question: True)
     assert (allowed.status, len(sent)) == ("solved", 1)
 
 

@@ -125,7 +125,18 @@ def test_wrong_answers_solve_nothing(atc_, data: str) -> None:
 def test_a_model_writes_the_programs(atc_, data: str) -> None:
     replies = [f'```python\nprint(number_{number}()["value"])\n```' for number in (1, 9)]
     Path("replies.json").write_text(json.dumps(replies))
-    command = ("--data", data, "--split", "short", "--limit", "2", "--model", "scripted:replies.json")
+    command = (
+        "--data",
+        data,
+        "--split",
+        "short",
+        "--limit",
+        "2",
+        "--model",
+        "scripted:replies.json",
+        "--strategy",
+        "chain",
+    )
     code, out, err = atc_(*command, "--out", "rows.jsonl")
     assert code == 0, err
     assert out.startswith("solved   1 of 2 (50%")

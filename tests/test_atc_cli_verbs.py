@@ -106,6 +106,10 @@ def test_bench_list(atc_) -> None:
         "flights",
         "toolflow",
         "restbench",
+        "repair",
+        "blame",
+        "kills",
+        "injection",
         "sandbox",
     ]
 

@@ -71,7 +71,7 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("max_tools = true", "max_tools must be a whole number of at least 1, got True."),
         ("temperature = 3", "temperature must be a number from 0 to 2, got 3."),
         ("max_seconds = nan", "max_seconds must be a number of seconds above 0, got nan."),
-        ("strategy = 'react'", "strategy must be one of auto, chain, got 'react'."),
+        ("strategy = 'react'", "strategy must be one of auto, chain, stepwise, got 'react'."),
         ("tools = 3", "tools must be a list of tool sources, got 3."),
         ("tools = [3]", "tools must be a list of tool sources, got [3]."),
         ("model = ' '", "model must be a model's name, got ' '."),

@@ -236,7 +236,7 @@ def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("PRAGMA user_version = 99")
     other.close()
-    assert "written by a newer atc (format 99, this one knows 1); upgrade atc" in unusable(path)
+    assert "written by a newer atc (format 99, this one knows 2); upgrade atc" in unusable(path)
 
 
 def test_a_damaged_store_says_so(tmp_path: Path) -> None:
@@ -264,3 +264,28 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     assert "Permission denied; make it writable, or set ATC_STATE_DIR" in unusable(tmp_path / "runs.sqlite3")
+
+
+def test_a_store_of_the_first_format_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite3"
+    with Store(path) as store:
+        run = store.create("Old.")
+        drive(store, run)
+        store.finish(run, status="interrupted")
+    old = sqlite3.connect(path)
+    for statement in (
+        "DROP TABLE tools",
+        "DROP TABLE protocols",
+        "ALTER TABLE runs DROP COLUMN pins",
+        "ALTER TABLE calls DROP COLUMN baseline",
+        "ALTER TABLE calls DROP COLUMN note",
+        "PRAGMA user_version = 1",
+    ):
+        old.execute(statement)
+    old.commit()
+    old.close()
+    with Store(path) as store:
+        stored = store.load(run)
+        assert (stored.pins, stored.protocols, stored.calls[0].call.note) == (None, {}, None)
+        assert store.delete([run]) == 1
+        assert store.list() == []

@@ -162,7 +162,7 @@ def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, on_
     try:
         return effects.send(sending)
     finally:
-        assert len(intents) == 1
+        assert intents  # one before each sending
 
 
 def test_a_write_that_is_answered_is_sent_once():
@@ -226,7 +226,7 @@ def test_what_another_call_of_the_run_wrote_is_not_this_ones():
 @pytest.mark.parametrize(
     ("desk", "why"),
     [
-        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")]), "could not be asked before"),
+        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")] * 3), "could not be asked before"),
         (Desk(faults=[LOST], broken_reads=[None, *[ToolError(500, "no")] * 99]), "failed"),
         (Desk(faults=[DROPPED], pages=2), "does not tell"),
     ],
@@ -260,7 +260,7 @@ def test_with_a_key_it_is_sent_again_and_done_once():
 
 def test_a_key_does_not_help_a_service_that_stays_down():
     desk = Desk(faults=[DROPPED] * 9)
-    with pytest.raises(StillUnknown, match="sent 4 times"):
+    with pytest.raises(StillUnknown, match="none of its 4 sendings"):
         send(desk, verified=False, key="Idempotency-Key")
 
 

@@ -424,5 +424,7 @@ def test_a_refused_execution_counts_as_one_for_the_journal():
     journal.open()
     from sandbox.trace import ToolCall
 
-    journal.before(ToolCall(index=0, tool="f", arguments={}, line=1), writes=False, defaults={})
+    call = ToolCall(index=0, tool="f", arguments={}, line=1)
+    assert journal.before(call, writes=False, defaults={}) is None
+    journal.intend(call)
     assert heard == [1]

@@ -200,7 +200,7 @@ class Model(ScriptedModel):
 
 
 def worker(model: Model, open_shop: Any, sandbox: ZygoteSandbox, **config: Any) -> OpenWorker:
-    return agent_worker(open_shop, ask=model, sandbox=sandbox, config=Config(**config))
+    return agent_worker(open_shop, ask=model, sandbox=sandbox, config=Config(**{"strategy": "chain", **config}))
 
 
 def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from atc.agent import Agent
 from atc.config import Config
+from atc.consent import Question
 from atc.store import Store
 from atc.types import Solution
 from protocols.ask import Ask, Completion, Message
@@ -44,8 +45,8 @@ def agent_worker(
 ) -> OpenWorker:
     """Workers that give each item to an `Agent` over the item's candidates, in a world that was reset before.
 
-    Every write is allowed: what gating does is not measured here. Repeat 0 asks the model as `atc run` does; each
-    further repeat and each seed other than 0 draws samples of its own.
+    Every write is allowed, and every value: what gating does is not measured here. Repeat 0 asks the model as `atc run`
+    does; each further repeat and each seed other than 0 draws samples of its own.
     """
     config = replace(config, allow_writes=("all",))
 
@@ -58,13 +59,17 @@ def agent_worker(
                 world.reset()
                 toolbox = offered(world, item)
                 # Never closed: it would close the sandbox that all agents share.
-                agent = Agent(toolbox, model=shifted, sandbox=sandbox, config=config, store=store)
+                agent = Agent(toolbox, model=shifted, sandbox=sandbox, config=config, store=store, ask_person=_agrees)
                 solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
                 return answered(solution, world, toolbox)
 
             yield work
 
     return opened
+
+
+def _agrees(question: Question) -> bool:  # noqa: ARG001 - the shape of an AskPerson
+    return True
 
 
 def shared_agent(agent: Agent) -> OpenWorker:

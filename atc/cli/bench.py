@@ -16,6 +16,7 @@ from atc.cli.options import json_option, model_option, tools_option
 from atc.cli.output import print_columns, print_json, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
+from atc.strategies import NAMES
 
 _EPILOG = """\b
 Examples:
@@ -82,6 +83,10 @@ def list_(*, as_json: bool) -> None:
             "Solve RestBench's tasks against mocks of TMDB and Spotify.",
         ),
         "flights": ("atc.cli.bench:flights", "Ask the questions about flights and grade the answers."),
+        "repair": ("atc.cli.bench_repair:repair", "Compare ways of repair on the same faulty programs."),
+        "blame": ("atc.cli.bench_blame:blame", "Break programs and services; see whom attribution blames."),
+        "kills": ("atc.cli.bench_kills:kills", "Kill hosts in the middle of writing runs, and resume the runs."),
+        "injection": ("atc.cli.bench_injection:injection", "Attack by what tools say; count what reaches a service."),
         "sandbox": (
             "atc.cli.bench_sandbox:sandbox",
             "Run programs in every sandbox and see what holds and what it costs.",
@@ -98,7 +103,7 @@ def run() -> None:
 @click.option("--data", type=click.Path(path_type=Path), metavar="FILE", help="Questions, one JSON object a line.")
 @tools_option
 @model_option
-@click.option("--strategy", type=click.Choice(["auto", "chain"]), help="How a program is come by.")
+@click.option("--strategy", type=click.Choice(NAMES), help="How a program is come by.")
 @run_options
 def flights(*, data: Path | None, model: str | None, strategy: str | None, tools: tuple[str, ...], **run: Any) -> None:
     """Ask the questions about flights and grade the answers.

@@ -18,6 +18,7 @@ from atc.cli.output import escape_controls, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.config import Config
+from atc.strategies import NAMES
 
 if TYPE_CHECKING:
     from toolflow_bench.metrics import Row, Summary
@@ -44,7 +45,7 @@ Examples:
 @click.option("--api", type=click.Choice(["all", "tmdb", "spotify"]), default="all", show_default=True)
 @click.option(
     "--strategy",
-    type=click.Choice(["auto", "chain", "gold"]),
+    type=click.Choice([*NAMES, "gold"]),
     help="How a program is come by; gold replays the gold paths without a model.",
 )
 @model_option

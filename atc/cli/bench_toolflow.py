@@ -17,6 +17,7 @@ from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.config import Config
+from atc.strategies import NAMES
 
 if TYPE_CHECKING:
     from toolflow_bench.prices import Price
@@ -43,7 +44,7 @@ Examples:
 )
 @click.option(
     "--strategy",
-    type=click.Choice(["auto", "chain", *_MODELLESS]),
+    type=click.Choice([*NAMES, *_MODELLESS]),
     help="How a program is come by. echo, first and random are wrong answers without a model, gold is the right one.",
 )
 @model_option
@@ -59,6 +60,13 @@ Examples:
     metavar="FILE",
     help='USD per million tokens by model, TOML or JSON: "gpt-5-mini" = [0.25, 2.0].',
 )
+@click.option(
+    "--schemas",
+    type=click.Choice(["keep", "drop"]),
+    default="keep",
+    show_default=True,
+    help="drop: tools that do not say what they answer.",
+)
 @click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
 @run_options
 def toolflow(
@@ -70,6 +78,7 @@ def toolflow(
     sample: int | None,
     prices: Path | None,
     data: Path | None,
+    schemas: str,
     **run: Any,
 ) -> None:
     """Solve ToolFlow's tasks: 4 services, real data, graded by program.
@@ -88,7 +97,7 @@ def toolflow(
     table = load_prices(prices) if prices else LIST_PRICES
     blind = strategy if strategy in _MODELLESS else None
     config = load_config({"model": None if blind else model, "strategy": None if blind else strategy})[0]
-    with _workers(config, tasks[: options.limit], blind) as (name, open_worker):
+    with _workers(config, tasks[: options.limit], blind, described=schemas == "keep") as (name, open_worker):
         price = price_of(name, table)
         header = make_header(
             "toolflow",
@@ -101,6 +110,7 @@ def toolflow(
             sample=sample,
             price=_plain(price),
             **({"strategy": blind} if blind else {}),
+            **({"schemas": schemas} if schemas != "keep" else {}),
         )
         items = [Item.of(task) for task in tasks]
         status = measure(items, open_worker, header=header, config=config, options=options, price=price)
@@ -108,13 +118,18 @@ def toolflow(
 
 
 @contextmanager
-def _workers(config: Config, tasks: tuple[Task, ...], blind: str | None) -> Iterator[tuple[str, OpenWorker]]:
+def _workers(
+    config: Config, tasks: tuple[Task, ...], blind: str | None, *, described: bool
+) -> Iterator[tuple[str, OpenWorker]]:
     """The model's name and its workers; without a model the name is `none`."""
     from sandbox.choose import open_sandbox
+    from toolflow_bench.bare import bare
     from toolflow_bench.baselines import BASELINES, baseline_worker
     from toolflow_bench.workers import agent_worker
 
     open_world = _worlds(config, tasks)
+    if not described:
+        open_world = bare(open_world)
     with ExitStack() as stack:
         sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
         for baseline in BASELINES:

@@ -29,3 +29,23 @@ def model_option(verb: _Verb) -> _Verb:
 def json_option(verb: _Verb) -> _Verb:
     """`--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(verb)
+
+
+def trust_option(verb: _Verb) -> _Verb:
+    """`--trust RULE`, repeatable."""
+    return click.option(
+        "--trust",
+        multiple=True,
+        metavar="RULE",
+        help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or value=TEXT. Repeatable.",
+    )(verb)
+
+
+def on_unknown_option(verb: _Verb) -> _Verb:
+    """`--on-unknown`."""
+    return click.option(
+        "--on-unknown",
+        type=click.Choice(["stop", "retry-idempotent", "skip"]),
+        help="A write of which nothing tells whether it took effect: pause (default), send it again where repeating "
+        "changes nothing more, or go on without it.",
+    )(verb)

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from atc.agent import readable
+from atc.cli.asking import asker
+from atc.cli.options import on_unknown_option, trust_option
 from atc.cli.output import escape_controls, stderr_console
 from atc.cli.settings import load_config
+from atc.cli.solving import finish
 from atc.cli.view import RunView
 from atc.cli.wiring import open_agent
-from atc.types import Solution
-from protocols.jsontypes import JsonObject
-from protocols.toolbox import Tool
+from atc.strategies import NAMES
 
 _EPILOG = """\b
 Examples:
@@ -32,12 +33,14 @@ Examples:
     "--tools", multiple=True, metavar="SRC", help="OpenAPI file or URL, protocol folder, Python module. Repeatable."
 )
 @click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
-@click.option("--strategy", type=click.Choice(["auto", "chain"]), help="How the program is come by.")
+@click.option("--strategy", type=click.Choice(NAMES), help="How the program is come by.")
 @click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")
 @click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
 @click.option(
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
 )
+@trust_option
+@on_unknown_option
 @click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
@@ -53,17 +56,9 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
     """
     config, _ = load_config(flags)
     task = readable(sys.stdin.read() if task == "-" else task)
-    console = stderr_console()
-    view = RunView(console)
-
-    def ask_person(tool: Tool, arguments: JsonObject) -> bool:
-        return yes or _asked(view, tool, arguments)
-
-    can_ask = yes or (sys.stdin.isatty() and console.is_terminal)
-    with (
-        view,
-        open_agent(config, talk=view.say, progress=view.progress, ask_person=ask_person if can_ask else None) as agent,
-    ):
+    view = RunView(stderr_console())
+    ask_person = asker(yes=yes, aside=view.interrupted)
+    with view, open_agent(config, talk=view.say, progress=view.progress, ask_person=ask_person) as agent:
         if dry_run:
             tools, program, findings = agent.draft(task, observer=view)
             _print_draft(
@@ -71,50 +66,7 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
             )
             sys.exit(0 if program is not None and not findings else 1)
         solution = agent.run(task, observer=view)
-    if as_json:
-        click.echo(
-            json.dumps(
-                asdict(solution) | {"calls": solution.calls, "repairs": solution.repairs},
-                ensure_ascii=False,
-                default=repr,
-            )
-        )
-    elif solution.answer is not None:
-        click.echo(escape_controls(solution.answer, keep_newlines=True))
-    _conclude(solution, view)
-    sys.exit(0 if solution.status == "solved" else 1)
-
-
-def _conclude(solution: Solution, view: RunView) -> None:
-    """The last line on stderr: how it ended, what it took, where to look."""
-    took = (
-        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {solution.calls} calls,"
-        f" {solution.repairs} repairs, {solution.usage.input_tokens + solution.usage.output_tokens} tokens"
-    )
-    where = f" · run {solution.run}" if solution.run else ""
-    view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")
-    if solution.status == "solved":
-        return
-    last = solution.attempts[-1] if solution.attempts else None
-    if last is not None and last.paused and last.trace is not None and last.trace.failure is not None:
-        view.say(f"{last.trace.failure.message} Then run the task again.")
-    elif solution.limit:
-        view.say(f"The run's budget is spent: {solution.limit}. Raise it, or ask for less.")
-    elif last is not None and last.fault is not None:
-        view.say(last.fault.message)
-        if last.fault.kind == "unknown_outcome":
-            view.say(last.fault.evidence[-1])
-    if solution.run and solution.status == "failed":
-        view.say(f"See every attempt with: atc runs show {solution.run}")
-
-
-def _asked(view: RunView, tool: Tool, arguments: JsonObject) -> bool:
-    shown = json.dumps(dict(arguments), ensure_ascii=False, indent=2)
-    with view.interrupted():
-        click.echo(
-            escape_controls(f"{tool.alias} may change something. Arguments:\n{shown}", keep_newlines=True), err=True
-        )
-        return click.confirm("Send it?", default=False, err=True)
+    finish(solution, view, agent.toolbox, as_json=as_json)
 
 
 def _print_draft(tools: list[str], program: str | None, findings: list[dict[str, Any]], *, as_json: bool) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import click
 
+from atc.cli.lazy import LazyGroup
 from atc.cli.options import json_option
 from atc.cli.output import clipped, count, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
@@ -19,18 +20,32 @@ from protocols.jsontypes import Json
 _WIDTH = 200
 
 
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    verbs={
+        "list": ("atc.cli.runs:list_", "The latest runs, newest first."),
+        "show": ("atc.cli.runs:show", "Everything about RUN: its id, the beginning or the end of its id, or 'last'."),
+        "resume": ("atc.cli.runs_resume:resume", "Go on with a run that was paused, or whose process ended."),
+        "export": ("atc.cli.runs_export:export", "Write a run as a file that replays, or as a script of its own."),
+        "replay": ("atc.cli.runs_replay:replay", "Run an exported program again, its calls answered from the file."),
+        "test": ("atc.cli.runs_test:test", "Replay many files, for CI; --junit writes a report."),
+        "purge": ("atc.cli.runs_purge:purge", "Delete stored runs, down to the bytes in the file."),
+    },
+)
 def runs() -> None:
-    """See what earlier runs did. Every run is stored from its first moment."""
+    """See, resume, export and replay earlier runs.
+
+    Every run is stored from its first moment.
+    """
 
 
-@runs.command("list", epilog="Example: atc runs list --limit 5")
+@click.command("list", epilog="Example: atc runs list --limit 5")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Newest runs only.")
 @json_option
 def list_(*, limit: int, as_json: bool) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()[0]) as store:
-        found = store.list(limit)
+        found = [without_secrets(store.load(run.id)).summary for run in store.list(limit)]
     if as_json:
         print_json([asdict(run) for run in found])
     elif found:
@@ -39,18 +54,31 @@ def list_(*, limit: int, as_json: bool) -> None:
         say("No run is stored yet; 'atc run TASK' makes one.")
 
 
-@runs.command(epilog="Example: atc runs show last --prompts")
+@click.command(epilog="Example: atc runs show last --prompts")
 @click.argument("run")
 @click.option("--prompts", is_flag=True, help="Also show every prompt and reply.")
+@click.option("--reveal", is_flag=True, help="Show secrets, which otherwise are placeholders.")
 @json_option
-def show(run: str, *, prompts: bool, as_json: bool) -> None:
+def show(run: str, *, prompts: bool, reveal: bool, as_json: bool) -> None:
     """Everything about RUN: its id, the beginning or the end of its id, or 'last'."""
     with open_store(load_config()[0]) as store:
         stored = store.load(run)
+    if not reveal:
+        stored = without_secrets(stored)
     if as_json:
         print_json(_document(stored))
     else:
         print_text("\n".join(_page(stored, prompts=prompts)))
+
+
+def without_secrets(stored: StoredRun) -> StoredRun:
+    """The run with a placeholder for each secret, those that its prompts had."""
+    from atc.recording.recording import RecordedTools
+    from atc.redaction import Redactor
+
+    redact = Redactor(RecordedTools(stored.protocols))
+    redact.learn_run(stored)
+    return redact.value(replace(stored, protocols={}))
 
 
 def _document(stored: StoredRun) -> Json:
@@ -130,6 +158,7 @@ def _call(stored: StoredCall) -> str:
     if not stored.complete:
         result = "(no outcome was recorded)"
     how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    how += f" · {call.note}" if call.note is not None else ""
     return f"call {call.index:<3} {call.tool}({arguments}) → {_line(result)} · {how}"
 
 

@@ -20,11 +20,13 @@ def load_config(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     user_file: Path | None = None,
+    stored: Layer | None = None,
 ) -> tuple[Config, dict[str, str]]:
     """The configuration, and for each key where its value came from.
 
     Flags win over `ATC_*` variables, these over `atc.toml` in `cwd`, this over the user's file, this over defaults.
-    A flag that is None or empty was not given.
+    A flag that is None or empty was not given. `stored` are the settings of a run that goes on: only flags win over
+    them.
 
     Raises:
         InvalidConfig: a file, variable or flag that cannot be used.
@@ -37,6 +39,7 @@ def load_config(
         Layer(str(user), _read_toml(user)),
         Layer(PROJECT_FILE, _without_powers(_read_toml(project), user)),
         Layer("environment", _read_environment(env), lambda key: f"ATC_{key.upper()}", text=True),
+        *([stored] if stored else []),
         Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
     ]
     return merge(layers)
@@ -87,7 +90,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _without_powers(values: dict[str, Any], user: Path) -> dict[str, Any]:
     """A folder's own file, which may have come with a repository of others, decides neither secrets nor consent."""
-    for key in ("credentials", "allow_writes"):
+    for key in ("credentials", "allow_writes", "on_unknown", "trust"):
         if key in values:
             raise InvalidConfig(
                 f"{PROJECT_FILE}: {key!r} is not taken from a folder's file, which may be somebody else's; put it into"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import Any
@@ -10,18 +9,20 @@ from typing import Any
 import click
 
 from atc.cli.arguments import read_arguments, read_object, read_stdin
+from atc.cli.asking import asker
 from atc.cli.convert import export, import_
 from atc.cli.options import json_option, tools_option
-from atc.cli.output import escape_controls, json_text, print_columns, print_json, print_text, say
+from atc.cli.output import json_text, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
-from atc.consent import gated
+from atc.consent import Consent
 from protocols.errors import ToolError
 from protocols.jsontypes import JsonObject
 from protocols.protocol import dump
 from protocols.schema import violations
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
+from sandbox.journal import Journal
 
 
 @click.group()
@@ -98,9 +99,10 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
     with open_toolbox(config, talk=say) as toolbox:
         tool = toolbox.find(name)
         values = read_object(read_stdin(), tool) if arguments == ("-",) else read_arguments(arguments, tool)
-        can_ask = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-        gate = gated(toolbox.only([tool.alias]), allowed=config.allow_writes, ask_person=_ask if can_ask else None)
-        report = _report(gate[tool.alias], values)
+        consent = Consent(task="", config=config, ask_person=asker(yes=False), journal=Journal())
+        guarded = consent.guard(toolbox)[tool.alias]
+        consent.given(guarded, values)  # what a person types is theirs
+        report = _report(guarded, values)
     if as_json:
         print_json(report)
     elif report["error"] is None:
@@ -120,6 +122,8 @@ def _report(tool: Tool, values: JsonObject) -> dict[str, Any]:
     report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None, "status": None}
     report |= {"outcome": "done", "curl": None, "drift": []}
     try:
+        if tool.admit is not None:
+            tool.admit(values)
         report["result"] = tool.call(values)
     except ToolError as error:
         report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
@@ -130,12 +134,6 @@ def _report(tool: Tool, values: JsonObject) -> dict[str, Any]:
         found = violations(schema, report["result"]) if schema is not None else []
         report["drift"] = [f"{violation.path}: {violation.message}".lstrip(": ") for violation in found]
     return report | {"seconds": round(time.monotonic() - begun, 4)}
-
-
-def _ask(tool: Tool, values: JsonObject) -> bool:
-    say(f"{tool.alias} may change something. Arguments:")
-    click.echo(escape_controls(json.dumps(dict(values), ensure_ascii=False, indent=2), keep_newlines=True), err=True)
-    return click.confirm("Send it?", default=False, err=True)
 
 
 def _line_of(tool: Tool) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from atc.events import (
     ModelAsked,
     ModelReplied,
     ProgramWritten,
+    RouteChanged,
     ToolsChosen,
 )
 from atc.types import Finding
@@ -75,6 +76,8 @@ class RunView:
                 self._now(f"calling {event.call.tool} …")
             case CallEnded():
                 self._call(event.call)
+            case RouteChanged():
+                self.line("route", f"{event.to}: {event.why}", "yellow")
             case AttemptEnded():
                 if event.result.fault is not None and not event.result.findings and not event.result.paused:
                     self.line("fault", event.result.fault.message, "red")
@@ -118,11 +121,12 @@ class RunView:
         self._now("running the program …")
 
     def _call(self, call: ToolCall) -> None:
-        arguments = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in call.arguments.items())
         came = call.error if call.error is not None else shape(call.result, depth=1)
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
         style = "red" if call.error is not None else "green"
-        self.line("call", f"{call.tool}({arguments}) → {_clipped(str(came))} · {took}", style)
+        self.line("call", f"{told_call(call)} → {_clipped(str(came))} · {took}", style)
+        if call.note is not None and not call.reused:
+            self.line("settled", call.note, "yellow")
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True, highlight=False)
@@ -130,6 +134,12 @@ class RunView:
     def _now(self, doing: str) -> None:
         if self._status is not None:
             self._status.update(escape_controls(doing))
+
+
+def told_call(call: ToolCall) -> str:
+    """A call as a program writes it: `send_mail(to="p1")`."""
+    arguments = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in call.arguments.items())
+    return f"{call.tool}({arguments})"
 
 
 def _finding(finding: Finding) -> str:

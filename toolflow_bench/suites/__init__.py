@@ -44,9 +44,13 @@ SUITES: Mapping[str, Suite] = {
 SUMMARIES: Mapping[str, str] = {name: suite.summary for name, suite in SUITES.items()} | {
     "toolflow": "tasks of several calls over four services on real data, long and short",
     "restbench": "TMDB's 100 and Spotify's 57 tasks against mocks; paths are judged, answers are not",
+    "repair": "faulty first programs, and short tasks from nothing: what each way of repair is worth",
+    "blame": "gold programs and services broken one at a time: whether attribution names the call and the path",
+    "kills": "writing runs whose host is killed, and resumed: no write twice, none lost",
+    "injection": "hostile tool output and descriptions against the gate, and how often it asks needlessly",
     "sandbox": "hostile and ordinary programs, latency and a soak of every sandbox",
 }
-"""What can be measured: the suites of questions, ToolFlow's tasks, and the sandboxes, which need no model."""
+"""What can be measured. From `blame` on no model is needed."""
 
 
 def find_suite(name: str) -> Suite:

@@ -1,0 +1,81 @@
+"""What `atc run` and `atc runs resume` share: the result on stdout, and how it ended on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import NoReturn
+
+import click
+
+from atc.cli.output import escape_controls
+from atc.cli.view import RunView, told_call
+from atc.redaction import Redactor
+from atc.types import Solution
+from protocols.toolbox import Toolbox
+
+
+def finish(solution: Solution, view: RunView, tools: Toolbox, *, as_json: bool) -> NoReturn:
+    """Print the solution and exit: 0 solved, 1 failed or paused.
+
+    The answer is the user's, who asked for it; in all else secrets are placeholders.
+    """
+    redact = Redactor(tools)
+    redact.learn_attempts(solution.attempts)
+    shown = redact.value(solution)
+    if as_json:
+        plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}
+        click.echo(json.dumps(plain, ensure_ascii=False, default=repr))
+    elif solution.answer is not None and solution.status == "solved":
+        click.echo(escape_controls(solution.answer, keep_newlines=True))
+    _conclude(shown, view)
+    sys.exit(0 if solution.status == "solved" else 1)
+
+
+def _conclude(solution: Solution, view: RunView) -> None:
+    """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
+    took = (
+        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {solution.calls} calls,"
+        f" {solution.repairs} repairs, {solution.usage.input_tokens + solution.usage.output_tokens} tokens"
+    )
+    where = f" · run {solution.run}" if solution.run else ""
+    view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")
+    for call in solution.orphans:
+        view.line("left", f"{told_call(call)}: an earlier program made it, the answer's does not", "yellow")
+    for call in solution.unknown:
+        view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
+    if solution.status == "paused":
+        _say_how_to_resume(solution, view)
+    elif solution.status == "failed":
+        _say_why(solution, view)
+
+
+def _say_how_to_resume(solution: Solution, view: RunView) -> None:
+    last = solution.attempts[-1] if solution.attempts else None
+    failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
+    resume = f"atc runs resume {solution.run}" if solution.run else ""
+    if failure is None:
+        view.say(f"It would answer: {solution.answer}")
+        view.say(f"To let what is left stand: {resume} --accept-orphans" if resume else "Undo what is left by hand.")
+        return
+    view.say(failure.message)
+    if not resume:
+        return
+    if solution.unknown:
+        view.say(
+            f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
+            " --on-unknown skip. To look once more: the command without either."
+        )
+    elif resume not in failure.message:
+        view.say(f"Go on with: {resume}")
+
+
+def _say_why(solution: Solution, view: RunView) -> None:
+    last = solution.attempts[-1] if solution.attempts else None
+    if solution.limit:
+        view.say(f"The run's budget is spent: {solution.limit}. Raise it, or ask for less.")
+    elif last is not None and last.fault is not None:
+        view.say(last.fault.message)
+    if solution.run:
+        view.say(f"See every attempt with: atc runs show {solution.run}")

@@ -1,0 +1,75 @@
+"""What a run did before it was interrupted or paused, so that going on repeats none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from atc.stored import StoredRun
+from atc.types import Attempt, Usage
+from protocols.ask import Completion, Message
+from protocols.toolbox import Toolbox
+from sandbox.contract import contract
+from sandbox.journal import Recorded
+
+
+class Past:
+    """The replies and attempts of a run's earlier life, given back in their order.
+
+    A strategy runs as it did at first: prompts that were answered get the same replies, attempts that came to an end
+    are not executed again. As soon as a prompt differs (a tool has changed), the rest is of no use any more.
+    """
+
+    def __init__(self, stored: StoredRun | None = None) -> None:
+        self._attempts = stored.attempts if stored else ()
+        self._exchanges = stored.exchanges if stored else ()
+        self._next = 0
+        self._over = False
+
+    @property
+    def usage(self) -> Usage:
+        """What the replies took when they were given."""
+        from atc.stored import used_so_far
+
+        return used_so_far(self._exchanges)
+
+    def reply(self, messages: Sequence[Message], redact: Callable[[str], str] = str) -> Completion | None:
+        """The reply that was given to this prompt when it was this prompt's turn.
+
+        `redact` knows secrets by now that it did not know when the first prompts were stored.
+        """
+        if self._over or self._next >= len(self._exchanges):
+            return None
+        known = self._exchanges[self._next]
+        asked = [replace(message, content=redact(message.content)) for message in known.messages]
+        if known.reply is None or asked != list(messages):
+            self._over = True
+            return None
+        self._next += 1
+        return Completion(text=known.reply, model=known.model)
+
+    def attempt(self, number: int) -> Attempt | None:
+        """The attempt of this number, unless it did not come to its end or was paused: then it is executed again."""
+        if self._over or number >= len(self._attempts):
+            return None
+        found = self._attempts[number]
+        ended = found.trace is not None or found.fault is not None
+        return found if ended and not found.paused else None
+
+
+def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
+    """The stored calls by execution, as a journal takes them over. Calls of tools that are gone are left out."""
+    executions: list[list[Recorded]] = [[] for _ in range(_highest(call.execution for call in stored.calls) + 1)]
+    for found in stored.calls:
+        tool = tools.get(found.call.tool)
+        if tool is None:
+            continue
+        writes, defaults = tool.protocol.writes, contract(tool.protocol).defaults
+        executions[found.execution].append(
+            Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
+        )
+    return executions
+
+
+def _highest(numbers: Iterable[int]) -> int:
+    return max(numbers, default=-1)

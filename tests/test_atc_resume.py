@@ -1,0 +1,574 @@
+"""Runs that were interrupted, killed or paused, and go on: nothing is asked or written a second time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.store import RunEnded, RunTaken, Store, UnknownRun
+from protocols.invoke import Invoker
+from protocols.sources import load_tools
+from sandbox.zygote import ZygoteSandbox
+from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
+from toolflow_bench.kills.cases import Kill
+from toolflow_bench.kills.gate import Gate, Trap, Victim
+from toolflow_bench.kills.judge import writes_of
+from toolflow_bench.kills.mortal import MortalStore
+from toolflow_bench.kills.nursery import Nursery
+from toolflow_bench.services.control import reset, set_faults
+from toolflow_bench.services.faults import Fault, Faults
+from toolflow_bench.services.operation import Arguments, Operation, Parameter
+from toolflow_bench.services.rest import build_app
+from toolflow_bench.services.routes import Routes
+from toolflow_bench.services.serve import serve
+
+ROOT = Path(__file__).resolve().parent.parent
+MAIN = "from atc.cli.main import main; main()"
+TASK = "Note 'one', star it, mail 'three', note 'four', and say how many notes there are."
+MAIL = 'send_mail(text="three")'
+PROGRAM = f"""
+note = add_note(text="one")
+star_note(note_id=note["note_id"], stars=3)
+{MAIL}
+add_note(text="four")
+print(len(list_notes()))
+"""
+GOLD = ["add_note one", "star_note 3", "send_mail three", "add_note four"]
+
+
+def star(context: Context, arguments: Arguments) -> dict:
+    return context.state.change(
+        "notes", arguments["note_id"], otherwise="there is no note of this id.", stars=arguments["stars"]
+    )
+
+
+def mail(context: Context, arguments: Arguments) -> dict:
+    context.state.add("mails", {"text": arguments["text"]}, id_field="mail_id", prefix="ma")
+    return {"sent": True}
+
+
+def pins(context: Context, arguments: Arguments) -> dict:
+    return {"pins": context.state.all("pins")[: arguments["limit"]]}
+
+
+def pin(context: Context, arguments: Arguments) -> dict:
+    return dict(context.state.add("pins", {"text": arguments["text"]}, id_field="pin_id", prefix="pi"))
+
+
+PIN = {
+    "type": "object",
+    "properties": {"pin_id": {"type": "string"}, "text": {"type": "string"}},
+    "required": ["pin_id", "text"],
+    "additionalProperties": False,
+}
+PINS = {
+    "type": "object",
+    "properties": {"pins": {"type": "array", "items": {"$ref": "#/components/schemas/Pin"}}},
+    "required": ["pins"],
+    "additionalProperties": False,
+}
+SENT = {"type": "object", "properties": {"sent": {"type": "boolean"}}, "required": ["sent"]}
+ALL_SCHEMAS = {**SCHEMAS, "Sent": {**SENT, "additionalProperties": False}, "Pin": PIN, "Pins": PINS}
+ALL = (
+    *(operation for operation in OPERATIONS if operation.id != "get_trouble"),
+    Operation(
+        id="star_note",
+        path="/notes/{note_id}/stars",
+        method="PUT",
+        description="Give a note stars.",
+        returns="Note",
+        handler=star,
+        parameters=(
+            Parameter(name="note_id", schema=TEXT, description="Its id."),
+            Parameter(name="stars", schema={"type": "integer", "minimum": 0}, description="How many."),
+        ),
+        missing="There is no note of this id.",
+        verified_by="list_notes",
+    ),
+    Operation(
+        id="send_mail",
+        path="/mails",
+        method="POST",
+        description="Send a mail at once. Nothing lists it.",
+        returns="Sent",
+        handler=mail,
+        parameters=(Parameter(name="text", schema=TEXT, description="What it says."),),
+    ),
+    Operation(
+        id="add_pin",
+        path="/pins",
+        method="POST",
+        description="Pin a text. The same text may be pinned several times.",
+        returns="Pin",
+        handler=pin,
+        parameters=(Parameter(name="text", schema=TEXT, description="What to pin."),),
+        verified_by="list_pins",
+    ),
+    Operation(
+        id="list_pins",
+        path="/pins",
+        description="The oldest pins.",
+        returns="Pins",
+        handler=pins,
+        parameters=(
+            Parameter(
+                name="limit",
+                schema={"type": "integer", "minimum": 1, "default": 3},
+                description="Most pins.",
+                required=False,
+            ),
+        ),
+    ),
+)
+
+
+class Interrupted(BaseException):
+    """Ends a run in a process that is not ours to kill."""
+
+
+class Notes:
+    """The notes service in this process, with a gate before it."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        info = {"title": "Notes", "version": "1"}
+        app = build_app(ALL, context=Context(), info=info, schemas=ALL_SCHEMAS, close=lambda: None)
+        self.served = stack.enter_context(serve(app))
+        self.trap = Trap()
+        app.middleware_stack = Gate(app.middleware_stack, Routes(ALL), self.trap, slow_seconds=0.0, late_seconds=0.7)
+        invoker = Invoker()
+        stack.callback(invoker.close)
+        self.toolbox = load_tools(self.served.document_url, invoker=invoker)
+
+    @property
+    def wrote(self) -> list[str]:
+        """What was written, in order: the operation, and what it was given first."""
+        written = writes_of(self.served.app.state.control.requests)
+        return [" ".join([name, *map(str, list(json.loads(arguments).values())[-1:])]) for name, arguments in written]
+
+    @property
+    def asked(self) -> list[str]:
+        """Every call that reached the service, in order."""
+        return [record.operation for record in self.served.app.state.control.requests if record.operation]
+
+
+@pytest.fixture(scope="module")
+def running():
+    with ExitStack() as stack:
+        yield Notes(stack)
+
+
+@pytest.fixture
+def notes(running):
+    reset(running.served.app, log=True)
+    set_faults(running.served.app, None)
+    return running
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as warm:
+        yield warm
+
+
+# --- killed processes
+
+
+@pytest.fixture(scope="module")
+def nursery(running, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nursery")
+    with Nursery([running.served.document_url], backend="zygote", folder=folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def host(nursery, notes, tmp_path):
+    """Lets a host process begin the run in this test's folder, or go on with it; gives how it ended."""
+    order = {"task": TASK, "program": PROGRAM, "candidates": list(notes.toolbox)}
+    order |= {"folder": str(tmp_path), "settle_seconds": 1.4}
+
+    def run(kill: Kill | None = None, **changed):
+        return nursery.host({**order, **changed}, kill=kill, on_birth=lambda victim: notes.trap.arm(kill, victim))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("moment", "nth"),
+    [
+        ("asked", 0),
+        ("intended", 0),
+        ("intended", 1),
+        ("working", 1),
+        ("dropped", 0),
+        ("applied", 0),
+        ("applied", 1),
+        ("replied", 0),
+        ("replied", 1),
+        ("stored", 1),
+        ("attempted", 0),
+        ("finished", 0),
+    ],
+)
+def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
+    """The first write has a key, the second is verified by a read."""
+    assert host(Kill(moment=moment, nth=nth)).exit == -9
+    end = host()
+    assert end.crashed is None
+    assert (end.ended["status"], end.ended["answer"]) == ("solved", "2"), end.ended
+    assert notes.wrote == GOLD
+
+
+@pytest.mark.parametrize("moment", ["intended", "applied", "replied"])
+def test_what_nobody_can_know_pauses_and_stays_so(host, notes, moment) -> None:
+    assert host(Kill(moment=moment, nth=2)).exit == -9
+    for _ in range(2):
+        end = host()
+        assert (end.ended["status"], end.ended["answer"]) == ("paused", None)
+        assert end.ended["failure"].startswith("paused: UnknownOutcome: send_mail may or may not have taken effect")
+        assert notes.wrote == (GOLD[:2] if moment == "intended" else GOLD[:3])
+
+
+@pytest.mark.parametrize("second", ["intended", "applied", "stored"])
+def test_a_run_that_is_killed_again_while_it_goes_on_still_comes_to_its_end(host, notes, second) -> None:
+    assert host(Kill(moment="applied", nth=1)).exit == -9
+    assert host(Kill(moment=second, writes=False)).exit == -9
+    assert host().ended["status"] == "solved"
+    assert notes.wrote == GOLD
+
+
+def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
+    """The service is still at work on it when the run goes on, and the read does not show it yet."""
+    assert host(Kill(moment="late", nth=1)).exit == -9
+    assert host().ended["status"] == "solved"
+    assert notes.wrote == GOLD
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_an_answer_that_is_lost_on_the_way_is_no_reason_to_write_again(host, notes, seed) -> None:
+    """Nobody is killed; answers are lost after the work was done."""
+    set_faults(notes.served.app, Faults(rate_drop_after=0.3, seed=seed))
+    status = host().ended["status"]
+    lost = [record.operation for record in notes.served.app.state.control.requests if record.fault and record.wrote]
+    assert lost
+    assert status == ("paused" if "send_mail" in lost else "solved")
+    assert notes.wrote == (GOLD[:3] if "send_mail" in lost else GOLD)
+
+
+@pytest.mark.parametrize(("moment", "nth"), [("intended", 2), ("dropped", 4), ("applied", 3), ("working", 4)])
+def test_writes_that_are_under_way_together_are_told_apart(host, notes, moment, nth) -> None:
+    """Two of them are equal, others change the same list."""
+    program = """
+import asyncio
+ids = [add_note(text=text)["note_id"] for text in ("a", "b")]
+async def main():
+    stars = [asyncio.to_thread(star_note, note_id=one, stars=3) for one in ids]
+    pins = [asyncio.to_thread(add_pin, text="same") for _ in range(2)]
+    await asyncio.gather(*stars, *pins, asyncio.to_thread(add_note, text="c"))
+asyncio.run(main())
+print(len(list_notes()), len(list_pins(limit=9)))
+"""
+    assert host(Kill(moment=moment, nth=nth), program=program).exit == -9
+    end = host(program=program)
+    expected = ["add_note a", "add_note b", "add_note c", "add_pin same", "add_pin same", "star_note 3", "star_note 3"]
+    if end.ended["status"] == "solved":
+        assert (end.ended["answer"], sorted(notes.wrote)) == ("3 2", expected)
+    else:  # the list of pins gives a part of them: that one is not there proves nothing
+        assert "add_pin may or may not have taken effect" in end.ended["failure"]
+        assert not Counter(notes.wrote) - Counter(expected)
+
+
+def test_what_a_page_does_not_show_may_be_there(host, notes) -> None:
+    program = "for n in range(4):\n    add_pin(text=f'{n}')\nprint('done')"
+    assert host(Kill(moment="applied", nth=3), program=program).exit == -9
+    assert host(program=program).ended["status"] == "paused"
+    assert notes.wrote == ["add_pin 0", "add_pin 1", "add_pin 2", "add_pin 3"]
+
+
+def test_what_was_sent_again_is_waited_for_anew(host, notes) -> None:
+    """The second process sends it again and is killed while the service works, long after the first intent."""
+    assert host(Kill(moment="dropped", nth=1)).exit == -9
+    assert host(Kill(moment="late")).exit == -9
+    assert host().ended["status"] == "solved"
+    assert notes.wrote == GOLD
+
+
+def test_a_read_that_fails_once_before_a_write_is_made_again(host, notes) -> None:
+    class Second(Faults):
+        def draw(self, number: int) -> Fault:
+            return replace(super().draw(number), kind="500" if number == 2 else None)
+
+    set_faults(notes.served.app, Second())
+    assert host(Kill(moment="dropped", nth=1)).exit == -9
+    assert host().ended["status"] == "solved"
+    assert notes.wrote == GOLD
+
+
+# --- interrupted in this process
+
+
+@pytest.fixture
+def agent(notes, sandbox, tmp_path):
+    """Makes an agent over the stored runs, with a model of these replies; `kill` says when it is interrupted."""
+
+    @contextmanager
+    def made(*replies: str, kill: Kill | None = None, **settings):
+        def interrupt(moment, call):
+            raise Interrupted(moment)
+
+        writes = {name for name, tool in notes.toolbox.items() if tool.protocol.writes}
+        config = Config(**{"allow_writes": ("all",), "samples": 1, "settle_seconds": 0.2, **settings})
+        model = ScriptedModel(*replies)
+        with MortalStore(tmp_path / "runs.sqlite", kill=kill, writes=writes.__contains__, told=interrupt) as store:
+            yield Agent(notes.toolbox, model=model, sandbox=sandbox, config=config, store=store)
+
+    return made
+
+
+def interrupted(agent, *replies: str, kill: Kill, **settings) -> None:
+    with agent(*replies, kill=kill, **settings) as first, pytest.raises(Interrupted):
+        first.run(TASK)
+
+
+@pytest.mark.parametrize("moment", ["asked", "intended", "replied", "stored", "attempted"])
+def test_an_interrupted_run_goes_on_where_it_was(agent, notes, moment) -> None:
+    interrupted(agent, PROGRAM, kill=Kill(moment=moment, nth=1))
+    with agent() as second:  # a model without replies: being asked anything would fail
+        solution = second.resume("last")
+    assert (solution.status, solution.answer) == ("solved", "2")
+    assert notes.wrote == GOLD
+    assert solution.unknown == solution.orphans == ()
+
+
+def test_what_was_interrupted_before_it_was_sent_is_known_not_to_have_happened(agent, notes) -> None:
+    interrupted(agent, PROGRAM, kill=Kill(moment="intended", nth=2))
+    with agent() as second:
+        assert second.resume("last").status == "solved"
+    assert notes.wrote == GOLD
+
+
+def test_an_unknown_write_that_is_skipped_is_not_sent_again(agent, notes) -> None:
+    program = PROGRAM.replace(MAIL, f"try:\n    {MAIL}\nexcept ToolError:\n    print('not sent')")
+    interrupted(agent, program, kill=Kill(moment="replied", nth=2))
+    with agent() as second:
+        paused = second.resume("last")
+    assert paused.status == "paused"
+    assert [call.tool for call in paused.unknown] == ["send_mail"]
+    with agent(on_unknown="skip") as third:
+        assert third.resume("last").answer == "not sent\n2"
+    assert notes.wrote == GOLD
+
+
+def test_a_person_may_say_that_the_write_in_doubt_did_not_happen(agent, host, notes) -> None:
+    assert host(Kill(moment="dropped", nth=2)).exit == -9
+    with agent() as second:
+        assert second.resume("last").status == "paused"
+        solution = second.resume("last", resend=True)
+    assert (solution.status, solution.answer, solution.unknown) == ("solved", "2", ())
+    assert notes.wrote == GOLD
+
+
+@pytest.mark.parametrize(("moment", "nth"), [("intended", 0), ("replied", 1), ("stored", 3)])
+def test_a_program_that_grows_by_pieces_goes_on_with_the_next_one(agent, notes, moment, nth) -> None:
+    pieces = [
+        "note = add_note(text='one')\nprint(note)",
+        "star = star_note(note_id=note['note_id'], stars=3)\nprint(star)",
+        "mail = send_mail(text='three')\nlast = add_note(text='four')\nprint(mail, last)",
+        "print('ANSWER:', len(list_notes()))",
+    ]
+    asked = []
+
+    def next_piece(messages) -> str:
+        said = "".join(message.content for message in messages if message.role == "assistant")
+        asked.append(sum(piece.partition("\n")[0] in said for piece in pieces))
+        return pieces[asked[-1]]
+
+    replies = [next_piece] * len(pieces)
+    interrupted(agent, *replies, kill=Kill(moment=moment, nth=nth), strategy="stepwise")
+    with agent(*replies, strategy="stepwise") as second:
+        assert second.resume("last").answer == "2"
+    assert asked == [0, 1, 2, 3]
+    assert notes.wrote == GOLD
+
+
+def test_reads_that_were_answered_are_not_made_again(agent, notes) -> None:
+    program = "a = list_notes()\nadd_note(text='one')\nb = list_notes()\nprint(len(a), len(b))"
+    interrupted(agent, program, kill=Kill(moment="attempted"))
+    before = list(notes.asked)
+    with agent() as second:
+        assert second.resume("last").answer == "0 1"
+    assert notes.asked == before
+
+
+def test_random_numbers_clock_and_ids_are_those_of_the_first_process(agent, notes) -> None:
+    program = (
+        "import random, time, uuid\n"
+        "for _ in range(2):\n"
+        "    add_note(text=f'{random.random():.6f} {uuid.uuid4().hex[:6]} {time.time():.0f}')\n"
+        "send_mail(text='done')\nprint(len(list_notes()))"
+    )
+    interrupted(agent, program, kill=Kill(moment="replied", nth=1))
+    first = list(notes.wrote)
+    with agent() as second:
+        assert second.resume("last").answer == "2"
+    assert notes.wrote == [*first, "send_mail done"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["add_note(text='one')\nprint(list_notes()[0]['title'])", "add_note(text='one')\nprint(1 // 0)"],
+    ids=["stopped by the check", "failed"],
+)
+def test_replies_that_were_given_answer_the_same_prompts(agent, notes, wrong) -> None:
+    right = "add_note(text='one')\nadd_note(text='two')\nprint(list_notes()[0]['text'])"
+    kill = Kill(moment="replied", nth=1)
+    interrupted(agent, wrong, right, kill=kill, max_repairs=2)
+    with agent(max_repairs=2) as second:
+        solution = second.resume("last")
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "one", 1)
+    assert len(solution.attempts) == 2
+    assert notes.wrote == ["add_note one", "add_note two"]
+
+
+def test_what_the_model_had_not_answered_is_asked(agent, notes) -> None:
+    def leave(messages):
+        raise Interrupted
+
+    with agent(leave) as first, pytest.raises(Interrupted):
+        first.run(TASK)
+    with agent(PROGRAM) as second:
+        assert second.resume("last").answer == "2"
+    assert notes.wrote == GOLD
+
+
+def test_consent_that_was_missing_can_be_given_later(agent, notes) -> None:
+    with agent(PROGRAM, allow_writes=("add_note",)) as first:
+        paused = first.run(TASK)
+    assert (paused.status, notes.wrote) == ("paused", GOLD[:1])
+    assert paused.unknown == ()
+    with agent() as second:
+        assert second.resume(paused.run).answer == "2"
+    assert notes.wrote == GOLD
+
+
+def test_a_run_that_is_over_or_unknown_is_not_resumed(agent, notes) -> None:
+    with agent(PROGRAM) as first:
+        run = first.run(TASK).run
+        with pytest.raises(RunEnded, match="nothing to resume"):
+            first.resume(run)
+        with pytest.raises(UnknownRun):
+            first.resume("nothing-like-it")
+    assert notes.wrote == GOLD
+
+
+def test_an_agent_without_a_store_has_nothing_to_resume(notes, sandbox) -> None:
+    with pytest.raises(ValueError, match="without a store"):
+        Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox).resume("last")
+
+
+# --- through the command line
+
+
+class Command:
+    """`atc` in a process of its own, over the notes service, with its state in one folder."""
+
+    def __init__(self, notes: Notes, folder: Path) -> None:
+        self.notes, self.state = notes, folder / "state"
+        self._script = folder / "script.json"
+        self._script.write_text(json.dumps([PROGRAM]), encoding="utf-8")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ATC_", "OPENAI_"))}
+        self._environment = kept | {
+            "ATC_STATE_DIR": str(self.state),
+            "ATC_TOOLS": notes.served.document_url,
+            "ATC_MODEL": f"scripted:{self._script}",
+            "ATC_SAMPLES": "1",
+            "ATC_SETTLE_SECONDS": "0.5",
+            "XDG_CONFIG_HOME": str(folder),
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", MAIN, *arguments],
+            env=self._environment,
+            cwd=self.state.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        with self.start(*arguments) as process:
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def killed(self, kill: Kill) -> None:
+        """A run that is killed at a moment that the service sees."""
+        with self.start("run", TASK, "--allow-writes", "all") as process, Victim(process.pid) as victim:
+            self.notes.trap.arm(kill, victim)
+            process.communicate(timeout=60)
+        assert process.returncode == -9
+
+
+@pytest.fixture
+def command(notes, tmp_path) -> Command:
+    return Command(notes, tmp_path)
+
+
+def test_a_killed_command_whose_write_nothing_shows_is_paused(command, notes) -> None:
+    command.killed(Kill(moment="applied", nth=2))
+    status, out, err = command("runs", "resume", "last")
+    assert (status, out) == (1, "")
+    assert "send_mail may or may not have taken effect" in " ".join(err.split())
+    assert notes.wrote == GOLD[:3]
+
+
+class Held(Victim):
+    """A process that waits for an answer, and is killed when the word is given, or at the end."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(pid)
+        self.waiting, self.condemned = threading.Event(), threading.Event()
+
+    def kill(self) -> None:
+        self.waiting.set()
+        self.condemned.wait(60)
+        super().kill()
+
+    def __exit__(self, *error) -> None:
+        self.condemned.set()
+        super().__exit__(*error)
+
+
+def test_a_run_belongs_to_the_process_that_works_on_it(command, notes, sandbox) -> None:
+    """While it lives nobody else can resume the run; when it is dead, anybody can."""
+    with command.start("run", TASK, "--allow-writes", "all") as process, Held(process.pid) as victim:
+        notes.trap.arm(Kill(moment="applied", nth=1), victim)
+        assert victim.waiting.wait(60)
+        with Store(command.state / "runs.sqlite") as store:
+            agent = Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox, store=store)
+            with pytest.raises(RunTaken, match=f"process {process.pid}"):
+                agent.resume("last")
+        status, _, err = command("runs", "resume", "last")
+        assert status == 2, err
+        assert f"process {process.pid}" in " ".join(err.split())
+        victim.condemned.set()
+        process.communicate(timeout=60)
+    assert process.returncode == -9
+    with Store(command.state / "runs.sqlite") as store:
+        assert store.load("last").summary.status == "interrupted"
+    status, out, err = command("runs", "resume", "last")
+    assert (status, out) == (0, "2\n"), err
+    assert notes.wrote == GOLD
