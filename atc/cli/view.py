@@ -77,7 +77,8 @@ class RunView:
             case CallEnded():
                 self._call(event.call)
             case RouteChanged():
-                self.line("route", f"{event.to}: {event.why}", "yellow")
+                name = {"stepwise": "step by step"}.get(event.to, event.to)
+                self.line("route", f"changing to {name}: {event.why}", "yellow")
             case AttemptEnded():
                 if event.result.fault is not None and not event.result.findings and not event.result.paused:
                     self.line("fault", event.result.fault.message, "red")
