@@ -120,7 +120,10 @@ def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.Capt
         store.finish(run, status="interrupted", error="KeyboardInterrupt()")
     assert _guarded(["runs", "show", run]) == 0
     out = capsys.readouterr().out
-    assert 'calls of an attempt that did not end\ncall 0   find(name="Bo") → (no outcome was recorded)' in out
+    assert (
+        'calls of executions that broke off or were begun again\ncall 0   find(name="Bo") → (no outcome was recorded)'
+        in out
+    )
     assert "error    KeyboardInterrupt()" in out
     assert _guarded(["runs", "show", run, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["unfinished_calls"]) == 1

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atc.cli.bench_report import report
@@ -373,6 +373,7 @@ def test_figures_are_spelt(shown: str, expected: str) -> None:
 
 
 @given(st.lists(st.floats(0, 1e9).map(lambda value: value if value > 1e-9 else 0.0), min_size=1, max_size=12))
+@example([980392157.0])
 def test_a_scale_holds_every_value_in_order(values: list[float]) -> None:
     scale = fit(values, 50, 550)
     places = [scale(value) for value in sorted(values)]

@@ -59,7 +59,9 @@ def agent_worker(
                 world.reset()
                 toolbox = offered(world, item)
                 # Never closed: it would close the sandbox that all agents share.
-                agent = Agent(toolbox, model=shifted, sandbox=sandbox, config=config, store=store, ask_person=_agrees)
+                agent = Agent(
+                    toolbox, model=shifted, sandbox=sandbox, config=config, store=store, ask_person=agree_to_all
+                )
                 solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
                 return answered(solution, world, toolbox)
 
@@ -68,7 +70,8 @@ def agent_worker(
     return opened
 
 
-def _agrees(question: Question) -> bool:  # noqa: ARG001 - the shape of an AskPerson
+def agree_to_all(question: Question) -> bool:  # noqa: ARG001 - the shape of an AskPerson
+    """What stands for a person where consent is not what is measured."""
     return True
 
 

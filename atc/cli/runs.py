@@ -110,7 +110,7 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     for number, attempt in enumerate(stored.attempts, start=1):
         lines += ["", f"attempt {number}", *_numbered(attempt.program.source), *_outcome(attempt)]
     if unfinished := _unfinished(stored):
-        lines += ["", "calls of an attempt that did not end", *map(_call, unfinished)]
+        lines += ["", "calls of executions that broke off or were begun again", *map(_call, unfinished)]
     if prompts:
         for exchange in stored.exchanges:
             lines += ["", f"prompt ({exchange.purpose})"]

@@ -21,7 +21,7 @@ from toolflow_bench.repairs.log import Executions, Sent, counted
 from toolflow_bench.repairs.plain import solve_plainly
 from toolflow_bench.runner import Answered, Item
 from toolflow_bench.services.log import RequestRecord
-from toolflow_bench.workers import WorldLike, answered, offered
+from toolflow_bench.workers import WorldLike, agree_to_all, answered, offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +134,12 @@ class Bench:
         first = FirstGiven(self._ask, opening.reply)
         config = replace(config, repair=arm.way or "none")
         # Never closed: it would close the sandbox that all arms share.
-        agent = Agent(toolbox, model=first, sandbox=self._sandbox, config=config, store=self._store)
+        agent = Agent(
+            toolbox,
+            model=first,
+            sandbox=self._sandbox,
+            config=config,
+            store=self._store,
+            ask_person=agree_to_all,
+        )
         return agent.run(question, observer=watch, seed=seed), list(issued.values())

@@ -43,7 +43,8 @@ class Scale:
             first, last = round(math.log10(self.floor)), round(math.log10(self.ceiling))
             return [*([0.0] if self.zeros else []), *(10.0**power for power in range(first, last + 1))]
         step = _step(self.ceiling - self.floor)
-        return [self.floor + step * index for index in range(round((self.ceiling - self.floor) / step) + 1)]
+        count = math.floor((self.ceiling - self.floor) / step + 1e-9)  # never beyond the end
+        return [self.floor + step * index for index in range(count + 1)]
 
 
 def fit(values: Sequence[float], start: float, end: float) -> Scale:
