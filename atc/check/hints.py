@@ -28,10 +28,21 @@ class Hints:
     """Every string that the program writes out."""
 
 
+_TELLING = frozenset(
+    [
+        *(ast.Attribute, ast.Constant, ast.ClassDef, ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension),
+        *(ast.BoolOp, ast.Await, ast.Call, ast.Assign, ast.AnnAssign),
+    ]
+)
+"""The kinds of nodes that say something here."""
+
+
 def read_hints(nodes: Iterable[ast.AST]) -> Hints:
     """What the nodes of a whole tree say."""
     hints = Hints()
     for node in nodes:
+        if type(node) not in _TELLING:
+            continue
         match node:
             case ast.Attribute() | ast.Constant() | ast.ClassDef():
                 _note_name(node, hints)

@@ -60,6 +60,14 @@ def read_scopes(module: ast.Module) -> Scopes:
     return scopes
 
 
+_SILENT = frozenset(
+    kind
+    for base in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+    for kind in (base, *base.__subclasses__())
+) | {ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.alias}
+"""Nodes that neither bind a name nor hold another that does: half of a tree."""
+
+
 class _Reader:
     """One walk over the tree that fills `Scopes`."""
 
@@ -76,6 +84,8 @@ class _Reader:
             self.visit(statement)
 
     def visit(self, node: ast.AST) -> None:
+        if type(node) in _SILENT:
+            return
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 self._function(node)
