@@ -18,8 +18,9 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     """The protocols with a guessed `verified_by` on writes that have none.
 
     A read shows what a write wrote when its response holds records of exactly the fields that the write answers with,
-    the write's own arguments among them, and when it needs nothing that the write was not given. Of several the one
-    that takes fewest arguments is taken, a declared link between the two before others.
+    the write's own arguments among them, and when it needs nothing that the write was not given. Of several, one that
+    lists records is taken before one that gives a single record, which may be another; then the one that takes fewest
+    arguments.
     """
     reads = [protocol for protocol in protocols if not protocol.writes]
     return [_with_guess(protocol, reads) for protocol in protocols]
@@ -31,10 +32,14 @@ def _with_guess(write: ToolProtocol, reads: Sequence[ToolProtocol]) -> ToolProto
     record = record_fields(write)
     if len(record) < _ALIKE or not record & write.parameters.keys():
         return write
-    fitting = [read for read in reads if read.required <= write.parameters.keys() and _shows(read, record)]
-    if not fitting:
+    given = [read for read in reads if read.required <= write.parameters.keys()]
+    places = {read.name: found for read in given if (found := _places(read, record))}
+    if not places:
         return write
-    best = min(fitting, key=lambda read: (len(read.parameters), read.name))
+    best = min(
+        (read for read in given if read.name in places),
+        key=lambda read: (not any("[]" in path for path in places[read.name]), len(read.parameters), read.name),
+    )
     return replace(write, verified_by=Verify(tool=best.name, support="guessed"))
 
 
@@ -49,8 +54,9 @@ def record_fields(protocol: ToolProtocol) -> frozenset[str]:
     return _fields(top)
 
 
-def _shows(read: ToolProtocol, record: frozenset[str]) -> bool:
-    return any(_fields(schema) == record for _, schema in response_paths(read.output_schema))
+def _places(read: ToolProtocol, record: frozenset[str]) -> list[str]:
+    """Where a response holds records of these fields."""
+    return [path for path, schema in response_paths(read.output_schema) if _fields(schema) == record]
 
 
 def _fields(schema: JsonObject) -> frozenset[str]:

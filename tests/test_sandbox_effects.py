@@ -328,6 +328,13 @@ def test_the_read_with_the_same_record_is_guessed():
     assert guessed["list_watches"] is None
 
 
+def test_a_list_is_guessed_before_a_single_record():
+    one = ToolProtocol(name="a_latest", output_schema=RECORD, annotations=Annotations(read_only=True))
+    protocols = [tool.protocol for tool in boxed(Desk(), verified=False).values()]
+    assert guess_verifiers([*protocols, one])[0].verified_by.tool == "list_watches"
+    assert guess_verifiers([protocols[0], one])[0].verified_by.tool == "a_latest"
+
+
 def test_a_read_of_other_records_is_not_guessed():
     other = ToolProtocol(
         name="list_notes",

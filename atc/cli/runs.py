@@ -24,7 +24,7 @@ _WIDTH = 200
     cls=LazyGroup,
     verbs={
         "list": ("atc.cli.runs:list_", "The latest runs, newest first."),
-        "show": ("atc.cli.runs:show", "Everything about RUN: its id, the beginning or the end of its id, or 'last'."),
+        "show": ("atc.cli.runs:show", "Everything about a run: programs, calls, faults."),
         "resume": ("atc.cli.runs_resume:resume", "Go on with a run that was paused, or whose process ended."),
         "export": ("atc.cli.runs_export:export", "Write a run as a file that replays, or as a script of its own."),
         "replay": ("atc.cli.runs_replay:replay", "Run an exported program again, its calls answered from the file."),
