@@ -64,7 +64,7 @@ class _Asked:
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
-    default=180.0,
+    default=600.0,
     show_default=True,
     metavar="S",
     help="Seconds for one task in one arm.",

@@ -31,6 +31,9 @@ class ArmFile:
     path: Path
 
 
+_Opened = tuple[ArmFile, RowFile]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """What an arm came to. `sent` sums its answers' counts, over those that were graded."""
@@ -94,6 +97,9 @@ def run_arms(
 ) -> Report:
     """Ask every item in every arm, item by item, and compare. What the files hold already is not asked again.
 
+    Each item begins with another arm: the first one waits until a local model has read the prompt that all share, which
+    counts against its time.
+
     `kinds` names the kind of each item's first fault, by the item's id.
 
     Raises:
@@ -102,14 +108,15 @@ def run_arms(
     """
     sent: dict[str, dict[str, Sent]] = {}
     with ExitStack() as stack:
-        opened: list[tuple[ArmFile, RowFile]] = []
+        opened: list[_Opened] = []
         for file in files:
             opened.append((file, stack.enter_context(RowFile(file.path, file.header, restart=restart))))
             beside = counts.counts_beside(file.path)
             if restart:
                 beside.unlink(missing_ok=True)
             sent[file.arm.name] = counts.load(beside)
-        todo = [(item, one) for item in items for one in opened if not _has(one[1], sent[one[0].arm.name], item)]
+        turns = [(item, one) for number, item in enumerate(items) for one in _rotated(opened, number)]
+        todo = [(item, one) for item, one in turns if not _has(one[1], sent[one[0].arm.name], item)]
         done, total = len(items) * len(files) - len(todo), len(items) * len(files)
         for item, (file, rows) in todo:
             row, counted = _asked(item, bench, file.arm, seed=seed, timeout_seconds=timeout_seconds, price=price)
@@ -124,6 +131,11 @@ def run_arms(
     pairs = combinations(measured, 2)
     differences = {(a.arm.name, b.arm.name): compare(a.rows, b.rows, seed=seed) for a, b in pairs}
     return Report(arms=tuple(measured), differences=differences)
+
+
+def _rotated(files: Sequence[_Opened], number: int) -> list[_Opened]:
+    first = number % len(files)
+    return [*files[first:], *files[:first]]
 
 
 def _has(file: RowFile, sent: Mapping[str, Sent], item: Item) -> bool:
