@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from atc.cli.bars import bar
+from atc.cli.bench_run import named_services, task_options
+from atc.cli.files import cannot_write
 from atc.cli.options import json_option
 from atc.cli.output import count, json_text, print_json, print_text, say
 
@@ -33,13 +35,7 @@ Examples:
     metavar="N",
     help="N tasks drawn by --seed, from each service its share.",
 )
-@click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
-@click.option(
-    "--services",
-    multiple=True,
-    metavar="NAMES",
-    help="Tasks of these services alone, with commas between them; repeatable.",
-)
+@task_options
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only faults of this kind; repeatable.")
 @click.option(
     "--most",
@@ -50,7 +46,6 @@ Examples:
     help="Faults of each kind for each task, at most.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What tasks and faults are drawn by.")
-@click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write a row for each fault, as JSON Lines."
 )
@@ -76,7 +71,7 @@ def blame(
     from toolflow_bench.blame.suite import Plan, measure
     from toolflow_bench.suites.toolflow import choose_tasks
 
-    named = tuple(name.strip() for given in services for name in given.split(",") if name.strip())
+    named = named_services(services)
     tasks = choose_tasks(split, named, sample=sample, seed=seed, folder=data)
     plan = Plan(tasks=tasks, seed=seed, most=most, kinds=_known(kinds))
     say(f"blame: faults in {count(len(tasks), 'task')}")
@@ -109,5 +104,9 @@ def _opened(out: Path | None) -> Iterator[TextIO | None]:
     if out is None:
         yield None
         return
-    with out.open("w", encoding="utf-8") as file:
+    try:
+        file = out.open("w", encoding="utf-8")
+    except OSError as error:
+        raise cannot_write(out, error) from error
+    with file:
         yield file

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from atc.cli.files import write_whole
 from atc.cli.options import json_option
 from atc.cli.output import json_text, print_json, print_text, say
+from atc.cli.settings import load_config
 
 if TYPE_CHECKING:
     from toolflow_bench.kills.stage import Played
@@ -27,10 +29,10 @@ Examples:
 @click.option(
     "--jobs", type=click.IntRange(1, 16), default=2, show_default=True, metavar="N", help="Runs played at once."
 )
-@click.option("--sandbox", default="auto", show_default=True, metavar="NAME", help="What runs the programs.")
+@click.option("--sandbox", metavar="NAME", help="What runs the programs: auto, zygote, docker, monty or trusted.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the report here too, as JSON.")
 @json_option
-def kills(*, runs: int, seed: int, jobs: int, sandbox: str, out: Path | None, as_json: bool) -> None:
+def kills(*, runs: int, seed: int, jobs: int, sandbox: str | None, out: Path | None, as_json: bool) -> None:
     """Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
 
     Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or did not end as its program
@@ -39,13 +41,14 @@ def kills(*, runs: int, seed: int, jobs: int, sandbox: str, out: Path | None, as
     from toolflow_bench.kills.report import lines
     from toolflow_bench.kills.suite import measure
 
-    measured = measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox, on_run=_told)
-    if out is not None:
-        out.write_text(json_text(measured.as_json(), indent=2) + "\n", encoding="utf-8")
+    backend = load_config({"sandbox": sandbox})[0].sandbox
+    measured = measure(runs=runs, seed=seed, jobs=jobs, backend=backend, on_run=_told)
     if as_json:
         print_json(measured.as_json())
     else:
         print_text("\n".join(lines(measured)))
+    if out is not None:  # last: a file that cannot be written must not cost what was measured
+        write_whole(out, json_text(measured.as_json(), indent=2) + "\n")
     sys.exit(0 if measured.passed else 1)
 
 

@@ -52,6 +52,32 @@ class RunOptions:
     as_json: bool
 
 
+_TASKS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all."),
+    click.option(
+        "--services",
+        multiple=True,
+        metavar="NAMES",
+        help="Tasks of these services alone, with commas between them; repeatable.",
+    ),
+    click.option(
+        "--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of tasks instead of ToolFlow's."
+    ),
+)
+
+
+def task_options(verb: _Verb) -> _Verb:
+    """The options that choose tasks of ToolFlow: `--split`, `--services`, `--data`."""
+    for option in reversed(_TASKS):
+        verb = option(verb)
+    return verb
+
+
+def named_services(given: Sequence[str]) -> tuple[str, ...]:
+    """The names in `--services`, one or several with commas each."""
+    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+
+
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
     click.option(

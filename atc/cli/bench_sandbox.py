@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from atc.cli.files import write_whole
 from atc.cli.options import json_option
 from atc.cli.output import json_text, print_json, print_text, say
 from sandbox.errors import SandboxUnavailable
@@ -98,10 +99,10 @@ def sandbox(
         if not as_json:
             print_text("\n".join(lines(one)))
     document = report(measured, plan)
-    if out is not None:
-        out.write_text(json_text(document, indent=2) + "\n", encoding="utf-8")
     if as_json:
         print_json(document)
+    if out is not None:  # last: a file that cannot be written must not cost what was measured
+        write_whole(out, json_text(document, indent=2) + "\n")
     sys.exit(0 if document["passed"] else 1)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli.bench_run import RunOptions, make_header, measure, run_options
+from atc.cli.bench_run import RunOptions, make_header, measure, named_services, run_options, task_options
 from atc.cli.models import told_in_tenths
 from atc.cli.options import model_option
 from atc.cli.output import say
@@ -35,13 +35,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
-@click.option(
-    "--services",
-    multiple=True,
-    metavar="NAMES",
-    help="Tasks of these services alone, with commas between them; repeatable.",
-)
+@task_options
 @click.option(
     "--strategy",
     type=click.Choice([*NAMES, *_MODELLESS]),
@@ -67,7 +61,6 @@ Examples:
     show_default=True,
     help="drop: tools that do not say what they answer.",
 )
-@click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
 @run_options
 def toolflow(
     *,
@@ -92,7 +85,7 @@ def toolflow(
     from toolflow_bench.suites.toolflow import choose_tasks
 
     options = RunOptions(**run)
-    named = tuple(name.strip() for given in services for name in given.split(",") if name.strip())
+    named = named_services(services)
     tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
     table = load_prices(prices) if prices else LIST_PRICES
     blind = strategy if strategy in _MODELLESS else None

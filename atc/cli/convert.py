@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
+from atc.cli.files import write_whole
 from atc.cli.options import json_option, tools_option
 from atc.cli.output import count, json_text, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
-from protocols.errors import AtcError
 from protocols.protocol import PythonBinding, dump
 from protocols.toolbox import Toolbox
-
-
-class CannotWrite(AtcError):
-    """A file of the result cannot be written."""
 
 
 @click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
@@ -37,7 +31,7 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool) -> None:
     if there and not force:
         raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
     for path, text in texts.items():
-        _write(path, text)
+        write_whole(path, text)
     if as_json:
         print_json([str(path) for path in texts])
     else:
@@ -69,7 +63,7 @@ def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> N
     elif path is None:
         click.echo(text, nl=False)
     else:
-        _write(path, text)
+        write_whole(path, text)
         say(f"{count(len(toolbox), 'tool')} written to {path}")
 
 
@@ -94,20 +88,3 @@ def _exported(toolbox: Toolbox, format_: str) -> Any:
 
 def _text(document: Any) -> str:
     return json_text(document, indent=2) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another -o.") from error

@@ -31,4 +31,9 @@ def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another -o.") from error
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> CannotWrite:
+    """The sentence for a file that the system does not let us write."""
+    return CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another file.")
