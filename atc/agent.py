@@ -16,7 +16,7 @@ from atc.events import CallEnded, CallStarted, Event, Observer, ProgramWritten
 from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retrieval, Retriever
-from atc.stored import StoredRun
+from atc.store.stored import StoredRun
 from atc.strategies import strategy
 from atc.strategies.base import Parts
 from atc.strategies.chain import draft

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from atc.stored import StoredRun
+from atc.store.stored import StoredRun
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
 from protocols.toolbox import Toolbox
@@ -29,7 +29,7 @@ class Past:
     @property
     def usage(self) -> Usage:
         """What the replies took when they were given."""
-        from atc.stored import used_so_far
+        from atc.store.stored import used_so_far
 
         return used_so_far(self._exchanges)
 

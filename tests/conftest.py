@@ -16,7 +16,7 @@ from atc.agent import Agent
 from atc.recording.document import parse, to_document
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
-from atc.stored import StoredRun
+from atc.store.stored import StoredRun
 
 _stored: list[StoredRun] = []
 """Runs that ended as solved since the last look."""

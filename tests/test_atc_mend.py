@@ -4,8 +4,8 @@ import pytest
 
 from atc.check import check
 from atc.doubt import unread_pages
-from atc.join import argument_lookup, lookup
 from atc.mend import look_up_names, mend, read_every_page
+from atc.mend.join import argument_lookup, lookup
 from atc.types import Fault, Program
 from protocols.protocol import Annotations, Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

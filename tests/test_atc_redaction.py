@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from atc import events
 from atc.redaction import Redactor
-from atc.stored import RunSummary, StoredCall, StoredRun
+from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.types import Attempt, Fault, Program
 from protocols.ask import Message
 from protocols.placeholder import PLACEHOLDER, conceals_nothing, is_placeholder, placeholder

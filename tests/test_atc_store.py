@@ -13,7 +13,7 @@ import pytest
 
 from atc import events
 from atc.store import Store, StoreUnavailable, UnknownRun
-from atc.stored import process_mark
+from atc.store.stored import process_mark
 from atc.types import Attempt, Fault, Finding, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.abridge import abridged, printed
+from atc.strategies.abridge import abridged, printed
 from atc.strategies.pieces import finished, grown, new_lines, next_piece, quiet
 from atc.types import Program
 

@@ -13,7 +13,7 @@ from atc.cli.options import json_option
 from atc.cli.output import clipped, count, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store
-from atc.stored import RunSummary, StoredCall, StoredRun
+from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.types import Attempt
 from protocols.jsontypes import Json
 

@@ -17,7 +17,7 @@ from atc.cli.wiring import open_store, open_toolbox
 
 if TYPE_CHECKING:
     from atc.recording.recording import Recording
-    from atc.stored import StoredRun
+    from atc.store.stored import StoredRun
     from protocols.jsontypes import Json
     from protocols.protocol import ToolProtocol
 

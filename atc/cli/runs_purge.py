@@ -19,7 +19,7 @@ from atc.cli.wiring import open_store
 
 if TYPE_CHECKING:
     from atc.store import Store
-    from atc.stored import RunSummary
+    from atc.store.stored import RunSummary
 
 _DAY_SECONDS = 86_400
 

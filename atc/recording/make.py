@@ -10,7 +10,7 @@ from dataclasses import replace
 from atc import __version__
 from atc.recording.recording import InvalidRecording, RecordedTools, Recording, named_in
 from atc.redaction import Redactor
-from atc.stored import StoredRun
+from atc.store.stored import StoredRun
 from atc.types import Attempt
 from protocols.placeholder import PLACEHOLDER
 from protocols.protocol import ToolProtocol

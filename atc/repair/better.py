@@ -9,9 +9,9 @@ from atc.attribute import origins
 from atc.attribute.paths import at
 from atc.check.report import nearest
 from atc.mend import look_up_names, mend
+from atc.mend.searching import search_for
 from atc.repair.arguments import with_other_value
 from atc.repair.case import Case
-from atc.searching import search_for
 from atc.types import Fault, Finding, Program
 from protocols.producers import Producers
 from protocols.schema import steps

@@ -13,8 +13,8 @@ from atc.doubt import doubts, unread_pages
 from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.grounding import made_up
 from atc.mend import look_up_names, mend, read_every_page
+from atc.mend.naming import look_up_answer
 from atc.meter import Meter
-from atc.naming import look_up_answer
 from atc.strategies.base import Parts
 from atc.types import Attempt, Finding, Program
 from protocols.toolbox import Toolbox

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from atc.abridge import abridged, clipped, printed
 from atc.attribute.facts import invocation
 from atc.prompts import fill
 from atc.repair import facts
 from atc.repair.case import Case
+from atc.strategies.abridge import abridged, clipped, printed
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message

@@ -15,8 +15,8 @@ from difflib import SequenceMatcher
 
 from atc.attribute import origins
 from atc.doubt import SIZE_ARGUMENTS, Unread
-from atc.join import argument_lookup, lookup
-from atc.searching import search_for
+from atc.mend.join import argument_lookup, lookup
+from atc.mend.searching import search_for
 from atc.types import Fault, Finding, Program
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
@@ -133,7 +133,7 @@ def _meant_key(key: str, better: str, start: int, end: int) -> _Edit | None:
 def _other_field(
     constant: ast.expr, key: str, finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox
 ) -> _Edit | None:
-    """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `atc.join`."""
+    """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `atc.mend.join`."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(value=owner, slice=index) if index is constant:

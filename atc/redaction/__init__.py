@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from atc.secret_sources import by_alias, may_hold, secrets_in_program, secrets_of, with_parts, within
-from atc.secret_text import SecretText
-from atc.stored import StoredRun
+from atc.redaction.sources import by_alias, may_hold, secrets_in_program, secrets_of, with_parts, within
+from atc.redaction.text import SecretText
+from atc.store.stored import StoredRun
 from atc.synthesize import parse
 from atc.types import Attempt, Program
 from protocols.ask import Completion

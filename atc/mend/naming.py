@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from atc.attribute import origins
-from atc.join import fields_of
+from atc.mend.join import fields_of
 from atc.types import Program
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace

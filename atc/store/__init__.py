@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Self
 
 from atc import events
-from atc.database import StoreUnavailable, connect, explained
-from atc.record import plain, to_json, write_call, write_event
-from atc.stored import (
+from atc.store.database import StoreUnavailable, connect, explained
+from atc.store.record import plain, to_json, write_call, write_event
+from atc.store.stored import (
     RunSummary,
     StoredRun,
     attempt_of,
