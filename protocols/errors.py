@@ -59,7 +59,8 @@ class ToolError(Exception):
     """A call that failed, as a program sees it: `status` (HTTP, `None` where there was no answer) and a short `body`.
 
     The host alone sees `outcome` (what is known of the call's effect), `curl` (a command that repeats it, secrets
-    masked) and `retry_after` (seconds that the tool asked to wait).
+    masked), `retry_after` (seconds that the tool asked to wait) and `answer` (the whole text of the answer's body, its
+    first 64 KiB, secrets masked; `None` where there was none).
     """
 
     def __init__(
@@ -70,11 +71,12 @@ class ToolError(Exception):
         outcome: Outcome = "refused",
         curl: str | None = None,
         retry_after: float | None = None,
+        answer: str | None = None,
     ) -> None:
         super().__init__(status, body)
         self.status, self.body = status, body
         self.outcome: Outcome = outcome
-        self.curl, self.retry_after = curl, retry_after
+        self.curl, self.retry_after, self.answer = curl, retry_after, answer
 
     def __str__(self) -> str:
         return self.body if self.status is None else f"HTTP {self.status}: {self.body}"

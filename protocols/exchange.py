@@ -16,7 +16,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.origin import Origin, split_url
 from protocols.pacing import Pacing
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after
+from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ class HttpCall:
             return f"a {request.method} is not sent on to {target}"
         if crosses and self._shared.mask.finds(target):
             return "the redirect would carry a credential to another host"
+        if crosses and not self._shared.settings.follow_other_origins:
+            return f"the redirect leads to another host, {split_url(target)[0].netloc}"
         return ""
 
     def _send(self, request: HttpRequest, origin: Origin, clock: _Clock) -> Answer | Lost:
@@ -181,6 +183,7 @@ class HttpCall:
             outcome="unknown" if result.committed else outcome,
             curl=curl,
             retry_after=after,
+            answer=self._shared.mask(text_of(answer)) if isinstance(answer, Answer) else None,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -16,10 +16,13 @@ from protocols.idempotency import idempotency_key
 from protocols.jsontypes import Json, JsonObject
 from protocols.pacing import Pacing
 from protocols.plain import python_call, to_json
-from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.secret_names import fits, kind_of
 from protocols.toolbox import Call
 
 if TYPE_CHECKING:
+    from protocols.mcp.server import McpServer
+    from protocols.mcp.servers import Servers
     from protocols.transport import Transport
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -43,8 +46,18 @@ class InvokeSettings:
     """To one host, over all tools. `None`: no limit."""
     max_retry_after_seconds: float = 20.0
     """Longest `Retry-After` that a read waits for."""
+    follow_other_origins: bool = True
+    """Whether a redirect of a read may lead to another host, which gets no credential."""
     sleep: Callable[[float], object] = time.sleep
     """Waits for so many seconds."""
+    servers: Mapping[str, McpServer] = field(default_factory=dict)
+    """MCP servers by the name that bindings use. Only the user's configuration fills this."""
+    confirm_start: Callable[[McpServer], bool] | None = None
+    """Asked before a command is started that a source names and `servers` does not; `None`: it is not started."""
+    trust_annotations: bool = False
+    """Whether every MCP server is believed that says of a tool that it only reads."""
+    start_seconds: float = 60.0
+    """For an MCP server to start and say what it is: a first start may fetch its packages."""
 
 
 class Invoker:
@@ -54,6 +67,7 @@ class Invoker:
         self._settings = settings = settings or InvokeSettings()
         self._lock = threading.Lock()
         self._transport: Transport | None = None
+        self._servers: Servers | None = None
         self._shared = Shared(
             settings=settings,
             pacing=Pacing(
@@ -61,7 +75,7 @@ class Invoker:
                 requests_per_second=settings.requests_per_second,
                 sleep=settings.sleep,
             ),
-            mask=Mask(settings.credentials.values()),
+            mask=Mask([*settings.credentials.values(), *_given_to(settings.servers.values())]),
             transport=self._opened,
             key=idempotency_key.get,
         )
@@ -86,19 +100,34 @@ class Invoker:
                     return _refusing(protocol.name, binding)
                 reads = _only_reads(protocol, safe=False)
                 return python_call(protocol.name, function, reads=reads, mask=self._shared.mask)
+            case McpBinding() as binding:
+                from protocols.mcp.call import mcp_call
+
+                reads = _only_reads(protocol, safe=False)
+                return mcp_call(protocol, binding, self.servers, reads=reads, mask=self._shared.mask)
             case None:
                 raise InvalidProtocol(protocol.name, "it has no binding, so it cannot be called.", path="binding")
-            case binding:
-                kind = type(binding).__name__.removesuffix("Binding").lower()
-                raise InvalidProtocol(
-                    protocol.name,
-                    f"tools bound by {kind!r} cannot be called.",
-                    path=f"binding.{kind}",
-                    hint="Give it an 'http' or a 'python' binding.",
-                )
+
+    @property
+    def settings(self) -> InvokeSettings:
+        """The settings that it was made with."""
+        return self._settings
+
+    @property
+    def servers(self) -> Servers:
+        """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
+        if self._servers is None:
+            from protocols.mcp.servers import Servers
+
+            with self._lock:
+                if self._servers is None:
+                    self._servers = Servers(self._settings, self._shared.pacing)
+        return self._servers
 
     def close(self) -> None:
-        """Close idle connections; a later call opens new ones."""
+        """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
+        if self._servers is not None:
+            self._servers.close()
         with self._lock:
             if self._transport is not None:
                 self._transport.close()
@@ -124,6 +153,14 @@ class Invoker:
                         mask=self._shared.mask,
                     )
         return self._transport
+
+
+def _given_to(servers: Iterable[McpServer]) -> Iterator[Credential]:
+    """The variables of MCP servers whose names say that they are secrets: a server may echo them."""
+    for server in servers:
+        for name, value in server.environment.items():
+            if (kind := kind_of(name)) is not None and fits(kind, value):
+                yield Credential(value=value, hosts=())
 
 
 def _only_reads(protocol: ToolProtocol, safe: bool) -> bool:

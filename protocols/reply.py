@@ -112,7 +112,7 @@ def parse(text: str) -> Json:
 
 def essence(answer: Answer) -> str:
     """What an error's body says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
-    text = _decoded(answer, strict=False)
+    text = text_of(answer)
     try:
         said = _essence(parse(text), depth=6)
     except ValueError:
@@ -120,6 +120,11 @@ def essence(answer: Answer) -> str:
             text = re.sub(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", " ", text, flags=re.DOTALL | re.IGNORECASE)
         said = text
     return said if said.strip() else _phrase(answer.status)
+
+
+def text_of(answer: Answer) -> str:
+    """The body as text, what cannot be decoded replaced."""
+    return _decoded(answer, strict=False)
 
 
 def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
