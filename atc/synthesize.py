@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from atc.prompts import fill
-from atc.restated import without_restated
 from atc.types import Program
 from protocols.ask import Completion, Message
 from protocols.render import stubs_within
 from protocols.toolbox import Toolbox
+from sandbox.fenced import program_in
 
 Complete = Callable[..., Completion]
 """`complete(messages, purpose=…, temperature=…, seed=…)`: a model with the run's bookkeeping around it."""
@@ -52,41 +51,6 @@ def samples(messages: Sequence[Message], complete: Complete, *, count: int, temp
 
 
 def parse(reply: str) -> Program | None:
-    """The program in a reply, or None when there is none.
-
-    The longest fenced block that is Python wins, then the longest block, then the whole reply if it is Python that
-    does something. An unclosed fence runs to the end of the reply. What only repeats the given functions is left out.
-    """
-    fenced = _fenced(reply)
-    if fenced:
-        blocks = [block for one in fenced if (block := without_restated(one)) is not None]
-        best = max(blocks, key=lambda block: (bool(_statements(block)), len(block)), default=None)
-        return Program(best) if best is not None else None
-    bare = reply.strip()
-    if any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in _statements(bare)):
-        source = without_restated(bare + "\n")
-        return Program(source) if source is not None else None
-    return None
-
-
-def _fenced(reply: str) -> list[str]:
-    blocks: list[list[str]] = []
-    inside = False
-    for line in reply.splitlines():
-        if line.lstrip().startswith("```"):
-            inside = not inside
-            if inside:
-                blocks.append([])
-        elif inside:
-            code, closing, _ = line.partition("```")  # a fence glued to the last line, as small models write it
-            blocks[-1].append(code)
-            inside = not closing
-    texts = ["\n".join(lines).strip("\n").rstrip() + "\n" for lines in blocks]
-    return [text for text in texts if text.strip()]
-
-
-def _statements(source: str) -> list[ast.stmt]:
-    try:
-        return ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    """The program in a reply, see `sandbox.fenced.program_in`; None when there is none."""
+    source = program_in(reply)
+    return Program(source) if source is not None else None

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.strategies.abridge import abridged, printed
 from atc.strategies.pieces import finished, grown, new_lines, next_piece, quiet
 from atc.types import Program
+from protocols.abridge import abridged, printed
 
 STATEMENTS = [
     "a = call(1)",

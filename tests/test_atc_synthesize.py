@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atc.prompts import fill
-from atc.restated import without_restated
 from atc.synthesize import opening, parse, samples
 from protocols.ask import Completion
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from sandbox.restated import without_restated
 
 PROGRAM = "x = find(name='a')\nprint(x)\n"
 

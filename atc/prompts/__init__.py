@@ -1,25 +1,10 @@
-"""The prompts, one Markdown file each, and how their variables are filled."""
+"""The prompts of the pipeline."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-from string import Template
+from functools import partial
 
+from protocols import prompts
 
-def fill(prompt: str, /, **values: str) -> str:
-    """The text of `prompt` (a file's name without `.md`) with each `$variable` replaced.
-
-    Raises:
-        KeyError: a variable of the prompt is missing, or a value has no variable: a mistake in our code.
-    """
-    template = _read(prompt)
-    unused = values.keys() - set(template.get_identifiers())
-    if unused:
-        raise KeyError(f"prompt {prompt!r} has no variable {', '.join(sorted(unused))}")
-    return template.substitute(values)
-
-
-@cache
-def _read(prompt: str) -> Template:
-    return Template(files(__name__).joinpath(f"{prompt}.md").read_text(encoding="utf-8").strip())
+fill = partial(prompts.fill, __name__)
+"""The text of a prompt, see `protocols.prompts.fill`."""

@@ -10,9 +10,9 @@ from atc.attribute.facts import invocation
 from atc.prompts import fill
 from atc.repair import facts
 from atc.repair.case import Case
-from atc.strategies.abridge import abridged, clipped, printed
 from atc.synthesize import Complete
 from atc.types import Attempt
+from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
 from protocols.render import stubs_within, token_estimate
 from protocols.toolbox import Toolbox

@@ -28,11 +28,15 @@ def abridged(value: Json, *, most: int) -> str:
         return whole
     if not isinstance(value, Mapping | list):
         return clipped(whole, most)
+    return f"{sampled(value, most=most)}\n(shortened; the whole is {clipped(shape(value), _LONGEST_SHAPE)})"
+
+
+def sampled(value: Json, *, most: int) -> str:
+    """A value as Python writes it, on one line of about `most` characters: of lists the first items, of texts the
+    beginning.
+    """
     samples = (_sample(value, items, letters) for items, letters in _SAMPLES)
-    sample = next((text for text in samples if len(text) <= most), None)
-    sketch = clipped(shape(value), _LONGEST_SHAPE)
-    shown = sample or clipped(_sample(value, *_SAMPLES[-1]), most)
-    return f"{shown}\n(shortened; the whole is {sketch})"
+    return next((text for text in samples if len(text) <= most), None) or clipped(_sample(value, *_SAMPLES[-1]), most)
 
 
 def printed(text: str, *, most: int) -> str:
