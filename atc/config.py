@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from atc.mcp_settings import McpEntry, read_entry
 from atc.strategies import NAMES as STRATEGIES
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
@@ -15,6 +16,8 @@ from sandbox.effects import OnUnknown
 from sandbox.names import AUTO, NAMES, named
 
 Place = Literal["header", "query", "cookie"]
+TABLES = ("credentials", "mcp")
+"""Settings that are tables by name, and so neither flags nor variables."""
 
 
 class InvalidConfig(AtcError):
@@ -56,7 +59,12 @@ class Config:
     model: str | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
     tools: tuple[str, ...] = ()
-    """Protocol folders, OpenAPI files or addresses, Python modules; none: the built-in flights service."""
+    """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers; none: the built-in
+    flights service."""
+    start_servers: bool = False
+    """Whether the command of an MCP server that `tools` spells is started without asking."""
+    trust_annotations: bool = False
+    """Whether every MCP server is believed that says of a tool that it only reads."""
     strategy: Literal["auto", "chain", "stepwise"] = "auto"
     """How a program is come by: at once, or piece by piece with the results so far in view."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
@@ -98,6 +106,8 @@ class Config:
     """Where models and built data are kept; can be deleted at any time."""
     credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
     """By the name that a tool's binding gives."""
+    mcp: Mapping[str, McpEntry] = field(default_factory=dict)
+    """MCP servers by the name that a tool's binding gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,35 +133,40 @@ class _Kind:
 def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     """The configuration of `layers`, weakest first, and for each key where its value came from.
 
-    Credentials merge by name, everything else by key.
+    Credentials and MCP servers merge by name, everything else by key.
 
     Raises:
         InvalidConfig: an unknown key, or a value that its key does not take.
     """
     values: dict[str, Any] = {}
-    origins = dict.fromkeys((f.name for f in fields(Config) if f.name != "credentials"), "default")
+    origins = dict.fromkeys((f.name for f in fields(Config) if f.name not in TABLES), "default")
     credentials: dict[str, CredentialEntry] = {}
+    mcp: dict[str, McpEntry] = {}
     for layer in layers:
         for key, raw in layer.values.items():
             if key == "credentials":
                 for name, entry in _credentials(layer, raw).items():
                     credentials[name] = entry
                     origins[f"credentials.{name}"] = layer.origin
+            elif key == "mcp":
+                for name, server in _servers(layer, raw).items():
+                    mcp[name] = server
+                    origins[f"mcp.{name}"] = layer.origin
             else:
                 values[key] = _value(layer, key, raw)
                 origins[key] = layer.origin if layer.label is str else layer.label(key)
-    return Config(**values, credentials=credentials), origins
+    return Config(**values, credentials=credentials, mcp=mcp), origins
 
 
 def nearest_key(name: str, *, cutoff: float = 0.6) -> str | None:
     """The setting whose name is most like `name`, if any is."""
-    found = get_close_matches(name, [*_KINDS, "credentials"], n=1, cutoff=cutoff)
+    found = get_close_matches(name, [*_KINDS, *TABLES], n=1, cutoff=cutoff)
     return found[0] if found else None
 
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = {f.name: getattr(config, f.name) for f in fields(config) if f.name != "credentials"}
+    shown: dict[str, Json] = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in TABLES}
     for key, value in shown.items():
         if isinstance(value, tuple):
             shown[key] = list(value)
@@ -167,13 +182,14 @@ def public(config: Config) -> dict[str, Json]:
         }
         for name, entry in config.credentials.items()
     }
+    shown["mcp"] = {name: server.shown for name, server in config.mcp.items()}
     return shown
 
 
 def _value(layer: Layer, key: str, raw: Any) -> Any:
     kind = _KINDS.get(key)
     if kind is None:
-        raise InvalidConfig(_unknown(layer, key, [*_KINDS, "credentials"]))
+        raise InvalidConfig(_unknown(layer, key, [*_KINDS, *TABLES]))
     try:
         return kind.read(kind.parse(raw) if layer.text else raw)
     except (ValueError, TypeError, KeyError):
@@ -211,6 +227,18 @@ def _credential(layer: Layer, name: str, raw: Any) -> CredentialEntry:
     if not (isinstance(label, str) and label and isinstance(prefix, str)):
         raise InvalidConfig(f"{where}.name and .prefix must be text.")
     return CredentialEntry(value=value, hosts=tuple(hosts), place=place, name=label, prefix=prefix)
+
+
+def _servers(layer: Layer, raw: Any) -> dict[str, McpEntry]:
+    if not isinstance(raw, Mapping):
+        raise InvalidConfig(f"{layer.origin}: mcp must be tables such as [mcp.files], got a {type(raw).__name__}.")
+    found = {}
+    for name, entry in raw.items():
+        try:
+            found[name] = read_entry(entry)
+        except (TypeError, ValueError) as error:
+            raise InvalidConfig(f"{layer.origin}: mcp.{name}{error}") from None
+    return found
 
 
 def _is_host(text: str) -> bool:
@@ -287,6 +315,8 @@ def _split(text: str) -> list[str]:
 _KINDS: Mapping[str, _Kind] = {
     "model": _Kind("a model's name", _text),
     "tools": _Kind("a list of tool sources", _names, _split),
+    "start_servers": _Kind("true or false", _yes_or_no, _yes_or_no_of),
+    "trust_annotations": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "strategy": _one_of(*STRATEGIES),
     "repair": _one_of("facts", "reflection", "traceback", "none"),
     "sandbox": _Kind(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them", _sandbox),

@@ -36,7 +36,8 @@ class _Produced:
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
     """Every path in a response (`airports[].code`) with its schema there, outer before inner.
 
-    Alternatives are all followed, recursive schemas once around; the whole response has the path `""`.
+    Alternatives are all followed, recursive schemas once around; the values of a map keyed by data stand at `*`
+    (`rates.*.EUR`); the whole response has the path `""`.
     """
     if schema is not None:
         yield from _paths(schema, schema, "", ())
@@ -62,7 +63,7 @@ def _with_guesses(protocol: ToolProtocol, produced: dict[str, list[_Produced]]) 
     known = {link.argument for link in protocol.links}
     guesses: list[Link] = []
     for argument in protocol.parameters:
-        key = _argument_key(protocol, argument) if argument not in known else None
+        key = argument_key(protocol, argument) if argument not in known else None
         if key is None:
             continue
         wanted, wanted_format = _wanted(protocol, argument)
@@ -95,22 +96,26 @@ def _paths(
         yield from _paths(part, root, f"{path}.{name}" if path else name, above)
     if isinstance(items := here.get("items"), dict):
         yield from _paths(items, root, f"{path}[]", above)
+    if isinstance(rest := here.get("additionalProperties"), dict):
+        yield from _paths(rest, root, f"{path}.*" if path else "*", above)
     for keyword in ("allOf", "anyOf", "oneOf"):
         for part in here.get(keyword, ()):
             yield from _paths(part, root, path, above)
 
 
 def _produced(protocol: ToolProtocol) -> Iterator[tuple[str, _Produced]]:
-    needs = frozenset(key for name in protocol.required if (key := _argument_key(protocol, name)))
-    searches = any(_snake(name) in SEARCHES for name in protocol.parameters)
+    needs = frozenset(key for name in protocol.required if (key := argument_key(protocol, name)))
+    searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     seen: set[tuple[str, str]] = set()
     for number, (path, schema) in enumerate(response_paths(protocol.output_schema)):
         if number >= _MAX_PATHS:
             return
         kinds = frozenset(types(schema)) - {"null"}
+        if "*" in path:  # no program can name such a place: the keys on the way are data
+            continue
         if path.count(".") >= _MAX_DEPTH or (not kinds & {"string", "integer", "number"} and kinds):
             continue
-        key = _field_key(protocol, path)
+        key = field_key(protocol, path)
         if key is not None and (key, path) not in seen:
             seen.add((key, path))
             effort = (protocol.writes, len(needs), not searches, "[]" not in path, len(protocol.required))
@@ -118,30 +123,33 @@ def _produced(protocol: ToolProtocol) -> Iterator[tuple[str, _Produced]]:
             yield key, _Produced(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
 
 
-def _field_key(protocol: ToolProtocol, path: str) -> str | None:
-    """What a field may be called as an argument: `airports[].code` → `airport_code`."""
-    names = [_snake(part.replace("[]", "")) for part in path.split(".")] if path else []
+def field_key(protocol: ToolProtocol, path: str) -> str | None:
+    """What the field at a response path may be called as an argument: `airports[].code` → `airport_code`.
+
+    `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun.
+    """
+    names = [snake(part.replace("[]", "")) for part in path.split(".")] if path else []
     if not names or not names[-1]:
         return None
-    field = _singular(names[-1]) if path.endswith("[]") or names[-1] in ("ids", "codes", "keys") else names[-1]
+    field = singular(names[-1]) if path.endswith("[]") or names[-1] in ("ids", "codes", "keys") else names[-1]
     if field not in VAGUE:
         return field if field not in NOT_LINKED else None
-    noun = next((_singular(n) for n in reversed(names[:-1]) if n and n not in WRAPPERS), None) or _resource(protocol)
+    noun = next((singular(n) for n in reversed(names[:-1]) if n and n not in WRAPPERS), None) or _resource(protocol)
     return f"{noun}_{field}" if noun else None
 
 
-def _argument_key(protocol: ToolProtocol, argument: str) -> str | None:
+def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     """What an argument's value is called elsewhere; `None` for those that no other tool's response holds."""
-    name = _snake(argument)
+    name = snake(argument)
     schema = protocol.parameters.get(argument, {})
     if not isinstance(schema, dict) or "enum" in schema or "const" in schema or name in NOT_LINKED:
         return None
     words = name.split("_")
     if words[-1] in ("ids", "codes", "keys") or "array" in types(schema):
-        name = _singular(name)
+        name = singular(name)
         words = name.split("_")
     if name in VAGUE:
-        noun = _resource_of(protocol, argument)
+        noun = noun_of(protocol, argument)
         return f"{noun}_{name}" if noun else None
     if words[-1] in ID_WORDS:
         return name
@@ -149,14 +157,14 @@ def _argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     return name if particular and not set(words) <= NOT_LINKED else None
 
 
-def _resource_of(protocol: ToolProtocol, argument: str) -> str | None:
-    """The noun that a vague argument is of: `/airports/{code}` → `airport`."""
+def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
+    """The noun that a vague argument (`code`, `id`) is of: `/airports/{code}` → `airport`; `None` where none is."""
     if isinstance(protocol.binding, HttpBinding):
         segments = protocol.binding.url.split("?")[0].split("/")[3:]
         wire = protocol.binding.wire_names.get(argument, argument)
         for before, here in pairwise(segments):
             if here == f"{{{wire}}}":
-                return _singular(_snake(before)) if "{" not in before else None
+                return singular(snake(before)) if "{" not in before else None
         if protocol.binding.locations.get(argument) != "path":
             # Beside a path variable, `id` in the query may be anything.
             return None if "{" in protocol.binding.url else _resource(protocol)
@@ -167,10 +175,10 @@ def _resource(protocol: ToolProtocol) -> str | None:
     """What a tool is about: the last fixed part of its URL, or the first noun of its name."""
     if isinstance(protocol.binding, HttpBinding):
         segments = [s for s in protocol.binding.url.split("?")[0].split("/")[3:] if s]
-        fixed = [_snake(s) for s in segments if "{" not in s]
-        return _singular(fixed[-1]) if fixed and fixed[-1] not in VERBS else None
-    words = [word for word in _snake(protocol.name).split("_") if word not in VERBS]
-    return _singular(words[0]) if words else None
+        fixed = [snake(s) for s in segments if "{" not in s]
+        return singular(fixed[-1]) if fixed and fixed[-1] not in VERBS else None
+    words = [word for word in snake(protocol.name).split("_") if word not in VERBS]
+    return singular(words[0]) if words else None
 
 
 def _wanted(protocol: ToolProtocol, argument: str) -> tuple[frozenset[str], str]:
@@ -190,14 +198,14 @@ def _compatible(given: frozenset[str], wanted: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
     """`flightId`, `flight-id` → `flight_id`."""
     split = re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3_\2\4", name)
     return re.sub(r"[^a-z0-9]+", "_", split.lower()).strip("_")
 
 
 @lru_cache(maxsize=16_384)
-def _singular(name: str) -> str:
+def singular(name: str) -> str:
     """`airport_codes` → `airport_code`, `cities` → `city`, `addresses` → `address`."""
     if name.endswith("ies") and len(name) > 4 and name not in ("series", "movies"):
         return f"{name[:-3]}y"

@@ -19,7 +19,7 @@ def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
     config, origins = load_config({}, cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
     assert config == Config()
     assert set(origins.values()) == {"default"}
-    assert set(origins) == set(public(config)) - {"credentials"}
+    assert set(origins) == set(public(config)) - {"credentials", "mcp"}
 
 
 def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:

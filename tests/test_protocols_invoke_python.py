@@ -14,7 +14,7 @@ import pytest
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings, to_json
-from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import Annotations, PythonBinding, ToolProtocol
 
 
 def tool(name="add", *, read_only=None, binding=None):
@@ -169,9 +169,8 @@ def test_what_has_no_json():
     assert caught.value.outcome == "unknown"
 
 
-@pytest.mark.parametrize(("binding", "says"), [(McpBinding(server="s", tool="t"), "'mcp'"), (None, "no binding")])
-def test_other_protocols_cannot_be_bound(binding, says):
-    protocol = ToolProtocol(name="remote", binding=binding)
-    with pytest.raises(InvalidProtocol, match=says) as caught:
+def test_a_protocol_without_a_binding_cannot_be_bound():
+    protocol = ToolProtocol(name="remote")
+    with pytest.raises(InvalidProtocol, match="no binding") as caught:
         Invoker().bind(protocol)
     assert caught.value.where == "remote"

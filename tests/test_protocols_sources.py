@@ -160,7 +160,7 @@ def test_a_package_in_the_current_folder_is_a_module(tmp_path, monkeypatch):
 def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
     (tmp_path / "a.json").write_text(json.dumps({"name": "loose"} | ({"binding": binding} if binding else {})))
     with pytest.raises(ToolError) as caught:
-        load(tmp_path)["loose"].call({})
+        load_tools(str(tmp_path))["loose"].call({})
     assert (caught.value.status, caught.value.outcome) == (None, "not_run")
     assert caught.value.body.startswith("the tool 'loose' ")
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from atc.cli.arguments import read_stdin
-from atc.cli.options import json_option, tools_option
+from atc.cli.options import json_option, servers_options, tools_option
 from atc.cli.output import count, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
@@ -25,6 +25,7 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("program", type=click.Path(path_type=Path, allow_dash=True, dir_okay=False), metavar="PROGRAM")
 @tools_option
+@servers_options
 @json_option
 def check(*, program: Path, as_json: bool, **flags: Any) -> None:
     """Check the file PROGRAM ('-' reads stdin) against the tools that it calls.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import click
@@ -28,6 +29,7 @@ def show(*, as_json: bool) -> None:
     values = public(settings)
     credentials = values.pop("credentials")
     values |= {f"credentials.{name}": entry for name, entry in credentials.items()}
+    values |= {f"mcp.{name}": entry for name, entry in values.pop("mcp").items()}
     if as_json:
         print_json({key: {"value": value, "from": origins[key]} for key, value in values.items()})
         return
@@ -43,6 +45,8 @@ def _shown(value: Any) -> str:
             return "-"
         case list():
             return ", ".join(value)
+        case {"command": command, "url": url}:
+            return shlex.join(command) or url
         case dict():
             return f"{value['value']} for {', '.join(value['hosts'])} in {value['place']} {value['name']}"
         case _:

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from atc.cli.files import write_whole
-from atc.cli.options import json_option, tools_option
+from atc.cli.options import json_option, servers_options, tools_option
 from atc.cli.output import count, json_text, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
-from protocols.protocol import PythonBinding, dump
+from protocols.files import write_whole
+from protocols.protocol import McpBinding, PythonBinding, dump
 from protocols.toolbox import Toolbox
 
 
@@ -20,13 +20,15 @@ from protocols.toolbox import Toolbox
 @click.argument("source")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder of the files.")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
+@servers_options
 @json_option
-def import_(source: str, *, folder: Path, force: bool, as_json: bool) -> None:
+def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: Any) -> None:
     """Write each tool of SOURCE as a protocol file, to be read, edited and used with '--tools FOLDER'."""
-    config = load_config({"tools": (source,)})[0]
+    config = load_config({"tools": (source,), **flags})[0]
     with open_toolbox(config, talk=say) as toolbox:
         texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
-        refused = [tool.alias for tool in toolbox.values() if isinstance(tool.protocol.binding, PythonBinding)]
+        refused = [tool for tool in toolbox.values() if isinstance(tool.protocol.binding, PythonBinding)]
+        served = {b.server for tool in toolbox.values() if isinstance(b := tool.protocol.binding, McpBinding)}
     there = [str(path) for path in texts if path.exists()]
     if there and not force:
         raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
@@ -37,11 +39,15 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool) -> None:
     else:
         say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
     if refused:
-        say(f"A folder may not name Python code, so {refused[0]!r} cannot be called from it; name the module itself.")
+        module = getattr(refused[0].protocol.binding, "module", "")
+        say(f"A folder may not name Python code: name the module {module!r} as a source beside it.")
+    for server in sorted(served - config.mcp.keys()):
+        say(f"To call them, name their MCP server in your settings: [mcp.{server}] with its command or url.")
 
 
 @click.command(epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
 @tools_option
+@servers_options
 @click.option(
     "--format",
     "format_",

@@ -16,9 +16,20 @@ def tools_option(verb: _Verb) -> _Verb:
         "--tools",
         multiple=True,
         metavar="SRC",
-        help="OpenAPI file or URL, protocol folder, Python module; repeatable. Default: the configured ones, else the "
-        "built-in flights service.",
+        help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server ('mcp:COMMAND', "
+        "'mcp:URL'); repeatable. Default: the configured ones, else the built-in flights service.",
     )(verb)
+
+
+def servers_options(verb: _Verb) -> _Verb:
+    """`--start-servers` and `--trust-annotations`, for MCP servers among the tools."""
+    start = click.option(
+        "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
+    )
+    trust = click.option(
+        "--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which of their tools only read."
+    )
+    return start(trust(verb))
 
 
 def model_option(verb: _Verb) -> _Verb:

@@ -11,7 +11,7 @@ import click
 
 from atc.agent import readable
 from atc.cli.asking import asker
-from atc.cli.options import on_unknown_option, trust_option
+from atc.cli.options import on_unknown_option, servers_options, tools_option, trust_option
 from atc.cli.output import escape_controls, stderr_console
 from atc.cli.settings import load_config
 from atc.cli.solving import finish
@@ -29,9 +29,8 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("task")
-@click.option(
-    "--tools", multiple=True, metavar="SRC", help="OpenAPI file or URL, protocol folder, Python module. Repeatable."
-)
+@tools_option
+@servers_options
 @click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
 @click.option("--strategy", type=click.Choice(NAMES), help="How the program is come by.")
 @click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")

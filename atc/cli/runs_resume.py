@@ -15,7 +15,7 @@ from atc.cli.view import RunView
 from atc.cli.wiring import open_agent, open_store
 from atc.config import Layer
 
-_OWN = frozenset({"credentials", "state_dir", "cache_dir"})
+_OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""
 
 

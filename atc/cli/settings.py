@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from atc.config import Config, CredentialEntry, InvalidConfig, Layer, merge, nearest_key
+from atc.config import TABLES, Config, CredentialEntry, InvalidConfig, Layer, merge, nearest_key
 
 PROJECT_FILE = "atc.toml"
+_COMMAND = re.compile(r"(?:[\w.-]+=)?mcp:(?!\s*https?://)(.*)", re.DOTALL | re.IGNORECASE)
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
 
 
@@ -36,8 +38,8 @@ def load_config(
     user = user_config_file() if user_file is None else user_file
     project = (Path.cwd() if cwd is None else cwd) / PROJECT_FILE
     layers = [
-        Layer(str(user), _read_toml(user)),
-        Layer(PROJECT_FILE, _without_powers(_read_toml(project), user)),
+        Layer(str(user), own := _read_toml(user)),
+        Layer(PROJECT_FILE, _without_powers(_read_toml(project), user, servers=own.get("mcp", {}))),
         Layer("environment", _read_environment(env), lambda key: f"ATC_{key.upper()}", text=True),
         *([stored] if stored else []),
         Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
@@ -58,22 +60,31 @@ def read_secret(name: str, entry: CredentialEntry, *, env: Mapping[str, str] | N
     Raises:
         InvalidConfig: the variable is not set, or the file cannot be read.
     """
-    scheme, _, rest = entry.value.partition(":")
+    return read_value(f"credential {name!r}", entry.value, env=env)
+
+
+def read_value(what: str, value: str, *, env: Mapping[str, str] | None = None) -> str:
+    """What `env:NAME` or `file:PATH` stands for, else the text itself; `what` names it in messages.
+
+    Raises:
+        InvalidConfig: the variable is not set, or the file cannot be read.
+    """
+    scheme, _, rest = value.partition(":")
     if scheme == "env":
         secret = (os.environ if env is None else env).get(rest)
         if not secret:
-            raise InvalidConfig(f"credential {name!r}: the variable {rest} is not set; set it, or change its value.")
+            raise InvalidConfig(f"{what}: the variable {rest} is not set; set it, or change its value.")
     elif scheme == "file":
         try:
             secret = Path(rest).expanduser().read_text(encoding="utf-8").partition("\n")[0].strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidConfig(f"credential {name!r}: cannot read {rest}: {_reason(error)}.") from None
+            raise InvalidConfig(f"{what}: cannot read {rest}: {_reason(error)}.") from None
         if not secret:
-            raise InvalidConfig(f"credential {name!r}: the first line of {rest} is empty; put the secret there.")
+            raise InvalidConfig(f"{what}: the first line of {rest} is empty; put the secret there.")
     else:
-        secret = entry.value
+        secret = value
     if any(ord(character) < 32 for character in secret):
-        raise InvalidConfig(f"credential {name!r}: the secret has control characters in it.")
+        raise InvalidConfig(f"{what}: the secret has control characters in it.")
     return secret
 
 
@@ -88,13 +99,24 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InvalidConfig(f"{path} is not TOML: {error}; fix that line.") from error
 
 
-def _without_powers(values: dict[str, Any], user: Path) -> dict[str, Any]:
-    """A folder's own file, which may have come with a repository of others, decides neither secrets nor consent."""
-    for key in ("credentials", "allow_writes", "on_unknown", "trust"):
+def _without_powers(values: dict[str, Any], user: Path, *, servers: Collection[str]) -> dict[str, Any]:
+    """A folder's own file, which may have come with a repository of others, decides neither secrets nor consent.
+
+    Nor does it name commands: of MCP servers it may give addresses, and the names of the user's own `servers`.
+    """
+    for key in (*TABLES, "allow_writes", "on_unknown", "start_servers", "trust", "trust_annotations"):
         if key in values:
             raise InvalidConfig(
                 f"{PROJECT_FILE}: {key!r} is not taken from a folder's file, which may be somebody else's; put it into"
                 f" {user}."
+            )
+    tools = values.get("tools", ())
+    for source in [tools] if isinstance(tools, str) else tools if isinstance(tools, list) else ():
+        found = _COMMAND.fullmatch(source) if isinstance(source, str) else None
+        if found and found[1].strip() not in servers:
+            raise InvalidConfig(
+                f"{PROJECT_FILE}: the tools name the command {found[1]!r}, which is not taken from a folder's file;"
+                f" give it as --tools yourself, or name it in {user} as [mcp.NAME], and here as 'mcp:NAME'."
             )
     return values
 
@@ -107,9 +129,9 @@ def _read_environment(env: Mapping[str, str]) -> dict[str, str]:
             continue
         key = variable.removeprefix("ATC_").lower()
         near = nearest_key(key, cutoff=0.85)
-        if near == key and key != "credentials":
+        if near == key and key not in TABLES:
             found[key] = value
-        elif near is not None and near != "credentials":
+        elif near is not None and near not in TABLES:
             raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near.upper()}'?")
     return found
 

@@ -11,7 +11,7 @@ import click
 from atc.cli.arguments import read_arguments, read_object, read_stdin
 from atc.cli.asking import asker
 from atc.cli.convert import export, import_
-from atc.cli.options import json_option, tools_option
+from atc.cli.options import json_option, servers_options, tools_option
 from atc.cli.output import json_text, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
@@ -39,6 +39,7 @@ tools.add_command(export)
 
 @tools.command("list", epilog="Example: atc tools list --tools openapi.json")
 @tools_option
+@servers_options
 @json_option
 def list_(*, as_json: bool, **flags: Any) -> None:
     """Every tool: its name in programs, whether it only reads, and what it does."""
@@ -52,6 +53,7 @@ def list_(*, as_json: bool, **flags: Any) -> None:
 @tools.command(epilog="Example: atc tools show get_airport --json")
 @click.argument("name")
 @tools_option
+@servers_options
 @json_option
 def show(name: str, *, as_json: bool, **flags: Any) -> None:
     """The tool NAME as programs see it, and how it is called; with --json its whole protocol."""
@@ -67,6 +69,7 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
 @click.argument("query", nargs=-1, required=True)
 @click.option("-k", "count", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="At most N.")
 @tools_option
+@servers_options
 @json_option
 def search(query: tuple[str, ...], *, count: int, as_json: bool, **flags: Any) -> None:
     """The tools that fit QUERY, best first."""
@@ -87,6 +90,7 @@ def search(query: tuple[str, ...], *, count: int, as_json: bool, **flags: Any) -
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
 @click.option("--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'.")
 @tools_option
+@servers_options
 @json_option
 def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.

@@ -84,7 +84,8 @@ def open_agent(
 
 
 def _invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
-    """The credentials that can be read; one that cannot is told of, and only the tools that need it will fail."""
+    """The credentials and MCP servers whose secrets can be read; others are told of, and only their tools will fail."""
+    from atc.cli.servers import configured_servers, confirmer
     from protocols.invoke import Credential, InvokeSettings
 
     credentials = {}
@@ -97,4 +98,9 @@ def _invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
         credentials[name] = Credential(
             value=value, hosts=entry.hosts, place=entry.place, name=entry.name, prefix=entry.prefix
         )
-    return InvokeSettings(credentials=credentials)
+    return InvokeSettings(
+        credentials=credentials,
+        servers=configured_servers(config, talk),
+        confirm_start=confirmer(config),
+        trust_annotations=config.trust_annotations,
+    )

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json
 from protocols.protocol import PythonBinding, ToolProtocol, load
+from protocols.sources.bare import complete, is_bare, parts_of
 from protocols.sources.fetch import fetch_document
 
 _SUFFIXES = (".json", ".yaml", ".yml")
+Named: TypeAlias = Mapping[str, Mapping[str, ToolProtocol]]
+"""Of each Python module that the user named as a source, its tools by function."""
 
 
-def read_folder(path: Path | str) -> list[ToolProtocol]:
+def read_folder(path: Path | str, *, base_url: str | None = None, named: Named | None = None) -> list[ToolProtocol]:
     """The protocols of every file under `path`, files in the order of their paths; hidden files are left out.
 
+    `base_url` is where the paths of bare descriptions are; only functions of modules in `named` may be bound.
+
     Raises:
-        SourceUnavailable: no such folder, no protocol file in it, or a file that cannot be read.
-        InvalidProtocol: a file breaks the format, or binds a Python function, which only a module that you name may.
+        SourceUnavailable: no such folder, no tool in it, or a file that cannot be read.
+        InvalidProtocol: a file breaks the format, or binds a Python function of a module that was not named.
     """
     folder = Path(path).expanduser()
     if not folder.is_dir():
@@ -33,31 +41,62 @@ def read_folder(path: Path | str) -> list[ToolProtocol]:
         raise SourceUnavailable(
             f"the folder {str(path)!r} has no protocol files (*.json or *.yaml); docs/protocols.md shows one."
         )
-    return [protocol for file in files for protocol in read_protocols(fetch_document(str(file)), where=str(file))]
+    found = [
+        protocol
+        for file in files
+        for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url, named=named)
+    ]
+    if not found:
+        raise SourceUnavailable(f"the files in the folder {str(path)!r} describe no tool; docs/protocols.md shows one.")
+    return found
 
 
-def read_protocols(document: Json, *, where: str) -> list[ToolProtocol]:
-    """The protocols of one file's content.
+def read_protocols(
+    document: Json, *, where: str, base_url: str | None = None, named: Named | None = None
+) -> list[ToolProtocol]:
+    """The protocols of one file's content, bare descriptions among them. For the rest see `read_folder`.
 
     Raises:
-        InvalidProtocol: it breaks the format, or binds a Python function.
+        InvalidProtocol: it breaks the format, or binds a Python function of a module that was not named.
     """
-    if isinstance(document, list):
-        return [_read(part, f"{where}[{index}]") for index, part in enumerate(document)]
-    return [_read(document, where)]
+    return [_read(part, place, base, named or {}) for part, place, base in parts_of(document, where, base_url)]
 
 
-def _read(document: Json, where: str) -> ToolProtocol:
+def _read(document: Json, where: str, base_url: str | None, named: Named) -> ToolProtocol:
     if isinstance(document, dict) and ("openapi" in document or "swagger" in document):
         raise InvalidProtocol(
             where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
         )
-    protocol = load(document, where=where)
-    if isinstance(protocol.binding, PythonBinding):
+    bare = is_bare(document) or (isinstance(document, dict) and isinstance(document.get("request"), str))
+    told = complete(document, where=where, base_url=base_url) if bare else document
+    protocol = load(told, where=where)
+    if not isinstance(protocol.binding, PythonBinding):
+        return protocol
+    function = named.get(protocol.binding.module, {}).get(protocol.binding.function)
+    if protocol.binding.module in named and function is None:
+        raise InvalidProtocol(
+            where,
+            f"the module {protocol.binding.module!r} has no public function {protocol.binding.function!r}.",
+            path="binding.python",
+            hint=f"It has {', '.join(named[protocol.binding.module])}.",
+        )
+    if function is None:
         raise InvalidProtocol(
             where,
             f"{protocol.name!r} asks to run the Python function {protocol.binding.function!r}, which a file may not.",
             path="binding.python",
             hint=f"If you trust it, name the module as a source yourself: --tools {protocol.binding.module}.",
         )
-    return protocol
+    return _over(function, protocol, told) if bare else protocol
+
+
+def _over(function: ToolProtocol, protocol: ToolProtocol, told: Mapping[str, Json]) -> ToolProtocol:
+    """The function's own protocol with what a bare description says instead."""
+    return replace(
+        function,
+        name=protocol.name,
+        title=protocol.title or function.title,
+        description=protocol.description or function.description,
+        input_schema=protocol.input_schema if "inputSchema" in told else function.input_schema,
+        collection=protocol.collection or function.collection,
+    )

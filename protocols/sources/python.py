@@ -1,4 +1,4 @@
-"""A Python module that the user named → protocols and the functions themselves."""
+"""A Python module that the user named, or a class or object of it → protocols and the functions themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from protocols.errors import SourceUnavailable
@@ -26,20 +26,26 @@ _MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
     """The public functions that a module defines (those of `__all__`, where it has one), and how to call them by name.
 
+    `module:Name` gives the public methods of that class, of which one instance is made without arguments and shared by
+    all calls, or of that object, where the module has made one itself.
+
     The module is imported, so only one that the user named is given here. A function takes and gives JSON values:
     arguments become the types of its annotations (dates, enums, dataclasses, models), results become JSON. A function
     counts as writing unless its attribute `read_only` is true or a line of its docstring reads `read_only = True`;
     `destructive` and `idempotent` are attributes likewise.
 
     Raises:
-        SourceUnavailable: there is no such module, it cannot be imported, or defines no public function.
+        SourceUnavailable: there is no such module or name, it cannot be imported or made, or has no public function.
     """
-    module = _import(name_or_path)
-    functions = dict(_public(module))
+    name, _, member = name_or_path.partition(":")
+    module = _import(name)
+    home = Path(name).stem if name.endswith(".py") else module.__name__
+    functions: dict[str, FunctionType | MethodType]
+    functions = dict(_methods(_instance(module, member, name_or_path))) if member else dict(_public(module))
     if not functions:
-        raise SourceUnavailable(f"the module {name_or_path!r} defines no public functions; a tool is one of these.")
+        raise SourceUnavailable(_nothing(module, name_or_path, member))
     signatures = {name: read_signature(function) for name, function in functions.items()}
-    home = Path(name_or_path).stem if name_or_path.endswith(".py") else module.__name__
+    home = f"{home}:{member}" if member else home
     protocols = [_protocol(home, name, functions[name], signature) for name, signature in signatures.items()]
     return protocols, {name: _callable(functions[name], signature) for name, signature in signatures.items()}
 
@@ -110,8 +116,56 @@ def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
             yield name, value
 
 
-def _protocol(module: str, name: str, function: FunctionType, signature: Signature) -> ToolProtocol:
-    documented = read_docstring(function.__doc__)
+def _instance(module: ModuleType, member: str, where: str) -> object:
+    """The object of this name, or an instance of the class of this name."""
+    found = getattr(module, member, None)
+    if found is None or member.startswith("_"):
+        known = ", ".join(_classes(module)) or "none"
+        raise SourceUnavailable(f"{where!r}: the module has no public {member!r}; its classes are: {known}.")
+    if not isinstance(found, type):
+        return found
+    try:
+        return found()
+    except (Exception, SystemExit) as error:  # making one runs the user's code, which may fail in any way
+        raise SourceUnavailable(
+            f"{where!r}: an instance cannot be made without arguments: {type(error).__name__}: {error}; make one in a "
+            "module of your own and name that: 'module:instance'."
+        ) from error
+
+
+def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]]:
+    """The public methods that the object's class, or one above it, defines in Python, in the order of definition."""
+    names = [name for kind in reversed(type(instance).__mro__) if kind is not object for name in vars(kind)]
+    for name in dict.fromkeys(names):
+        # Looked at without asking for it, since a property would run.
+        kind = inspect.getattr_static(type(instance), name, None)
+        if name[0] == "_" or not isinstance(kind, FunctionType | staticmethod | classmethod):
+            continue
+        value = getattr(instance, name)
+        if isinstance(value, FunctionType | MethodType) and not (
+            inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value)
+        ):
+            yield name, value
+
+
+def _classes(module: ModuleType) -> list[str]:
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__ and name[0] != "_"
+    ]
+
+
+def _nothing(module: ModuleType, where: str, member: str) -> str:
+    if member:
+        return f"{where!r} has no public methods; a tool is one of these."
+    told = f"the module {where!r} defines no public functions; a tool is one of these."
+    classes = _classes(module)
+    return f"{told} For the methods of a class name it: '{where}:{classes[0]}'." if classes else told
+
+
+def _protocol(module: str, name: str, function: FunctionType | MethodType, signature: Signature) -> ToolProtocol:
+    documented = read_docstring(inspect.getdoc(function))
     properties = {
         argument: {**schema, "description": documented.arguments[argument]}
         if documented.arguments.get(argument) and "description" not in schema
@@ -134,7 +188,7 @@ def _protocol(module: str, name: str, function: FunctionType, signature: Signatu
     )
 
 
-def _callable(function: FunctionType, signature: Signature) -> Callable[..., Any]:
+def _callable(function: FunctionType | MethodType, signature: Signature) -> Callable[..., Any]:
     """`function` as one that takes JSON values, all by keyword."""
     if not signature.adapters and not signature.positional:
         return function

@@ -9,7 +9,7 @@ import typing
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Signature:
         return value if adapter is None else adapter.validate_python(value)
 
 
-def read_signature(function: FunctionType) -> Signature:
+def read_signature(function: FunctionType | MethodType) -> Signature:
     """What a function's annotations say; an annotation that has no JSON Schema says nothing."""
     hints = _hints(function)
     unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -55,7 +55,7 @@ def read_signature(function: FunctionType) -> Signature:
     )
 
 
-def _hints(function: FunctionType) -> dict[str, Any]:
+def _hints(function: FunctionType | MethodType) -> dict[str, Any]:
     """The annotations that can be evaluated, each alone: one may need a name that only type checkers import."""
     origin = inspect.unwrap(function)
     found: dict[str, Any] = {}

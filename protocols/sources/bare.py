@@ -1,0 +1,214 @@
+"""Bare descriptions: a name, a request or a Python function, names of arguments perhaps, a sentence perhaps.
+
+    get_user: GET https://api.example.org/users/{id}?verbose=
+    {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}", "arguments": ["id", "verbose"]}
+    {"name": "total", "function": "shop.prices:total"}
+
+They become protocols that say what was told and no more: `atc probe` finds out the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+from urllib.parse import unquote_plus
+
+from protocols.errors import InvalidProtocol
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import Location
+from protocols.sources.operations import annotations_of, readable_name
+from protocols.sources.server import is_url
+
+_METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+_REQUEST = re.compile(rf"({'|'.join(_METHODS)})\s+(\S+)", re.IGNORECASE)
+_OWN_KEYS = frozenset({"method", "url", "path", "function", "arguments"})
+_PROTOCOL_KEYS = frozenset({"inputSchema", "binding"})
+_TYPES = {
+    "str": "string", "string": "string", "int": "integer", "integer": "integer", "float": "number", "number": "number",
+    "bool": "boolean", "boolean": "boolean", "list": "array", "array": "array", "dict": "object", "object": "object",
+}  # fmt: skip
+_WRITE = "write 'GET https://HOST/path/{id}?name='."
+_HINT = "docs/protocols.md shows bare descriptions."
+
+
+def is_bare(document: Json) -> bool:
+    """Whether a document is one bare description: a request as text, or an object with a request's keys."""
+    if isinstance(document, str):
+        return _REQUEST.fullmatch(document.strip()) is not None
+    return isinstance(document, Mapping) and bool(document.keys() & _OWN_KEYS) and not document.keys() & _PROTOCOL_KEYS
+
+
+def holds_bare(document: Json) -> bool:
+    """Whether a file holds bare descriptions: one, a list that has any, `{"tools": […]}`, or names with requests."""
+    if isinstance(document, list):
+        return any(map(holds_bare, document))
+    if not isinstance(document, Mapping):
+        return is_bare(document)
+    return is_bare(document) or _is_listing(document) or _is_index(document)
+
+
+def parts_of(document: Json, where: str, base_url: str | None) -> Iterator[tuple[Json, str, str | None]]:
+    """Each description in a file's content, its place, and the address that its paths are under."""
+    if isinstance(document, list):
+        for index, part in enumerate(document):
+            if isinstance(part, str) and not is_bare(part):
+                raise _invalid(f"{where}[{index}]", f"{part!r} is no request; {_WRITE}")
+            yield from parts_of(part, f"{where}[{index}]", base_url)
+    elif isinstance(document, Mapping) and _is_listing(document):
+        below = base_url or document.get("url") or document.get("base_url")
+        yield from parts_of(document["tools"], f"{where}: tools", below if isinstance(below, str) else None)
+    elif isinstance(document, Mapping) and _is_index(document):
+        for name, part in document.items():
+            named = {"request": part} if isinstance(part, str) else dict(part)
+            yield {"name": str(name), **named}, f"{where}: {name}", base_url
+    else:
+        yield document, where, base_url
+
+
+def complete(document: Json, *, where: str, base_url: str | None = None) -> dict[str, Any]:
+    """A bare description as the document of a protocol.
+
+    `base_url` is where paths without a host are.
+
+    Raises:
+        InvalidProtocol: it has no host, another method than HTTP's, or arguments that are neither names nor schemas.
+    """
+    given = dict(document) if isinstance(document, Mapping) else {"request": document}
+    if isinstance(request := given.pop("request", None), str):
+        found = _REQUEST.fullmatch(request.strip())
+        if found is None:
+            raise _invalid(where, f"{request!r} is no request; {_WRITE}")
+        given |= {"method": found[1], "url": found[2]}
+    arguments = _arguments(given.pop("arguments", None), where)
+    own = {key: given.pop(key) for key in ("method", "url", "path", "function") if key in given}
+    base = {"evidence": {"level": "guessed"}}
+    if "function" in own:
+        return base | given | _function(own["function"], arguments, where)
+    return base | _request(own, arguments, where, base_url, bool(given.get("name"))) | given
+
+
+def _request(
+    own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, base_url: str | None, named: bool
+) -> dict[str, Any]:
+    """What follows from method and URL: name, binding, arguments in their places, effects."""
+    method = str(own.get("method", "GET")).upper()
+    if method not in _METHODS:
+        raise _invalid(where, f"{own['method']!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
+    url, asked = _url(own, where, base_url)
+    in_path = re.findall(r"\{([^{}/]+)\}", url)
+    for name in (*in_path, *asked):
+        arguments.setdefault(name, {})
+    usual = "query" if method in ("GET", "HEAD", "OPTIONS", "DELETE") else "body"
+    locations: dict[str, str] = {}
+    required = []
+    for name, schema in arguments.items():
+        told = schema.pop("in", None)
+        if told is not None and told not in get_args(Location):
+            raise _invalid(where, f"{told!r} is no place; write one of {', '.join(get_args(Location))}.", name)
+        locations[name] = "path" if name in in_path else told or ("query" if name in asked else usual)
+        if schema.pop("required", False) is True or name in in_path:
+            required.append(name)
+    annotations = annotations_of(method)
+    hints = {"readOnlyHint": annotations.read_only, "destructiveHint": annotations.destructive,
+             "idempotentHint": annotations.idempotent}  # fmt: skip
+    path = "/" + "/".join(url.partition("?")[0].split("/")[3:])
+    return {
+        **({} if named else {"name": readable_name(method.lower(), path)}),
+        "inputSchema": _schema(arguments, required),
+        "annotations": {key: value for key, value in hints.items() if value is not None},
+        "binding": {"http": {"method": method, "url": url, "locations": locations}},
+    }
+
+
+def _url(own: JsonObject, where: str, base_url: str | None) -> tuple[str, list[str]]:
+    """The URL's template, and the names in its query that stand without a value."""
+    given = own.get("path", own.get("url"))
+    if "path" in own and is_url(str(own.get("url", ""))):
+        base_url = base_url or str(own["url"])
+    if not isinstance(given, str) or not given.strip():
+        raise _invalid(where, "it has no 'url'.", "url")
+    url = given.strip()
+    if not is_url(url):
+        if base_url is None or not is_url(base_url):
+            raise InvalidProtocol(
+                where,
+                f"{given!r} names no http(s) host.",
+                path="url",
+                hint="Give the whole URL, or say where the service runs: 'SRC@https://HOST'.",
+            )
+        url = f"{base_url.rstrip('/')}/{url.lstrip('/')}"
+    elif base_url is not None:
+        url = f"{base_url.rstrip('/')}/{'/'.join(url.split('/')[3:])}"
+    path, _, query = url.partition("#")[0].partition("?")
+    pairs = [pair for pair in query.split("&") if pair]
+    asked = [unquote_plus(pair.partition("=")[0]) for pair in pairs if not pair.partition("=")[2]]
+    kept = "&".join(pair for pair in pairs if pair.partition("=")[2])
+    return (f"{path}?{kept}" if kept else path), asked
+
+
+def _function(function: Json, arguments: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
+    module, _, name = str(function).rpartition(":")
+    if not module or not name:
+        raise _invalid(where, f"{function!r} is no function; write 'module:function'.", "function")
+    required = [argument for argument, schema in arguments.items() if schema.pop("required", False) is True]
+    told = {"inputSchema": _schema(arguments, required)} if arguments else {}
+    return told | {"binding": {"python": {"module": module, "function": name}}}
+
+
+def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
+    """Each argument's schema, with `in` and `required` beside JSON Schema's own keywords."""
+    match given:
+        case None:
+            return {}
+        case Mapping():
+            pairs = [(str(name), told) for name, told in given.items()]
+        case list():
+            pairs = [
+                (part, None) if isinstance(part, str) else (str(part.get("name", "")), dict(part))
+                for part in given
+                if isinstance(part, str | Mapping)
+            ]
+            if len(pairs) < len(given):
+                raise _invalid(where, "each argument must be a name, or an object with a name.", "arguments")
+        case _:
+            raise _invalid(where, f"they must be a list of names or an object, got {given!r}.", "arguments")
+    if any(not name for name, _ in pairs):
+        raise _invalid(where, "an argument has no name.", "arguments")
+    return {name: _told(told, where, name) for name, told in pairs}
+
+
+def _told(told: Json, where: str, name: str) -> dict[str, Any]:
+    """An argument's schema from what was said of it: nothing, a type, a sentence, a schema."""
+    match told:
+        case None | "":
+            return {}
+        case str() if told.strip().lower() in _TYPES:
+            return {"type": _TYPES[told.strip().lower()]}
+        case str():
+            return {"description": told.strip()}
+        case Mapping():
+            schema = {str(key): value for key, value in told.items() if key != "name"}
+            if isinstance(kind := schema.get("type"), str):
+                schema["type"] = _TYPES.get(kind.lower(), kind)
+            return schema
+        case _:
+            raise _invalid(where, f"{told!r} is neither a sentence nor a schema.", f"arguments.{name}")
+
+
+def _schema(arguments: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": dict(arguments)}
+    return schema | ({"required": required} if required else {})
+
+
+def _is_listing(document: JsonObject) -> bool:
+    return isinstance(document.get("tools"), list) and "name" not in document
+
+
+def _is_index(document: JsonObject) -> bool:
+    """Whether every key is a tool's name: `{"get_user": "GET …", "find": {"url": …}}`."""
+    return bool(document) and not is_bare(document) and all(map(is_bare, document.values()))
+
+
+def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:
+    return InvalidProtocol(where, problem, path=path, hint=_HINT)

@@ -1,0 +1,215 @@
+"""One or more sources read: what kind each is, its name, its protocols, and what belongs to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from protocols.alias import identifier
+from protocols.errors import SourceUnavailable
+from protocols.jsontypes import Json
+from protocols.protocol import McpBinding, PythonBinding, ToolProtocol
+from protocols.sources.recorded import RecordedCall
+from protocols.sources.server import is_url
+
+if TYPE_CHECKING:
+    from protocols.sources.folder import Named
+
+SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
+
+_NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
+_BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
+_GENERIC_TITLES = {
+    "",
+    "api",
+    "fastapi",
+    "openapi",
+    "swagger",
+    "rest_api",
+    "untitled",
+    "swagger_api",
+    "openapi_definition",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One source. Of a Python module, `module` is its name in bindings and `functions` are those of its tools."""
+
+    name: str
+    kind: SourceKind
+    protocols: list[ToolProtocol]
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    module: str = ""
+    recorded: tuple[RecordedCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spelling:
+    """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
+
+    name: str
+    location: str
+    base_url: str | None = None
+
+
+def read_sources(texts: Sequence[str], binder: object) -> list[Source]:
+    """The sources, in their order. Modules are read first, since files may bind the functions of those named.
+
+    What a file describes of a module or an MCP server beside it is the file's tool alone. `binder` connects MCP servers
+    (`protocols.invoke.Invoker`).
+
+    Raises:
+        SourceUnavailable, InvalidProtocol: see `load_tools`.
+    """
+    spelled = [_spelling(text) for text in texts]
+    read = {at: _read_python(one) for at, one in enumerate(spelled) if _is_python(one.location)}
+    named = _by_function(read.values())
+    for at, one in enumerate(spelled):
+        if at not in read:
+            read[at] = _read(one, binder, named)
+    described = {
+        p.binding
+        for source in read.values()
+        for p in source.protocols
+        if source.kind == "protocols" and isinstance(p.binding, PythonBinding | McpBinding)
+    }
+    return [_without(read[at], described) for at in range(len(spelled))]
+
+
+def _without(source: Source, described: set[Any]) -> Source:
+    if source.kind not in ("python", "mcp") or not described:
+        return source
+    return replace(source, protocols=[p for p in source.protocols if p.binding not in described])
+
+
+def _by_function(sources: Any) -> Named:
+    named: dict[str, dict[str, ToolProtocol]] = {}
+    for source in sources:
+        for protocol in source.protocols:
+            if isinstance(binding := protocol.binding, PythonBinding):
+                named.setdefault(binding.module, {})[binding.function] = protocol
+    return named
+
+
+def _spelling(text: str) -> _Spelling:
+    """A source's name, location and address; a file whose own name looks like more is that file."""
+    match = _NAMED.fullmatch(text)
+    name, location = (match[1], match[2]) if match else ("", text)
+    if _is_mcp(location):
+        return _Spelling(name=name, location=location)
+    if match and Path(text).exists():
+        name, location = "", text
+    if not Path(location).exists() and (match := _BASED.fullmatch(location)):
+        return _Spelling(name=name, location=match[1], base_url=match[2])
+    return _Spelling(name=name, location=location)
+
+
+def _is_python(location: str) -> bool:
+    if _is_mcp(location) or is_url(location):
+        return False
+    path = Path(location).expanduser()
+    is_package = location.isidentifier() and (path / "__init__.py").is_file()
+    if path.is_dir() and not is_package:
+        return False
+    from protocols.sources.python import is_module
+
+    module = location.rpartition(":")[0] or location
+    return Path(module).suffix == ".py" or (is_module(module) and not path.is_file())
+
+
+def _read_python(spelled: _Spelling) -> Source:
+    from protocols.sources.python import read_module
+
+    protocols, functions = read_module(spelled.location)
+    module = protocols[0].collection
+    name = spelled.name or re.split(r"[.:]", module)[-1]
+    return Source(name=name, kind="python", protocols=protocols, functions=functions, module=module)
+
+
+def _read(spelled: _Spelling, binder: object, named: Named) -> Source:
+    location, path = spelled.location, Path(spelled.location).expanduser()
+    if not location.strip():
+        raise SourceUnavailable(_unknown(location))
+    if _is_mcp(location):
+        return _read_mcp(spelled, binder)
+    if path.is_dir():
+        from protocols.sources.folder import read_folder
+
+        protocols = read_folder(path, base_url=spelled.base_url, named=named)
+        return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
+    if is_url(location) or path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har"):
+        return _read_document(spelled, named)
+    raise SourceUnavailable(_unknown(location))
+
+
+def _unknown(location: str) -> str:
+    return (
+        f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of protocols, "
+        "an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as 'mcp:COMMAND'."
+    )
+
+
+def _read_mcp(spelled: _Spelling, binder: object) -> Source:
+    from protocols.invoke import Invoker
+    from protocols.sources.mcp import read_mcp
+
+    if not isinstance(binder, Invoker):
+        raise SourceUnavailable(f"{spelled.location!r} is an MCP server, which nothing here can connect to.")
+    trusted = binder.settings.trust_annotations
+    name, protocols = read_mcp(spelled.location, binder.servers, name=spelled.name, trusted=trusted)
+    if not protocols:
+        raise SourceUnavailable(f"the MCP server {name!r} ({spelled.location}) has no tools.")
+    return Source(name=name, kind="mcp", protocols=protocols)
+
+
+def _read_document(spelled: _Spelling, named: Named) -> Source:
+    from protocols.sources.bare import holds_bare
+    from protocols.sources.fetch import fetch_document
+    from protocols.sources.folder import read_protocols
+    from protocols.sources.har import is_har, read_har
+    from protocols.sources.openapi import describe, read_openapi
+
+    location, base_url = spelled.location, spelled.base_url
+    document = fetch_document(location)
+    if is_har(document):
+        operations = read_har(document, where=location, base_url=base_url)
+        return Source(
+            name=spelled.name or _default_name(operations[0].protocol.collection, location),
+            kind="har",
+            protocols=[operation.protocol for operation in operations],
+            recorded=tuple(call for operation in operations for call in operation.calls),
+        )
+    if isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
+        protocols = read_openapi(document, where=location, base_url=base_url)
+        name = spelled.name or _default_name(protocols[0].collection, location)
+        return Source(name=name, kind="openapi", protocols=protocols)
+    if _looks_like_protocols(document) or holds_bare(document):
+        protocols = read_protocols(document, where=location, base_url=base_url, named=named)
+        return Source(name=spelled.name or _default_name("", location), kind="protocols", protocols=protocols)
+    raise SourceUnavailable(
+        f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
+        "docs/protocols.md shows a protocol."
+    )
+
+
+def _looks_like_protocols(document: Json) -> bool:
+    first = document[0] if isinstance(document, list) and document else document
+    return isinstance(first, Mapping) and "name" in first
+
+
+def _default_name(title: str, location: str) -> str:
+    name = identifier(title.strip()).lower()
+    if title and name not in _GENERIC_TITLES:
+        return name
+    return identifier((urlsplit(location).hostname or location) if is_url(location) else Path(location).stem)
+
+
+def _is_mcp(text: str) -> bool:
+    from protocols.mcp.server import is_mcp
+
+    return is_mcp(text)

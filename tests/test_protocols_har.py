@@ -1,0 +1,301 @@
+"""HAR recordings: the calls of a page's program become tools and samples; secrets stay behind."""
+
+import base64
+import copy
+import json
+
+import pytest
+
+from protocols.errors import SourceUnavailable, ToolError
+from protocols.protocol import dump
+from protocols.sources import load_source, load_tools
+from protocols.sources.har import read_har
+from protocols.sources.har.templates import Seen, templates
+from tests.loopback import Reply, serving
+
+API = "https://api.shop.example.com/v1"
+TOKEN = "abcDEF123456789xyz"
+
+
+def pairs(named):
+    return [{"name": name, "value": value} for name, value in named]
+
+
+def entry(method, url, body=None, status=200, *, mime="application/json; charset=utf-8", headers=(), sent=None, **more):
+    """One entry, as browsers write it."""
+    text = body if isinstance(body, str) else json.dumps(body)
+    request = {"method": method, "url": url, "headers": pairs(headers), "cookies": pairs(more.pop("cookies", ()))}
+    if sent is not None:
+        media, value = sent
+        request["postData"] = {"mimeType": media, "text": value if isinstance(value, str) else json.dumps(value)}
+    answer = {"headers": pairs(more.pop("answered", ())), "cookies": [], "status": status}
+    return {
+        "time": 12.5,
+        "request": request,
+        "response": answer | {"content": {"mimeType": mime, "size": len(text), "text": text} | more.pop("content", {})},
+        **more,
+    }
+
+
+def har(*entries):
+    return {"log": {"version": "1.2", "creator": {"name": "WebInspector"}, "entries": list(entries)}}
+
+
+def read(*entries, **more):
+    return {recorded.protocol.name: recorded for recorded in read_har(har(*entries), where="page.har", **more)}
+
+
+def test_calls_are_grouped_by_method_and_template():
+    found = read(
+        entry("GET", f"{API}/users/17/orders?page=1", {"orders": [1]}),
+        entry("GET", f"{API}/users/23/orders?page=2&open=true", {"orders": []}),
+        entry("GET", f"{API}/users/23/orders?page=2&open=true", {"orders": []}),
+        entry("DELETE", f"{API}/users/23", "", 204, mime=""),
+    )
+    assert list(found) == ["get_v1_users_orders_by_user_id", "delete_v1_users_by_user_id"]
+    orders = found["get_v1_users_orders_by_user_id"]
+    assert orders.protocol.binding.url == f"{API}/users/{{user_id}}/orders"
+    assert orders.protocol.parameters == {
+        "user_id": {"type": "integer", "examples": [17, 23]},
+        "page": {"type": "integer", "examples": [1, 2]},
+        "open": {"type": "boolean", "examples": [True]},
+    }
+    assert orders.protocol.required == {"user_id"}
+    assert (orders.protocol.evidence.level, orders.protocol.evidence.observations) == ("observed", 2)
+    assert [call.arguments for call in orders.calls] == [
+        {"user_id": 17, "page": 1},
+        {"user_id": 23, "page": 2, "open": True},
+    ], "equal calls once"
+    assert orders.calls[0].response == {"orders": [1]}
+    assert orders.protocol.output_schema is None
+    assert found["delete_v1_users_by_user_id"].protocol.writes
+    assert found["delete_v1_users_by_user_id"].calls[0].response is None
+
+
+def test_bodies_are_arguments():
+    found = read(
+        entry(
+            "POST", f"{API}/carts", {"id": 1}, 201, sent=("application/json", {"sku": "a", "count": 2, "gift": None})
+        ),
+        entry("POST", f"{API}/carts", {"id": 2}, 201, sent=("application/json", {"sku": "b", "count": 1.5})),
+        entry("POST", f"{API}/search", {"hits": []}, sent=("application/x-www-form-urlencoded", "q=new+york&limit=5")),
+        entry("PUT", f"{API}/order", {"ok": True}, sent=("application/json", [3, 1, 2])),
+        entry("POST", f"{API}/files", {"ok": True}, sent=("multipart/form-data; boundary=x", "--x")),
+    )
+    assert list(found) == ["post_v1_carts", "post_v1_search", "put_v1_order"]
+    carts = found["post_v1_carts"].protocol
+    assert {name: schema.get("type") for name, schema in carts.parameters.items()} == {
+        "sku": "string", "count": "number", "gift": "null"}  # fmt: skip
+    assert found["post_v1_search"].calls[0].arguments == {"q": "new york", "limit": 5}
+    assert set(found["post_v1_search"].protocol.binding.locations.values()) == {"form"}
+    assert found["put_v1_order"].calls[0].arguments == {"body": [3, 1, 2]}
+
+
+def test_failed_calls_are_samples_of_the_tools_that_also_succeeded():
+    codes = [entry("GET", f"{API}/airports/{code}", {"code": code, "name": "x"}) for code in ("JFK", "LGA", "EWR")]
+    found = read(
+        *codes,
+        entry("GET", f"{API}/airports/nowhere", {"error": "no such airport"}, 404),
+        entry("GET", f"{API}/airports/oops", "<h1>Bad gateway</h1>", 502),
+        entry("GET", f"{API}/broken", {"error": 1}, 500),
+    )
+    (recorded,) = found.values()
+    assert recorded.protocol.binding.url == f"{API}/airports/{{airport}}"
+    missing, bad = recorded.calls[3:]
+    assert (missing.arguments, missing.status, missing.outcome) == ({"airport": "nowhere"}, 404, "refused")
+    assert (missing.error, missing.answer, missing.response) == (missing.answer, '{"error": "no such airport"}', None)
+    assert (bad.outcome, bad.answer) == ("unknown", "<h1>Bad gateway</h1>")
+
+
+def test_secrets_are_nowhere():
+    secrets = [
+        TOKEN,
+        "SECRETKEY1234",
+        "s3ss10nabcdef99",
+        "tokXYZ987654321",
+        "hunter22",
+        "csrf-77aa88bb99",
+        "dXNlcjpwbGFpbnBhc3M=",
+        "plainpass",
+    ]
+    found = read(
+        entry("GET", f"{API}/me?api_key=SECRETKEY1234", {"id": 1, "sid": "s3ss10nabcdef99", "say": f"Bearer {TOKEN}!"},
+              headers=[("Authorization", f"Bearer {TOKEN}"), ("Cookie", "lang=en; sid=s3ss10nabcdef99")]),
+        entry("GET", f"{API}/old", {"id": 1}, headers=[("authorization", "Basic dXNlcjpwbGFpbnBhc3M=")]),
+        entry("POST", f"{API}/login", {"access_token": "tokXYZ987654321"},
+              sent=("application/json", {"name": "bob", "password": "hunter22", "note": "csrf-77aa88bb99"}),
+              answered=[("Set-Cookie", "x=csrf-77aa88bb99; HttpOnly")]),
+        entry("GET", f"{API}/reset/s3ss10nabcdef99", {"error": "hunter22 is wrong, plainpass too"}),
+        entry("GET", f"{API}/echo", "tokXYZ987654321 is not good", 400, mime="text/plain"),
+        entry("GET", f"{API}/echo", {"ok": True}),
+    )  # fmt: skip
+    everything = repr(found)
+    assert [secret for secret in secrets if secret in everything] == []
+    login = found["post_v1_login"]
+    assert login.protocol.parameters["password"] == {"type": "string", "x-atc-secret": True}
+    assert login.calls[0].arguments["name"] == "bob"
+    me = found["get_v1_me"]
+    assert "api_key" not in me.protocol.parameters
+    assert me.protocol.binding.credentials == ("api_shop_example_com",), "a name; your settings have the value"
+    assert me.calls[0].response["say"] == f"Bearer [redacted-str-{len(TOKEN)}-h1]!"
+    assert found["get_v1_echo"].protocol.binding.credentials == ()
+
+
+def test_what_is_no_call_is_left_out():
+    found = read(
+        entry("GET", "https://www.shop.example.com/", "<html>", mime="text/html", _resourceType="document"),
+        entry("GET", f"{API}/app.js", "let a", mime="application/javascript"),
+        entry("GET", f"{API}/logo", "x", mime="image/png"),
+        entry("GET", f"{API}/site.webmanifest", {"name": "x"}, _resourceType="manifest"),
+        entry("POST", f"{API}/beacon", {"ok": 1}, _resourceType="ping"),
+        entry("OPTIONS", f"{API}/things", {}),
+        entry("GET", f"{API}/moved", {}, 301),
+        entry("GET", f"{API}/cached", "", 304),
+        entry("GET", f"{API}/without", "", content={"size": 99}),
+        entry("GET", f"{API}/text", "12", mime="text/plain"),
+        entry("GET", "ws://api.shop.example.com/socket", {}),
+        entry("GET", "https://ads.tracker.example/v1/a", {"ok": 1}),
+        entry("GET", "https://ads.tracker.example/v1/b", {"ok": 1}),
+        entry("GET", f"{API}/things?_=1700000000000&q=a", {"things": []}, mime="application/vnd.api+json"),
+        entry("GET", f"{API}/plain", '{"a": 1}', mime="text/plain"),
+        entry("GET", f"{API}/packed", base64.b64encode(b'{"a": 1}').decode(), content={"encoding": "base64"}),
+        {"request": None},
+    )
+    assert list(found) == ["get_v1_things", "get_v1_plain", "get_v1_packed"]
+    assert list(found["get_v1_things"].protocol.parameters) == ["q"]
+    assert found["get_v1_packed"].calls[0].response == {"a": 1}
+
+
+def test_the_site_can_be_chosen():
+    entries = [
+        entry("GET", "https://api.one.example/a", {"a": 1}),
+        entry("GET", "https://api.one.example/b", {"a": 1}),
+        entry("GET", "https://api.two.example/c", {"a": 1}),
+    ]
+    assert list(read(*entries)) == ["get_a", "get_b"], "the one called most"
+    assert list(read(*entries, base_url="https://api.two.example")) == ["get_c"]
+    moved = read(*entries, base_url="http://127.0.0.1:8000")
+    assert moved["get_a"].protocol.binding.url == "http://127.0.0.1:8000/a"
+
+
+def test_one_path_on_two_hosts_of_a_site():
+    found = read(entry("GET", "https://a.shop.example/x", {"a": 1}), entry("GET", "https://b.shop.example/x", {"b": 1}))
+    assert [r.protocol.binding.url for r in found.values()] == ["https://a.shop.example/x", "https://b.shop.example/x"]
+
+
+def test_a_recording_is_a_source(tmp_path):
+    with serving(lambda seen: Reply(body={"path": seen.path})) as server:
+        file = tmp_path / "page.har"
+        file.write_text(json.dumps(har(entry("GET", f"{server.url}/items/5", {"path": "/items/5"}))))
+        loaded = load_source(str(file))
+        assert server.seen == [], "reading sends nothing"
+        assert (loaded.kind, [call.response for call in loaded.recorded]) == ("har", [{"path": "/items/5"}])
+        (tool,) = loaded.tools.values()
+        assert tool.call({"item_id": 6}) == {"path": "/items/6"}
+
+
+def test_a_tool_that_needs_a_credential_says_so(tmp_path):
+    file = tmp_path / "page.har"
+    file.write_text(
+        json.dumps(har(entry("GET", f"{API}/me", {"a": 1}, headers=[("Authorization", "Bearer x12345678")])))
+    )
+    (tool,) = load_tools(str(file)).values()
+    with pytest.raises(ToolError, match=r"add \[credentials\.api_shop_example_com\]") as caught:
+        tool.call({})
+    assert caught.value.outcome == "not_run"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [{"request": 5}],
+        [entry("GET", f"{API}/x", {"e": 1}, 404)],
+        [entry("GET", f"{API}/", "<p>", mime="text/html")],
+    ],
+)
+def test_a_recording_without_calls(tmp_path, entries):
+    file = tmp_path / "page.har"
+    file.write_text(json.dumps(har(*entries)))
+    with pytest.raises(SourceUnavailable, match=r"records no API call: none of its \d requests was answered"):
+        load_tools(str(file))
+
+
+def places(value, path=()):
+    yield path
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(part, (*path, key))
+
+
+@pytest.mark.parametrize("junk", [None, 5, True, "", "x", [], [5], {}, {"name": 5}, 1e400, "\ud800"])
+def test_no_recording_is_too_odd_to_be_read(junk):
+    whole = har(
+        entry(
+            "GET",
+            f"{API}/a/1?k=v",
+            {"a": "long enough to be"},
+            headers=[("Authorization", "Basic xyz12345"), ("Cookie", "a=b")],
+        ),
+        entry(
+            "POST", f"{API}/b", {"b": [1]}, cookies=[("s", "s3cretvalue99")], sent=("application/json", {"c": {"d": 1}})
+        ),
+    )
+    for path in places(whole["log"]["entries"]):
+        changed = copy.deepcopy(whole)
+        holder = changed["log"]["entries"]
+        if not path:
+            continue
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = junk
+        try:
+            found = read_har(changed, where="page.har")
+        except SourceUnavailable:
+            continue
+        for recorded in found:
+            dump(recorded.protocol)
+            json.dumps([call.response for call in recorded.calls])
+
+
+def seen(*paths, response=None, method="GET"):
+    return [
+        Seen(method, "https://a", tuple(path.strip("/").split("/")), response or {"id": 1, "name": "x"})
+        for path in paths
+    ]
+
+
+@pytest.mark.parametrize(
+    ("segment", "name"),
+    [
+        *((segment, "{user_id}") for segment in (
+            "17", "3fa85f64-5717-4562-b3fc-2c963f66afa6", "507f1f77bcf86cd799439011", "2024-05-01", "dQw4w9WgXcQ",
+            "cus_N1x2y3Z4", "tt0111161", "ann@example.org", "40.7,-74.0",
+        )),
+        ("17.json", "{user_id}.json"), ("a b", "a%20b"),
+        *((segment, segment) for segment in ("me", "v2", "search", "decade", "oauth2")),
+    ],
+)  # fmt: skip
+def test_what_looks_like_an_identifier(segment, name):
+    assert templates(seen(f"/users/{segment}"))[0] == ("users", name)
+
+
+def test_values_that_vary_below_a_noun_while_answers_keep_their_shape():
+    assert set(templates(seen("/airports/JFK", "/airports/LGA", "/airports/EWR"))) == {("airports", "{airport}")}
+    assert templates(seen("/airports/JFK", "/airports/LGA")) == [("airports", "JFK"), ("airports", "LGA")], "too few"
+    flights = seen("/airports/JFK/flights", response={"flights": [1]})
+    assert templates([*seen("/airports/JFK", "/airports/LGA", "/airports/EWR"), *flights])[3] == (
+        "airports", "{airport}", "flights")  # fmt: skip
+
+
+def test_sister_operations_stay_apart():
+    lists = seen("/api/users", "/api/groups", "/api/roles", "/api/teams")
+    assert [path[1] for path in templates(lists)] == ["users", "groups", "roles", "teams"]
+    below = [
+        Seen("GET", "https://a", ("me", name), {name: 1, f"{name}_more": 2}) for name in ("orders", "carts", "wishes")
+    ]
+    assert [path[1] for path in templates(below)] == ["orders", "carts", "wishes"], "their answers differ"
+
+
+def test_two_places_vary_together():
+    paths = ["/repos/ann/one", "/repos/bob/two", "/repos/cid/three", "/repos/ann/four"]
+    assert set(templates(seen(*paths))) == {("repos", "{repo}", "{repo_2}")}

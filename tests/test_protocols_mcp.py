@@ -1,0 +1,339 @@
+"""MCP servers: their tools as protocols, calls of them, what is known when they fail, and what is left behind."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
+
+from protocols.errors import SourceUnavailable, ToolError
+from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.mcp.server import McpServer
+from protocols.protocol import Annotations, McpBinding
+from protocols.sources import load_source, load_tools
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = str(Path(__file__).with_name("mcp_service.py"))
+COMMAND = f"mcp:{shlex.join([sys.executable, '-I', '-S', SCRIPT])}"
+
+
+def settings(**more):
+    return InvokeSettings(**{"confirm_start": lambda server: True, "timeout_seconds": 10.0, **more})
+
+
+@pytest.fixture(scope="module")
+def notes():
+    with Invoker(
+        settings(max_body_bytes=1_000_000, credentials={"t": Credential(value="s3cret-t0ken-value", hosts=())})
+    ) as invoker:
+        yield load_tools(COMMAND, invoker=invoker)
+
+
+def failure(tool, **arguments):
+    with pytest.raises(ToolError) as caught:
+        tool.call(arguments)
+    return caught.value
+
+
+def gone(pid):
+    """Whether a process has ended; waits for it, at most five seconds."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_the_tools_of_all_pages_are_protocols(notes):
+    assert len(notes) == 10
+    assert {tool.source for tool in notes.values()} == {"Notes_Server"}
+    note = notes["get_note"].protocol
+    assert note.binding == McpBinding(server="Notes_Server", tool="get_note")
+    assert note.output_schema["required"] == ["title"]
+    assert notes["list_notes"].protocol.output_schema is None
+    assert notes["get_broken"].protocol.parameters == {"a": {}}, "a schema that is none leaves the names"
+
+
+def test_a_server_is_not_believed_that_a_tool_reads_unless_its_name_says_so_too(notes):
+    reading = {name for name, tool in notes.items() if not tool.protocol.writes}
+    assert reading == {"list_notes", "get_note", "get_environment", "get_anything", "read_file"}
+
+
+def test_a_trusted_server_is_believed():
+    with Invoker(settings(trust_annotations=True)) as invoker:
+        loaded = load_source(COMMAND, invoker=invoker)
+    assert loaded.kind == "mcp"
+    writing = {name for name, tool in loaded.tools.items() if tool.protocol.writes}
+    assert writing == {"get_broken", "write_anything", "write_file"}
+    assert loaded.tools["weather"].protocol.annotations == Annotations(read_only=True)
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("hello", "hello"),
+        ('{"a": [1]}', {"a": [1]}),
+        ("12", 12),
+        ("{broken", "{broken"),
+        ("several", [{"a": 1}, "plain", {"type": "image", "mimeType": "image/png", "bytes": 3}]),
+        ("blob", {"type": "resource", "uri": "file:///x.bin", "mimeType": "application/x", "bytes": 4}),
+        ("structured", {"result": [1, 2]}),
+        ("nothing", None),
+        ("noise", "noise"),
+        ("secret", {"echo": "***"}),
+    ],
+)
+def test_what_a_result_is(notes, what, expected):
+    assert notes["get_anything"].call({"what": what}) == expected
+
+
+def test_a_result_that_departs_from_its_schema_is_passed_on(notes):
+    assert notes["get_note"].call({"id": "n1"}) == {"titel": "departs"}
+
+
+@pytest.mark.parametrize(
+    ("what", "read", "write", "says"),
+    [
+        ("refused", "refused", "unknown", r"no such\\x1b\[31m note"),
+        ("unfit", "refused", "refused", "Input validation error: 'id' is a required property"),
+        ("large", "refused", "unknown", "the answer has 3,000,0.. bytes, over the limit of 1,000,000"),
+        ("deep", "refused", "unknown", "the answer is nested deeper than 200 levels"),
+        ("odd", "unknown", "unknown", "its answer is none that MCP knows"),
+    ],
+)
+def test_what_is_known_of_a_failure(notes, what, read, write, says):
+    reading, writing = failure(notes["get_anything"], what=what), failure(notes["write_anything"], what=what)
+    assert (reading.status, reading.outcome, writing.outcome) == (None, read, write)
+    for error in (reading, writing):
+        assert re.search(says, error.body), error.body
+    assert notes["get_anything"].call({"what": "still there"}) == "still there"
+
+
+def test_the_whole_text_of_an_error_is_kept_for_the_host(notes):
+    assert failure(notes["get_anything"], what="refused").answer == "no such\x1b[31m note"
+
+
+def test_arguments_that_are_not_json_are_not_sent(notes):
+    for value in ("\ud800", float("nan"), {1, 2}):
+        error = failure(notes["get_anything"], what=value)
+        assert (error.outcome, "are not JSON" in error.body) == ("not_run", True)
+    given = {"what": "echo", "none": None, "deep": {"none": None, "list": [None]}}
+    assert notes["get_anything"].call(given) == given
+    assert notes["list_notes"].call({"limit": None}) == [{"id": "n1"}, {"id": "n2"}]
+
+
+def test_calls_from_several_threads(notes):
+    found = {}
+    threads = [
+        threading.Thread(target=lambda n=n: found.update({n: notes["get_anything"].call({"what": f"{n}"})}))
+        for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {n: n for n in range(20)}
+
+
+def test_a_command_gets_a_clean_environment(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never")
+    servers = {"notes": McpServer(command=(sys.executable, "-I", "-S", SCRIPT), environment={"WANTED": "yes"})}
+    with Invoker(InvokeSettings(servers=servers)) as invoker:
+        seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
+    ours = {"PATH", "HOME", "LANG", "TMPDIR"} & os.environ.keys()
+    assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED"}, "Python itself adds LC_CTYPE"
+    assert seen["WANTED"] == "yes"
+
+
+@pytest.mark.parametrize("confirm", [None, lambda server: False])
+def test_a_command_is_not_started_without_consent(tmp_path, confirm):
+    with Invoker(InvokeSettings(confirm_start=confirm)) as invoker, pytest.raises(SourceUnavailable) as caught:
+        load_tools(f"{COMMAND} {tmp_path / 'pid'}", invoker=invoker)
+    assert "was not started: nobody agreed to it" in str(caught.value)
+    assert SCRIPT in str(caught.value)
+    assert "--start-servers" in str(caught.value)
+    assert not (tmp_path / "pid").exists()
+
+
+def test_consent_is_asked_with_the_very_command():
+    asked = []
+    confirm = lambda server: asked.append(server.shown)  # noqa: E731
+    with Invoker(settings(confirm_start=confirm)) as invoker, pytest.raises(SourceUnavailable):
+        load_tools("mcp:env X='a b' sh -c 'exit 3'", invoker=invoker)
+    assert asked == ["env 'X=a b' sh -c 'exit 3'"]
+
+
+def test_no_shell_reads_the_command(tmp_path):
+    with Invoker(settings()) as invoker, pytest.raises(SourceUnavailable, match="gives no tools"):
+        load_tools(f"mcp:echo '$(touch {tmp_path}/x)' ; touch {tmp_path}/y", invoker=invoker)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("mcp:", "names no MCP server; write 'mcp:COMMAND ARGS'"),
+        ("mcp:'open", "No closing quotation; close the quote"),
+        ("mcp:no-such-command-here --x", "there is no command 'no-such-command-here'"),
+        ("mcp:https://user@host/mcp", "is not an http(s) URL with a plain host"),
+        ("mcp:sh -c 'echo bad luck >&2; exit 3'", "(it said: bad luck; the server ended with exit status 3)"),
+    ],
+)
+def test_a_server_that_is_none(source, message):
+    with Invoker(settings(start_seconds=20)) as invoker, pytest.raises(SourceUnavailable) as caught:
+        load_tools(source, invoker=invoker)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_command_that_never_answers(tmp_path):
+    began = time.monotonic()
+    with (
+        Invoker(settings(start_seconds=0.5)) as invoker,
+        pytest.raises(SourceUnavailable, match="did not answer in time"),
+    ):
+        load_tools(f"mcp:sleep 60{'0' * 300}", invoker=invoker)
+    assert time.monotonic() - began < 20
+
+
+def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
+    host = (
+        "import os, signal, threading\nfrom protocols.invoke import *\nfrom protocols.sources import load_tools\n"
+        "import mcp.client\n"  # takes its time
+        "with Invoker(InvokeSettings(confirm_start=lambda s: True)) as invoker:\n"
+        "    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    load_tools('mcp:sleep 600', invoker=invoker)\n"
+    )
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True)
+    assert done.stderr.strip().endswith("KeyboardInterrupt")
+    assert time.monotonic() - began < 30, "it has 60 seconds to start"
+
+
+def test_secrets_given_to_a_server_are_masked():
+    command = (sys.executable, "-I", "-S", SCRIPT)
+    servers = {"notes": McpServer(command=command, environment={"NOTES_API_KEY": "k-1234567890ab"})}
+    with Invoker(InvokeSettings(servers=servers)) as invoker:
+        seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
+    assert seen["NOTES_API_KEY"] == "***"
+
+
+def test_a_time_out_is_unknown_and_the_next_call_goes_on(tmp_path):
+    with Invoker(settings(timeout_seconds=0.5)) as invoker:
+        box = load_tools(COMMAND, invoker=invoker)
+        error = failure(box["get_anything"], what="hang")
+        assert (error.outcome, "no answer within 0.5 s" in error.body) == ("unknown", True)
+
+
+def test_a_server_that_dies_is_started_again_but_not_for_ever(tmp_path):
+    journal = tmp_path / "notes"
+    with Invoker(settings()) as invoker:
+        box = load_tools(f"{COMMAND} {journal}", invoker=invoker)
+        for _ in range(5):
+            error = failure(box["write_anything"], what="die")
+            assert error.outcome == "unknown"
+            assert "out of paper" in error.body
+        error = failure(box["get_anything"], what="x")
+        assert (error.outcome, "has ended 5 times" in error.body) == ("not_run", True)
+    pids = [line for line in journal.read_text().split() if line.isdigit()]
+    assert len(pids) == 5
+    assert all(map(gone, pids))
+    assert journal.read_text().count("write_anything") == 5, "no call is sent twice"
+
+
+def test_closing_leaves_no_process_thread_or_descriptor(tmp_path):
+    journal = tmp_path / "notes"
+    with Invoker(settings()) as first:
+        load_tools(COMMAND, invoker=first)
+    before = {*map(str, Path("/proc/self/fd").iterdir())}
+    threads = threading.active_count()
+    with Invoker(settings()) as invoker:
+        box = load_tools(f"{COMMAND} {journal}", invoker=invoker)
+        assert threading.active_count() > threads
+    assert {*map(str, Path("/proc/self/fd").iterdir())} == before
+    assert threading.active_count() == threads
+    assert gone(journal.read_text().split()[0])
+    assert box["list_notes"].protocol.name == "list_notes"
+
+
+STUBBORN = """
+import signal, subprocess, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
+open({path!r}, "a").write(f"{{child.pid}}\\n")
+sys.argv = ["x", {path!r}]
+exec(open({script!r}).read())
+import time
+time.sleep(600)
+"""
+
+
+def test_a_host_that_is_killed_leaves_no_server_behind(tmp_path):
+    journal, script = tmp_path / "notes", tmp_path / "stubborn.py"
+    script.write_text(STUBBORN.format(path=str(journal), script=SCRIPT))
+    host = (
+        "import sys, os, signal\nfrom protocols.invoke import *\nfrom protocols.sources import load_tools\n"
+        "invoker = Invoker(InvokeSettings(confirm_start=lambda s: True))\n"
+        f"load_tools('mcp:{sys.executable} -I -S {script}', invoker=invoker)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    pids = journal.read_text().split()
+    assert len(pids) == 2
+    assert all(map(gone, pids)), "the server ignores the end of its input and SIGTERM, and has started another"
+
+
+def test_protocols_in_files_are_called_through_the_configured_server(tmp_path):
+    (tmp_path / "n.json").write_text(
+        json.dumps({"name": "notes", "binding": {"mcp": {"server": "mine", "tool": "list_notes"}}})
+    )
+    error = failure(load_tools(str(tmp_path))["notes"])
+    assert (error.outcome, "[mcp.mine]" in error.body) == ("not_run", True)
+    servers = {"mine": McpServer(command=(sys.executable, "-I", "-S", SCRIPT))}
+    with Invoker(InvokeSettings(servers=servers)) as invoker:
+        assert load_tools(str(tmp_path), invoker=invoker)["notes"].call({"limit": 1}) == [{"id": "n1"}]
+
+
+def test_what_a_file_describes_is_the_files_tool_alone(tmp_path):
+    binding = {"mcp": {"server": "Notes_Server", "tool": "list_notes"}}
+    (tmp_path / "n.json").write_text(json.dumps({"name": "notes", "binding": binding}))
+    with Invoker(settings()) as invoker:
+        box = load_tools(str(tmp_path), COMMAND, invoker=invoker)
+        assert len(box) == 10
+        assert "list_notes" not in box
+        assert box["notes"].call({"limit": 1}) == [{"id": "n1"}]
+
+
+def test_folders_in_the_command_are_examples_for_what_reads(tmp_path):
+    (tmp_path / "b.txt").write_text("b")
+    (tmp_path / ".hidden").write_text("a")
+    with Invoker(settings()) as invoker:
+        box = load_tools(f"{COMMAND} /dev/null {tmp_path} --root={tmp_path}", invoker=invoker)
+    folder, file = str(tmp_path), str(tmp_path / "b.txt")
+    parameters = box["read_file"].protocol.parameters
+    assert {name: schema.get("examples") for name, schema in parameters.items()} == {
+        "path": [folder, file], "files": [[file]], "repo_path": [folder], "note": None}  # fmt: skip
+    assert "examples" not in box["write_file"].protocol.parameters["path"]
+
+
+def test_two_servers_of_one_name_are_told_apart():
+    with Invoker(settings()) as invoker:
+        box = load_tools(COMMAND, f"{COMMAND} /dev/null", f"third={COMMAND}", invoker=invoker)
+        servers = {tool.protocol.binding.server for tool in box.values()}
+        assert servers == {"Notes_Server", "Notes_Server_2", "third"}
+        assert box["third_list_notes"].call({"limit": 1}) == [{"id": "n1"}]

@@ -1,0 +1,122 @@
+"""MCP servers over streamable HTTP."""
+
+import json
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
+
+from protocols.errors import SourceUnavailable, ToolError
+from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.mcp.server import McpServer
+from protocols.sources import load_tools
+from tests.loopback import Reply, closed_port, serving
+
+TOOLS = [
+    {"name": "get_sum", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
+    {"name": "add_note", "inputSchema": {"type": "object"}},
+]
+INFO = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "sums", "version": "1"}}
+
+
+def speaking_mcp(call=lambda arguments: {"content": [], "structuredContent": {"result": 3}}):
+    """What a server answers; `call` gives a result, or a whole `Reply`."""
+
+    def answer(seen):
+        if seen.method != "POST":
+            return Reply(status=405)
+        message = json.loads(seen.body)
+        if "id" not in message:
+            return Reply(status=202, body=b"")
+        match message["method"]:
+            case "initialize":
+                result = INFO
+            case "tools/list":
+                result = {"tools": TOOLS}
+            case "tools/call":
+                result = call(message["params"].get("arguments"))
+            case _:
+                return Reply(body={"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
+        return (
+            result
+            if isinstance(result, Reply)
+            else Reply(body={"jsonrpc": "2.0", "id": message["id"], "result": result})
+        )
+
+    return answer
+
+
+def failure(tool):
+    with pytest.raises(ToolError) as caught:
+        tool.call({})
+    return caught.value
+
+
+@pytest.mark.parametrize("spelling", ["mcp:{}/mcp", "mcp+{}/mcp", "calc=mcp:{}/mcp"])
+def test_tools_are_listed_and_called(spelling):
+    with serving(speaking_mcp()) as server, Invoker() as invoker:
+        box = load_tools(spelling.format(server.url), invoker=invoker)
+        assert list(box) == ["get_sum", "add_note"]
+        assert {tool.source for tool in box.values()} == {"calc" if "calc" in spelling else "sums"}
+        assert box["get_sum"].call({"a": 1}) == {"result": 3}
+        assert all(seen.path == "/mcp" for seen in server.seen)
+
+
+def test_a_credential_goes_to_its_host_alone():
+    with serving(speaking_mcp()) as server:
+        secret = Credential(value="s3cret-t0ken-value", hosts=(server.netloc,))
+        servers = {"sums": McpServer(url=f"{server.url}/mcp", credential="key")}
+        with Invoker(InvokeSettings(servers=servers, credentials={"key": secret})) as invoker:
+            assert load_tools("mcp:sums", invoker=invoker)["get_sum"].call({}) == {"result": 3}
+        assert {seen.headers.get("authorization") for seen in server.seen} == {"Bearer s3cret-t0ken-value"}
+        server.seen.clear()
+        elsewhere = Credential(value="s3cret-t0ken-value", hosts=("other.example",))
+        refused = pytest.raises(SourceUnavailable, match=r"is configured for 'other\.example' only")
+        with Invoker(InvokeSettings(servers=servers, credentials={"key": elsewhere})) as invoker, refused:
+            load_tools("mcp:sums", invoker=invoker)
+        assert server.seen == []
+        with Invoker(InvokeSettings(credentials={"key": secret})) as invoker:
+            load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
+        assert {seen.headers.get("authorization") for seen in server.seen} == {None}, "nobody named it for this source"
+
+
+def test_a_redirect_to_another_origin_is_not_followed():
+    with serving() as other, serving(lambda _: Reply(status=307, headers={"Location": f"{other.url}/mcp"})) as server:
+        with Invoker() as invoker, pytest.raises(SourceUnavailable, match="not followed"):
+            load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
+        assert other.seen == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcomes", "says"),
+    [
+        (Reply(body=b"x" * 2_000_000), ("refused", "unknown"), "over the limit of 1,000,000 bytes"),
+        (Reply(body=b"<html>", headers={"Content-Type": "text/html"}), ("refused", "unknown"), "content type"),
+        (Reply(body=b"{not json"), ("refused", "unknown"), "parse"),
+        (Reply(status=500, body={"oops": 1}), ("refused", "unknown"), ""),
+    ],
+)
+def test_a_call_that_goes_wrong(reply, outcomes, says):
+    with serving(speaking_mcp(lambda _: reply)) as server:
+        with Invoker(InvokeSettings(max_body_bytes=1_000_000)) as invoker:
+            box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
+            reading, writing = failure(box["get_sum"]), failure(box["add_note"])
+        assert (reading.outcome, writing.outcome) == outcomes
+        assert says in reading.body
+
+
+def test_a_server_that_is_not_there_or_goes_away():
+    with Invoker() as invoker, pytest.raises(SourceUnavailable, match="gives no tools: All connection attempts failed"):
+        load_tools(f"mcp:http://127.0.0.1:{closed_port()}/mcp", invoker=invoker)
+    answer = speaking_mcp()
+
+    def hangs_up(seen):
+        reply = answer(seen)
+        return Reply(reply.status, reply.body, {"Connection": "close"})
+
+    with Invoker() as invoker:
+        with serving(hangs_up) as server:
+            box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
+        first, second = failure(box["add_note"]), failure(box["add_note"])
+        assert first.outcome == "unknown", "nobody knows how far the request came"
+        assert (second.outcome, "connection attempts failed" in second.body) == ("not_run", True)

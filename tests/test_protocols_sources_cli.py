@@ -1,0 +1,146 @@
+"""Sources on the command line: consent to commands, servers of the settings, and what the documentation shows."""
+
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from atc.cli.settings import load_config
+from atc.config import InvalidConfig, public
+from protocols.sources.bare import complete, holds_bare, parts_of
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = (sys.executable, "-I", "-S", str(ROOT / "tests" / "mcp_service.py"))
+SOURCE = f"mcp:{shlex.join(COMMAND)}"
+
+
+@pytest.fixture
+def sdk():
+    pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
+
+
+def atc(tmp_path, *words, **more):
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_"))}
+    env |= {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", "from atc.cli.main import main; main()", *words]
+    more = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, **more}
+    return subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True, **more)
+
+
+def settings(tmp_path, text):
+    (tmp_path / "atc").mkdir()
+    (tmp_path / "atc" / "config.toml").write_text(text)
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3)])
+def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
+    ours, theirs = pty.openpty()
+    with atc(tmp_path, "tools", "list", "--tools", SOURCE, stdin=theirs, stderr=theirs) as process:
+        os.write(ours, f"{answer}\n".encode())
+        stdout = process.stdout.read()
+        assert process.wait(60) == code
+    os.close(theirs)
+    said = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert shlex.join(COMMAND) in said
+    assert "Start it? [y/N]" in said
+    assert ("list_notes" in stdout) == (code == 0)
+
+
+def test_without_a_person_nothing_is_started(sdk, tmp_path):
+    with atc(tmp_path, "tools", "list", "--tools", f"{SOURCE} {tmp_path / 'started'}") as process:
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (3, "")
+    assert "nobody agreed to it" in stderr
+    assert "--start-servers" in stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path):
+    settings(tmp_path, f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n")
+    with atc(tmp_path, "tools", "list", "--tools", "mcp:notes") as process:
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (0, "")
+    assert "weather            reads" in stdout, stdout
+
+
+def test_flags_start_and_trust(sdk, tmp_path):
+    flags = ("--start-servers", "--trust-annotations")
+    with atc(tmp_path, "tools", "call", "weather", "--json", "--tools", SOURCE, *flags) as process:
+        stdout, stderr = process.communicate(timeout=60)
+    assert "may change something" not in stdout
+    assert "unknown: weather" in stdout, stderr
+
+
+def test_a_folders_own_file_names_no_commands(tmp_path):
+    for text in ("[mcp.x]\ncommand = ['x']", "start_servers = true", "trust_annotations = true"):
+        (tmp_path / "atc.toml").write_text(text)
+        with pytest.raises(InvalidConfig, match="is not taken from a folder's file"):
+            load_config(cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
+
+
+def test_a_folders_own_file_may_name_servers_of_yours(tmp_path):
+    user = tmp_path / "user.toml"
+    user.write_text("[mcp.a]\ncommand = 'npx a'\n")
+    for source, taken in [("mcp:a", True), ("mcp:https://h/m", True), ("mcp:evil --now", False), ("x=mcp:sh", False)]:
+        (tmp_path / "atc.toml").write_text(f"tools = [{source!r}]")
+        if taken:
+            assert load_config(cwd=tmp_path, env={}, user_file=user)[0].tools == (source,)
+        else:
+            with pytest.raises(InvalidConfig, match="is not taken from a folder's file"):
+                load_config(cwd=tmp_path, env={}, user_file=user)
+
+
+def test_servers_are_read_and_shown_without_secrets(tmp_path):
+    user = tmp_path / "user.toml"
+    user.write_text(
+        "[mcp.a]\ncommand = 'npx -y \"a b\"'\nenv = { K = 'secret', L = 'env:L' }\n[mcp.b]\nurl = 'https://h/m'\n"
+    )
+    config, origins = load_config(cwd=tmp_path, env={"ATC_START_SERVERS": "1"}, user_file=user)
+    assert config.mcp["a"].command == ("npx", "-y", "a b")
+    assert config.start_servers
+    assert origins["mcp.b"] == str(user)
+    shown = public(config)["mcp"]
+    assert shown["a"]["env"] == {"K": "***", "L": "env:L"}
+    assert "secret" not in repr(config)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("mcp = 5", "mcp must be tables such as [mcp.files], got a int."),
+        ("mcp.x = 5", "mcp.x must be a table with command or url, got a int."),
+        ("[mcp.x]", "mcp.x must have either a command or a url."),
+        ("[mcp.x]\ncommand = ['a']\nurl = 'https://h'", "mcp.x must have either a command or a url."),
+        ("[mcp.x]\ncommand = [5]", "mcp.x.command must be a list of words"),
+        ('[mcp.x]\ncommand = "\'open"', "mcp.x.command must be a list of words"),
+        ("[mcp.x]\nurl = 'https://h'\nenv = {A = 5}", "mcp.x.env must be a table of texts"),
+        ("[mcp.x]\nurl = 'https://h'\ntrusted = 'yes'", ".trusted true or false"),
+        ("[mcp.x]\nurl = 'https://h'\ntoken = 's3cret'", "mcp.x.token is no setting; known are command, url"),
+    ],
+)
+def test_settings_that_cannot_be_used(tmp_path, table, message):
+    user = tmp_path / "user.toml"
+    user.write_text(table)
+    with pytest.raises(InvalidConfig) as caught:
+        load_config(cwd=tmp_path, env={}, user_file=user)
+    assert message in str(caught.value), str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_the_documented_bare_descriptions_are_some():
+    (block,) = re.findall(
+        r"### Bare descriptions\n.*?```yaml\n(.*?)```", (ROOT / "docs/protocols.md").read_text(), re.DOTALL
+    )
+    document = yaml.safe_load(block)
+    assert holds_bare(document)
+    names = [
+        complete(part, where=where, base_url=base)["name"] for part, where, base in parts_of(document, "doc", None)
+    ]
+    assert names == ["get_user", "find_users", "add_note"]

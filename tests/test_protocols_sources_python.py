@@ -1,0 +1,122 @@
+"""Classes and objects of a module as sources: their public methods share one instance."""
+
+import textwrap
+
+import pytest
+
+from protocols.errors import SourceUnavailable
+from protocols.protocol import Annotations, PythonBinding
+from protocols.sources import load_source, load_tools
+
+BANK = '''
+    from functools import cached_property
+
+    class Base:
+        def balance(self) -> int:
+            """What there is.
+
+            read_only = True
+            """
+            return self._cents
+
+    class Account(Base):
+        limit = 5
+        def __init__(self, cents: int = 100):
+            self._cents = cents
+
+        def pay(self, cents: int, to: str = "bob") -> dict[str, int]:
+            """Pay somebody.
+
+            Args:
+                cents (int): how much
+                to (str): [Optional] whom
+            """
+            self._cents -= cents
+            return {"left": self._cents}
+
+        @staticmethod
+        def rate(currency: str) -> float:
+            return 1.5
+
+        @classmethod
+        def known(cls) -> list[str]:
+            return [cls.__name__]
+
+        @property
+        def secret(self):
+            raise RuntimeError("a property is no tool, and is not even read")
+
+        @cached_property
+        def lazy(self):
+            raise RuntimeError("neither is this one")
+
+        def stream(self):
+            yield 1
+
+        def _hidden(self): pass
+
+    class Needy:
+        def __init__(self, key): pass
+        def f(self): pass
+
+    class Empty: pass
+
+    mine = Account(7)
+'''
+
+
+@pytest.fixture
+def bank(tmp_path):
+    file = tmp_path / "bank.py"
+    file.write_text(textwrap.dedent(BANK))
+    return str(file)
+
+
+def test_public_methods_are_tools_of_one_instance(bank):
+    loaded = load_source(f"{bank}:Account")
+    box = loaded.tools
+    assert (loaded.name, loaded.kind) == ("Account", "python")
+    assert list(box) == ["balance", "pay", "rate", "known"]
+    pay = box["pay"].protocol
+    assert pay.binding == PythonBinding(module="bank:Account", function="pay")
+    assert pay.parameters["cents"] == {"type": "integer", "description": "how much"}
+    assert (pay.required, pay.description) == ({"cents"}, "Pay somebody.")
+    assert box["balance"].protocol.annotations == Annotations(read_only=True)
+    assert pay.writes
+    assert box["pay"].call({"cents": 30}) == {"left": 70}
+    assert box["balance"].call({}) == 70, "all calls share the instance"
+    assert box["known"].call({}) == ["Account"]
+    assert load_tools(f"{bank}:Account")["balance"].call({}) == 100, "loaded anew it is another one"
+
+
+def test_an_object_of_the_module_is_taken_as_it_is(bank):
+    assert load_tools(f"shop={bank}:mine")["balance"].call({}) == 7
+
+
+def test_a_method_with_no_first_argument_fails_like_a_call(bank):
+    from protocols.errors import ToolError
+
+    with pytest.raises(ToolError, match="missing a required argument: 'cents'"):
+        load_tools(f"{bank}:mine")["pay"].call({})
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        ("", "defines no public functions; a tool is one of these. For the methods of a class name it: '{0}:Base'."),
+        (":Nothing", "the module has no public 'Nothing'; its classes are: Base, Account, Needy, Empty."),
+        (":_Account", "has no public '_Account'"),
+        (":Needy", "an instance cannot be made without arguments: TypeError"),
+        (":Empty", "has no public methods"),
+    ],
+)
+def test_what_cannot_be_a_source_says_why(bank, member, message):
+    with pytest.raises(SourceUnavailable) as caught:
+        load_tools(f"{bank}{member}")
+    assert message.format(bank) in str(caught.value)
+
+
+def test_a_dotted_module_and_a_class(tmp_path, monkeypatch):
+    (tmp_path / "bank_here.py").write_text(textwrap.dedent(BANK))
+    monkeypatch.chdir(tmp_path)
+    assert load_tools("bank_here:Account")["rate"].call({"currency": "EUR"}) == 1.5
