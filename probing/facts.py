@@ -57,8 +57,8 @@ class ToolFacts:
 
     @cached_property
     def done(self) -> tuple[Sample, ...]:
-        """The samples that gave a response."""
-        return tuple(sample for sample in self.samples if sample.done)
+        """The samples that gave a response. One with an argument that the tool does not have may echo it: left out."""
+        return tuple(s for s in self.samples if s.done and s.arguments.keys() <= self.arguments.keys())
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from atc.redaction.sources import by_alias, may_hold, secrets_in_program, secrets_of, with_parts, within
+from atc.redaction.sources import by_alias, secrets_in_program
 from atc.redaction.text import SecretText
 from atc.store.stored import StoredRun
 from atc.synthesize import parse
@@ -21,6 +21,7 @@ from protocols.ask import Completion
 from protocols.jsontypes import Json, JsonObject
 from protocols.placeholder import PLACEHOLDER, conceals_nothing, in_literal, placeholder
 from protocols.secrecy import covered
+from protocols.secret_parts import may_hold, secrets_of, with_parts, within
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
 

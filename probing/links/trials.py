@@ -98,15 +98,9 @@ def _open(flows: Flows, taker: Taker, known: list[Source]) -> list[Source]:
         strange = not source.name.searches and any(alike(value, models) for value in source.models)
         if apart is not None and (not taker.took or strange or not models):
             found.append((apart, source.name.key, source))
-        elif strange and not (named and _of_another_thing(taker, source)):
+        elif strange and not (named and taker.name.of_another(source.name)):
             found.append((10.0 - source.name.identifies, source.name.key, source))
     return [source for *_, source in sorted(found, key=lambda entry: entry[:2])]
-
-
-def _of_another_thing(taker: Taker, source: Source) -> bool:
-    """Whether names say that an argument and a source are ids of different things."""
-    things = taker.name.thing, source.name.thing
-    return taker.name.identifies and source.name.identifies and all(things) and things[0] != things[1]
 
 
 def _fresh(

@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 
 from probing.facts import ArgumentFacts
 from probing.generate.names import named as named_values
-from probing.naming import EQUAL, PAGING, TOLD, Name, argument_name, distance, said_of, words_of
+from probing.naming import EQUAL, NEAR, PAGING, TOLD, Name, argument_name, distance, said_of, words_of
 from probing.pools.dates import dates_for, is_date
 from probing.pools.place import Place, scalars
 from probing.pools.search import nouns_of, words_about, words_for
@@ -85,16 +85,17 @@ class _Fates:
     told: bool
     """Whether replies said which values are good, so that the others of a place can be told apart."""
 
-    def of(self, place: Place) -> float | None:
+    def of(self, place: Place, *, near: bool) -> float | None:
         """What the fate of its values adds to a place's distance; `None` where others of it would fare no better.
 
-        A refusal is about the form of a value, which others of the same place have too; where an id is accepted, the
-        place is right, whatever else its name says. Of a number that is no id, that says nothing.
+        A refusal is about the form of a value, which others of the same place have too; where the names are `near`, one
+        value may be odd. Where an id is accepted, the place is right, whatever else its name says; of a number that is
+        no id, that says nothing.
         """
         if any(text in place.values for text in self.accepted):
             return -_TAKEN if self.of_ids else 0.0
         refused = sum(text in place.values for text in self.refused)
-        if refused and not self.told:
+        if refused > near and not self.told:
             return None
         lost = sum(text in place.values for text in self.lost)
         return _FAILED * min(3, refused) + _LOST * min(3, lost) + (_TAKEN if self.accepted and self.of_ids else 0.0)
@@ -133,19 +134,21 @@ def _groups(places: Iterable[Place], protocol: ToolProtocol, argument: ArgumentF
         refused=frozenset(_texts(argument.refused)),
         lost=frozenset(_texts(argument.not_found)),
         of_ids=any(map(distinctive, _texts(argument.accepted))) or wanted.identifies,
-        told=any(hint.kind in ("range", "enum", "length") for hint in argument.hints),
+        told=any(hint.kind in ("type", "range", "enum", "length", "pattern", "format") for hint in argument.hints),
     )
     named: dict[str, _Group] = {}
     strangers: dict[str, _Group] = {}
     tried = sum(value.origin.kind == "response" for value in (*argument.refused, *argument.not_found))
     for place in places:
         apart = _named(place, protocol, wanted, text, sources)
-        groups = named if apart is not None else strangers
+        # What is said beside an argument that is the id of one thing may well be about another.
+        aside = apart is None or (apart > NEAR and wanted.of_another(place.name))
+        groups = strangers if aside else named
         if apart is None and not (wanted.searches or wanted.secret):
             apart = _stranger(place, telling, lookup if tried < _STRANGERS_TRIED else None)
         if apart is None or (wanted.own in PAGING and not (apart == EQUAL and place.argument)):
             continue
-        fate = fates.of(place)
+        fate = fates.of(place, near=groups is named and apart <= NEAR)
         if fate is None:
             continue
         group = groups.setdefault(f"{place.name.key} {place.argument and apart} {fate}", _Group(apart + fate))

@@ -1,0 +1,107 @@
+"""What the parts of a probing share: the gate, the facts as they stand, the pools of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from probing.caller import Caller
+from probing.combine import MOST_CANDIDATES, Record, combinations, records_of
+from probing.events import Watch, unwatched
+from probing.facts import ArgumentFacts, ToolFacts, learn
+from probing.log import Log
+from probing.pools import Pools
+from probing.propose import candidates
+from probing.sample import Purpose, Sample, Value
+from probing.settings import ProbeSettings
+from probing.soft_errors import refusal_in
+from protocols.jsontypes import Json
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Toolbox
+
+Suggest = Callable[[ToolFacts, ArgumentFacts], Sequence[Json]]
+
+
+class Session:
+    """One probing under way. All it knows follows from the log; it only keeps what would be slow to find anew."""
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        log: Log,
+        caller: Caller,
+        settings: ProbeSettings,
+        *,
+        watch: Watch = unwatched,
+        suggest: Suggest | None = None,
+    ) -> None:
+        """`suggest` proposes values of an argument for which there are only made-up ones: a model's part."""
+        self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
+        self.protocols: Mapping[str, ToolProtocol] = {t.protocol.name: t.protocol for t in toolbox.values()}
+        self.pools = Pools(self.protocols.values())
+        self._suggest = suggest
+        self._suggested: dict[tuple[str, str], Sequence[Json]] = {}
+        self._facts: dict[str, ToolFacts] = {}
+        self._records: dict[int, list[Record]] = {}
+        for sample in log.samples:
+            self._take(sample)
+
+    def facts(self, tool: str) -> ToolFacts:
+        """What is known of a tool now."""
+        if tool not in self._facts:
+            self._facts[tool] = learn(self.protocols[tool], self.log.of(tool))
+        return self._facts[tool]
+
+    def call(self, tool: str, arguments: Mapping[str, Value], *, purpose: Purpose, round: int) -> Sample:  # noqa: A002
+        """Make one call, or take its answer from the log.
+
+        Raises:
+            NotCalled: it may not be made.
+        """
+        known = len(self.log.samples)
+        sample = self.caller.call(tool, arguments, purpose=purpose, round=round)
+        self.take_from(known)
+        return sample
+
+    def take_from(self, number: int) -> None:
+        """Take in the samples that were added to the log after the first `number`."""
+        for sample in self.log.samples[number:]:
+            self._take(sample)
+
+    def called(self, tool: str, arguments: Mapping[str, Value]) -> bool:
+        """Whether this very call was made before, or may have been."""
+        plain = {name: value.value for name, value in arguments.items()}
+        return self.log.find(tool, plain) is not None or self.log.intended(tool, plain)
+
+    def choices(
+        self, tool: str, wanted: Sequence[str], *, alone: bool, suggest: bool = True
+    ) -> Iterator[dict[str, Value]]:
+        """Values for the arguments in `wanted`, best first.
+
+        `alone`: without those that other tools gave. `suggest`: a model may be asked for more.
+        """
+        facts = self.facts(tool)
+        found = {name: self._candidates(facts, name, alone=alone) for name in wanted}
+        if suggest and self._suggest is not None:
+            for name in wanted:
+                if (tool, name) not in self._suggested and all(v.origin.kind == "generated" for v in found[name]):
+                    self._suggested[tool, name] = self._suggest(facts, facts.arguments[name])
+                    found[name] = self._candidates(facts, name, alone=alone)
+        records = [] if alone else [record for held in self._records.values() for record in held]
+        # A refusal may say where to look: "list_team_managers has who did".
+        told = {hint.tool for said in facts.said.values() for hint in said if hint.kind == "source"}
+        # What conflicts with what is there (409) is not mended by describing what is there.
+        conflicts = any(sample.status == 409 for sample in facts.samples)
+        return combinations(found, records, preferred=told, apart=conflicts)
+
+    def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
+        pools = None if alone else self.pools
+        suggested = self._suggested.get((facts.name, name), ())
+        found = candidates(facts, facts.arguments[name], pools=pools, suggested=suggested)
+        return list(islice(found, MOST_CANDIDATES))
+
+    def _take(self, sample: Sample) -> None:
+        self._facts.pop(sample.tool, None)
+        if sample.done and not refusal_in(sample.response):
+            self.pools.add(sample)
+            self._records[sample.number] = records_of(sample)

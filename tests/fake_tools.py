@@ -1,0 +1,79 @@
+"""Fake tools for tests of probing: functions that answer or raise `ToolError`, and a record of what was called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from protocols.errors import ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+
+Answer = Callable[..., Json]
+
+
+def refuse(status: int, detail: str) -> ToolError:
+    """What a service that speaks in sentences answers."""
+    return ToolError(status, detail, answer=f'{{"detail": "{detail}"}}')
+
+
+def need(arguments: Mapping[str, Any], name: str, kind: str = "a string") -> Any:
+    """An argument's value; a refusal that names it where it is missing."""
+    if name not in arguments:
+        raise refuse(422, f"argument '{name}' is missing; it must be {kind}.")
+    return arguments[name]
+
+
+class Fakes:
+    """A toolbox of fake tools: `add` them, take `toolbox`, and look at `calls`."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, JsonObject]] = []
+        self.before: Callable[[], None] | None = None
+        """Runs when a call arrives, before it is answered."""
+        self._tools: list[Tool] = []
+
+    def add(
+        self,
+        name: str,
+        answer: Answer,
+        path: str = "",
+        *arguments: str,
+        method: str = "GET",
+        strict: bool = True,
+        **schemas: Any,
+    ) -> None:
+        """A tool at `path` (`/users/{id}`); arguments that the path does not name travel in the query or the body.
+
+        `strict`: others are refused before `answer` is asked.
+        """
+        url = f"http://service.test{path or '/' + name}"
+        named = [part[1:-1] for part in url.split("/")[3:] if part.startswith("{")]
+        properties = {argument: schemas.get(argument, {}) for argument in (*named, *arguments)}
+        protocol = ToolProtocol(
+            name=name,
+            input_schema={"type": "object", "properties": properties},
+            annotations=Annotations(read_only=method == "GET"),
+            binding=HttpBinding(method=method, url=url),
+        )
+        self._tools.append(
+            Tool(protocol=protocol, call=self._recorded(name, answer, list(properties) if strict else None))
+        )
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """All tools that were added."""
+        return Toolbox(self._tools)
+
+    def _recorded(self, name: str, answer: Answer, known: list[str] | None) -> Callable[[JsonObject], Json]:
+        def call(arguments: JsonObject) -> Json:
+            self.calls.append((name, dict(arguments)))
+            if self.before is not None:
+                self.before()
+            for given in arguments:
+                if known is not None and given not in known:
+                    raise refuse(422, f"unknown argument '{given}'.")
+            return answer(arguments)
+
+        return call

@@ -1,0 +1,276 @@
+"""The gate of probing: nothing twice, nothing beyond the budget, and as slowly as the host wants."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from probing.caller import NotCalled, send_again
+from probing.events import Called, Note
+from protocols.errors import UnknownTool
+from protocols.protocol import Annotations
+from tests.loopback import Reply, serving
+from tests.probing_lab import Lab, given, lab, tool
+
+
+def test_a_call_is_made_once_and_then_answered_from_the_log(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body={"n": 1}), "find") as probing:
+        first = probing.call("find", q="a")
+        assert (first.done, first.response, first.number) == (True, {"n": 1}, 1)
+        assert probing.call("find", q="a") is first
+        probing.again()
+        assert probing.call("find", q="a") == first
+        assert probing.call("find", q="b").number == 2
+        assert probing.asked == ["/find?q=a", "/find?q=b"]
+        assert [event.sample.number for event in probing.events if isinstance(event, Called)] == [1, 2]
+
+
+def test_equal_is_equal_as_json(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing:
+        for value in (1, True, 1.0, "1"):
+            probing.call("find", q=value)
+        assert probing.log.sent == 4
+
+
+def test_the_call_stands_in_the_log_before_it_is_sent(tmp_path):
+    lines = []
+
+    def answer(_):
+        lines.append((tmp_path / ".probe" / "samples.jsonl").read_text().splitlines()[-1])
+        return Reply(body=1)
+
+    with lab(tmp_path, answer, "find") as probing:
+        probing.call("find", q="a")
+    assert json.loads(lines[0]) == {"intent": ["find", {"q": "a"}, 1]}
+
+
+def test_a_call_that_a_kill_cut_off_is_not_sent_again_unless_that_is_wanted(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing:
+        probing.log.intend("find", {"q": "a"}, number=1)
+        probing.again()
+        with pytest.raises(NotCalled, match="cut off") as refusal:
+            probing.call("find", q="a")
+        assert refusal.value.scope == "call"
+        assert probing.call("find", q="b").number == 2
+        assert probing.caller.left("find") == probing.settings.per_tool - 2
+        assert send_again(probing.toolbox, probing.log) == 1
+        assert probing.call("find", q="a").done
+        probing.again()
+        assert probing.call("find", q="a").done
+        assert probing.asked == ["/find?q=b", "/find?q=a"]
+
+
+def test_a_write_that_a_kill_cut_off_is_never_sent_again(tmp_path):
+    with serving() as server:
+        write = tool(server.url, "add", method="POST")
+        with Lab(server, tmp_path, [write], allow_writes=True) as probing:
+            probing.log.intend("add", {"q": "a"}, number=1)
+            assert send_again(probing.toolbox, probing.log) == 0
+            with pytest.raises(NotCalled):
+                probing.call("add", q="a")
+    assert server.seen == []
+
+
+def test_budgets_hold_over_resumes(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find", "list", per_tool=3, budget=4) as probing:
+        for value in "ab":
+            probing.call("find", q=value)
+        probing.again()
+        assert (probing.caller.left("find"), probing.caller.left("list")) == (1, 2)
+        probing.call("find", q="c")
+        with pytest.raises(NotCalled, match="its 3 calls are spent") as refusal:
+            probing.call("find", q="d")
+        assert refusal.value.scope == "tool"
+        probing.call("list")
+        with pytest.raises(NotCalled, match="the budget of 4 calls is spent") as refusal:
+            probing.call("list", q="x")
+        assert refusal.value.scope == "all"
+        assert len(probing.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "declared", "allowed"),
+    [
+        ("GET", "find", True, True),
+        ("GET", "find", None, True),
+        ("HEAD", "find", None, True),
+        ("GET", "find", False, False),
+        ("GET", "delete_user", True, False),
+        ("POST", "search", None, False),
+        ("POST", "search", True, True),
+        ("PUT", "set", False, False),
+    ],
+)
+def test_only_reads_are_called_unless_writes_are_allowed(tmp_path, method, name, declared, allowed):
+    with serving() as server:
+        protocol = tool(server.url, name, method=method, annotations=Annotations(read_only=declared))
+        with Lab(server, tmp_path / "a", [protocol]) as careful:
+            if allowed:
+                careful.call(name)
+            else:
+                assert careful.caller.left(name) == 0
+                with pytest.raises(NotCalled, match="--allow-writes"):
+                    careful.call(name)
+        with Lab(server, tmp_path / "b", [protocol], allow_writes=True) as free:
+            free.call(name, purpose="effect")
+    assert len(server.seen) == 1 + allowed
+
+
+def test_what_takes_away_is_called_to_see_its_effect_alone(tmp_path):
+    with serving() as server:
+        protocol = tool(server.url, "delete_user", method="DELETE")
+        with Lab(server, tmp_path, [protocol], allow_writes=True) as lab_:
+            with pytest.raises(NotCalled, match="only what this probing made") as refusal:
+                lab_.call("delete_user", purpose="model")
+            assert refusal.value.scope == "call"
+            lab_.call("delete_user", purpose="effect")
+    assert len(server.seen) == 1
+
+
+def test_a_tool_that_is_not_there(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing, pytest.raises(UnknownTool):
+        probing.call("fnd")
+
+
+def test_calls_begin_no_faster_than_the_rate(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find", requests_per_second=4) as probing:
+        for value in range(5):
+            probing.call("find", q=value)
+        assert probing.clock.slept == pytest.approx([0.25] * 4)
+
+
+def limited(clock, *, seconds, burst=1, header=True):
+    """A service that takes `burst` calls, and another each so many seconds."""
+    state = {"tokens": float(burst), "at": None}
+
+    def answer(_):
+        now = clock()
+        if state["at"] is not None:
+            state["tokens"] = min(burst, state["tokens"] + (now - state["at"]) / seconds)
+        state["at"] = now
+        if state["tokens"] >= 0.999:
+            state["tokens"] -= 1
+            return Reply(body=1)
+        return Reply(429, {"error": "slow down"}, {"Retry-After": str(int(seconds))} if header else {})
+
+    return answer
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("burst", [1, 10])
+def test_a_limit_of_one_call_a_second_lets_all_be_called(tmp_path, header, burst):
+    answers = []
+    names = [f"t{n}" for n in range(8)]
+    with lab(tmp_path, lambda seen: answers[0](seen), *names, per_tool=15) as probing:
+        answers.append(limited(probing.clock, seconds=1, burst=burst, header=header))
+        for value in range(10):
+            for name in names:
+                assert probing.call(name, q=value).done
+        refused = len(probing.asked) - 80
+        assert refused <= 4
+        assert probing.log.sent == len(probing.asked)  # a call that was put off counts
+        assert len(probing.log.samples) == 80  # but teaches nothing
+        assert probing.clock.time - 1000 < 110
+        assert any(isinstance(event, Note) and "fewer calls" in event.text for event in probing.events)
+
+
+def test_a_service_that_never_takes_a_call_is_given_up_and_asked_again_another_day(tmp_path):
+    replies = [Reply(429, {"error": "no"})]
+    with lab(tmp_path, lambda _: replies[0], "find", "list", "show") as probing:
+        with pytest.raises(NotCalled, match="asks to wait"):
+            probing.call("find")
+        assert len(probing.asked) == 8
+        assert 60 < sum(probing.clock.slept) < 120
+        with pytest.raises(NotCalled, match="asks to wait"):
+            probing.call("list")
+        assert len(probing.asked) == 9
+        assert set(probing.caller.stopped) == {"find", "list", "show"}
+        replies[0] = Reply(body=1)
+        probing.again()
+        assert probing.call("find").done
+
+
+def test_a_limit_of_one_tool_stops_that_tool_alone(tmp_path):
+    def answer(seen):
+        return Reply(429, {"error": "quota"}) if seen.path == "/search" else Reply(body=1)
+
+    with lab(tmp_path, answer, "list", "search", "show") as probing:
+        assert probing.call("list").done
+        with pytest.raises(NotCalled):
+            probing.call("search")
+        assert set(probing.caller.stopped) == {"search"}
+        assert probing.call("show").done
+
+
+def test_a_wait_of_an_hour_is_not_waited_for(tmp_path):
+    with lab(tmp_path, lambda _: Reply(429, {}, {"Retry-After": "3600"}), "find") as probing:
+        with pytest.raises(NotCalled, match="3,600 s"):
+            probing.call("find")
+        assert probing.clock.slept == []
+
+
+def test_retry_after_is_waited_for_in_full(tmp_path):
+    replies = [Reply(503, {}, {"Retry-After": "40"}), Reply(body=1)]
+    with lab(tmp_path, lambda _: replies.pop(0), "find") as probing:
+        assert probing.call("find").done
+        assert probing.clock.slept == pytest.approx([40])
+
+
+def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
+    with serving(lambda _: Reply(429, {"error": "no"})) as server:
+        write = tool(server.url, "add", method="POST")
+        with Lab(server, tmp_path, [write], allow_writes=True) as probing:
+            assert probing.call("add").status == 429
+            assert probing.call("add").status == 429
+    assert len(server.seen) == 1
+
+
+def test_a_redirect_to_another_host_is_not_followed(tmp_path):
+    with lab(tmp_path / "b", lambda _: Reply(body={"secret": 1}), "x") as other:
+        moved = Reply(302, b"", {"Location": f"{other.server.url}/x"})
+        with lab(tmp_path / "a", lambda _: moved, "find") as probing:
+            sample = probing.call("find")
+            assert (sample.done, sample.status) == (False, 302)
+            assert "leads to another host" in sample.error
+        assert other.asked == []
+
+
+def test_a_redirect_within_the_host_is_followed(tmp_path):
+    def answer(seen):
+        return Reply(body=[1]) if seen.path == "/there" else Reply(301, b"", {"Location": "/there"})
+
+    with lab(tmp_path, answer, "find") as probing:
+        assert probing.call("find").response == [1]
+
+
+def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_is_one(tmp_path):
+    with serving() as server:
+        bare = tool(server.url, "find")
+        closed = replace(bare, binding=replace(bare.binding, credentials=("key",)))
+        with Lab(server, tmp_path, [closed]) as probing:
+            with pytest.raises(NotCalled, match="needs the credential 'key'"):
+                probing.call("find", q="a")
+            assert "find" in probing.caller.stopped
+            assert probing.log.sent == 0
+        with Lab(server, tmp_path, [bare]) as probing:
+            assert probing.call("find", q="a").done
+
+
+def test_given_keeps_the_origin(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing:
+        values = given(q="a")
+        assert probing.caller.call("find", values, purpose="vary", round=2).arguments == values
+        assert (probing.log.samples[0].purpose, probing.log.samples[0].round) == ("vary", 2)
+
+
+def test_a_read_may_be_asked_again_to_see_what_a_write_changed(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=len(tmp_path.name)), "find", per_tool=3) as probing:
+        first = probing.call("find", q="a")
+        second = probing.caller.call("find", given(q="a"), purpose="effect", again=True)
+        assert (first.number, second.number) == (1, 2)
+        probing.log.intend("find", {"q": "a"}, number=3)
+        probing.again()
+        with pytest.raises(NotCalled, match="cut off"):
+            probing.caller.call("find", given(q="a"), purpose="effect", again=True)
+        assert probing.call("find", q="a").number == 2
+        assert len(probing.asked) == 2

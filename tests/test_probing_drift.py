@@ -1,0 +1,291 @@
+"""What changed between a protocol and new answers: by severity, and only as far as the answers show it."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probing.document import document
+from probing.drift import compare
+from probing.drift_revise import revised
+from probing.facts import learn
+from probing.sample import Origin, Sample, Value
+from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.schema import violations
+
+BARE = ToolProtocol(
+    name="find",
+    input_schema={"type": "object", "properties": {"q": {"type": "string"}, "sort": {"enum": ["name", "year"]}}},
+    annotations=Annotations(read_only=True),
+    binding=HttpBinding(method="GET", url="https://api.example.org/films"),
+)
+
+
+def film(number, **changes):
+    record = {"id": f"f{number}", "title": f"Film {number}", "year": 1990 + number, "crew": {"director": f"d{number}"}}
+    return record | changes
+
+
+def answer(*films, total=7):
+    return {"films": list(films), "total": total}
+
+
+OLD_ANSWERS = [answer(film(n), film(n + 10), film(n + 20)) for n in range(1, 6)]
+
+
+def sample(number, response=None, status=None, error="", outcome=None, answer_text=None, **arguments):
+    values = {name: Value(value, Origin(kind="given")) for name, value in arguments.items()}
+    outcome = outcome or ("done" if status is None else "refused")
+    body = answer_text or (f'{{"detail": "{error}"}}' if error else None)
+    return Sample(
+        number=number, tool="find", arguments=values, outcome=outcome, status=status, response=response, error=error,
+        answer=body,
+    )  # fmt: skip
+
+
+OLD = document(learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(OLD_ANSWERS, start=1)]))
+
+
+def changed(change, times=3):
+    """What `compare` says where each record is `change(record)` now."""
+    answers = copy.deepcopy(OLD_ANSWERS[:times])
+    for response in answers:
+        response["films"] = [change(record) for record in response["films"]]
+    return said([sample(n, response, q=f"q{n}") for n, response in enumerate(answers, start=1)])
+
+
+def said(samples, old=OLD):
+    return [(c.severity, c.kind, c.path) for c in compare(old, learn(old, samples))]
+
+
+def without(name):
+    return lambda record: {key: value for key, value in record.items() if key != name}
+
+
+def test_the_same_answers_are_no_drift():
+    assert changed(lambda record: record) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (without("title"), [("breaking", "removed", "films[].title")]),
+        (lambda r: r | {"year": str(r["year"])}, [("breaking", "type", "films[].year")]),
+        (lambda r: r | {"year": None}, [("risky", "nullable", "films[].year")]),
+        (lambda r: r | {"year": r["year"] + 0.5}, [("risky", "type", "films[].year")]),
+        (lambda r: r | {"crew": None}, [("risky", "nullable", "films[].crew")]),
+        (lambda r: r | {"crew": {}}, [("breaking", "removed", "films[].crew.director")]),
+        (lambda r: r | {"crew": "d"}, [("breaking", "type", "films[].crew")]),
+        (lambda r: r | {"colour": True}, [("harmless", "new_field", "films[].colour")]),
+        (
+            lambda r: without("title")(r) | {"name": r["title"]},
+            [("breaking", "removed", "films[].title"), ("harmless", "new_field", "films[].name")],
+        ),
+    ],
+)
+def test_a_change_is_found(change, found):
+    assert changed(change) == found
+
+
+def test_a_field_that_some_records_lack_is_no_longer_certain():
+    assert changed(lambda r: r if r["id"] == "f1" else without("year")(r)) == [("risky", "optional", "films[].year")]
+
+
+def test_one_record_is_too_little_to_say_that_a_field_is_gone():
+    one = [sample(1, answer(without("title")(film(1))), q="q1")]
+    assert said(one) == [("risky", "removed", "films[].title")]
+
+
+def test_an_empty_list_says_nothing_of_its_records():
+    assert said([sample(n, answer(total=0), q="q") for n in range(1, 4)]) == []
+
+
+@pytest.mark.parametrize(("often", "found"), [(4, 1), (1, 0)])
+def test_an_optional_field_must_be_missing_more_often_than_chance_allows(often, found):
+    """It was in `often` of 5 answers, and is in none of 3 now."""
+    answers = [answer(film(n, note="x") if n <= often else film(n)) for n in range(1, 6)]
+    old = document(learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(answers, start=1)]))
+    assert len(said([sample(n, answer(film(n)), q=f"q{n}") for n in range(1, 4)], old)) == found
+
+
+def test_new_values_of_an_enum():
+    schema = {"type": "object", "properties": {"state": {"type": "string", "enum": ["open", "done"]}}}
+    old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
+    changes = compare(old, learn(old, [sample(1, {"state": "late"}), sample(2, {"state": "open"})]))
+    assert [(c.severity, c.kind, c.path, c.values) for c in changes] == [("risky", "enum", "state", ("late",))]
+    assert "'late'" in changes[0].text
+
+
+def test_keys_of_a_map_are_no_fields():
+    schema = {"type": "object", "properties": {"rates": {"type": "object", "additionalProperties": {"type": "number"}}}}
+    old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
+    assert said([sample(1, {"rates": {"EUR": 1.5, "XAU": 2}})], old) == []
+    assert said([sample(1, {"rates": {"EUR": "1", "USD": "2"}})], old) == [("breaking", "type", "rates.*")]
+
+
+def test_an_answer_with_one_field_that_gets_a_second_one():
+    schema = {"type": "object", "properties": {"films": {"type": "array"}}, "required": ["films"]}
+    old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
+    assert said([sample(1, {"films": [], "total": 0})], old) == [("risky", "new_field", "total")]
+
+
+def test_a_union_is_compared_with_the_alternative_that_came():
+    cat = {
+        "type": "object",
+        "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}},
+        "required": ["kind"],
+    }
+    dog = {"type": "object", "properties": {"kind": {"const": "dog"}, "tail": {"type": "string"}}, "required": ["kind"]}
+    old = ToolProtocol(name="find", output_schema={"oneOf": [cat, dog, {"type": "null"}]}, binding=BARE.binding)
+    assert said([sample(1, {"kind": "cat", "lives": 9}), sample(2, None)], old) == []
+    assert said([sample(1, {"kind": "cat", "lives": "9"})], old) == [("breaking", "type", "lives")]
+    assert said([sample(1, [1])], old) == [("breaking", "type", "")]
+
+
+@pytest.mark.parametrize(
+    ("samples", "found"),
+    [
+        (
+            [sample(1, status=422, error="argument 'language' is missing; it must be a string.", q="a")],
+            [("breaking", "argument_required", "language")],
+        ),
+        (
+            [sample(1, status=422, error="unknown argument 'q'.", q="a")],
+            [("breaking", "argument_unknown", "q")],
+        ),
+        (
+            [
+                sample(
+                    1, status=422, error="argument 'sort' must be one of title, year, got 'name'.", q="a", sort="name"
+                )
+            ],
+            [("breaking", "argument_enum", "sort")],
+        ),
+        ([sample(n, status=404, error="Not Found", q=f"q{n}") for n in (1, 2)], [("breaking", "gone", "")]),
+        ([sample(1, status=405, error="Method Not Allowed", q="a")], [("breaking", "gone", "")]),
+        (
+            [sample(1, status=404, error="no film 'a'", q="a"), sample(2, OLD_ANSWERS[0], q="b")],
+            [("risky", "not_found", "")],
+        ),
+        ([sample(1, status=401, error="log in", q="a")], [("risky", "denied", "")]),
+        ([sample(1, status=503, error="down", outcome="unknown", q="a")], []),
+        ([sample(1, error="timed out", outcome="unknown", q="a")], []),
+        ([sample(1, status=200, error="a login page came", q="a")], [("breaking", "unreadable", "")]),
+        ([sample(1, status=400, error="no", q="a")], [("breaking", "refused", "")]),
+    ],
+)
+def test_refusals_of_calls_that_were_answered(samples, found):
+    assert said(samples) == found
+
+
+def test_an_argument_that_was_required_before_is_no_news():
+    old = ToolProtocol(
+        name="find",
+        input_schema={"type": "object", "properties": {"q": {}}, "required": ["q"]},
+        binding=BARE.binding,
+    )
+    changes = said([sample(1, status=422, error="argument 'q' is missing; it must be a string.")], old)
+    assert ("breaking", "argument_required", "q") not in changes
+
+
+def test_the_worst_comes_first_and_texts_have_counts():
+    answers = [answer(*(without("title")(film(n)) | {"new": 1, "year": None} for n in range(3))) for _ in range(2)]
+    changes = compare(OLD, learn(OLD, [sample(n, a, q="q") for n, a in enumerate(answers, start=1)]))
+    assert [c.severity for c in changes] == ["breaking", "risky", "harmless"]
+    assert changes[0].text == "'films[].title' is in none of 6 records; it was in all of 5 answers"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without("title"),
+        lambda r: r | {"year": None},
+        lambda r: r | {"year": str(r["year"])},
+        lambda r: r | {"crew": "d"},
+        lambda r: r | {"colour": True},
+        lambda r: r if r["id"] == "f1" else without("year")(r),
+    ],
+)
+def test_the_revised_protocol_allows_what_comes_now(change):
+    answers = copy.deepcopy(OLD_ANSWERS[:3])
+    for response in answers:
+        response["films"] = [change(record) for record in response["films"]]
+    facts = learn(OLD, [sample(n, response, q=f"q{n}") for n, response in enumerate(answers, start=1)])
+    new = revised(OLD, compare(OLD, facts), facts)
+    assert all(not violations(new.output_schema, response) for response in answers)
+
+
+def test_the_revised_protocol_lacks_what_is_gone():
+    answers = [answer(without("title")(film(1)), without("title")(film(2)), without("title")(film(3)))]
+    refused = sample(2, status=422, error="argument 'language' is missing; it must be a string.", q="a")
+    facts = learn(OLD, [sample(1, answers[0], q="q"), refused])
+    new = revised(OLD, compare(OLD, facts), facts)
+    record = new.output_schema["properties"]["films"]["items"]
+    assert "title" not in record["properties"]
+    assert "title" not in record["required"]
+    assert "year" in record["properties"]
+    assert new.required >= {"language"}
+    assert "title" in OLD.output_schema["properties"]["films"]["items"]["properties"]
+
+
+def test_the_revised_protocol_has_the_new_type():
+    facts = learn(
+        OLD, [sample(n, answer(film(n) | {"year": str(n)}, film(n + 3) | {"year": "x"}), q="q") for n in (1, 2)]
+    )
+    new = revised(OLD, compare(OLD, facts), facts)
+    assert new.output_schema["properties"]["films"]["items"]["properties"]["year"]["type"] == "string"
+
+
+def test_a_protocol_without_changes_is_the_old_one():
+    facts = learn(OLD, [sample(1, OLD_ANSWERS[0], q="q")])
+    assert revised(OLD, compare(OLD, facts), facts) is OLD
+
+
+def test_references_are_followed():
+    old = ToolProtocol(
+        name="find",
+        output_schema={
+            "type": "array",
+            "items": {"$ref": "#/$defs/Node"},
+            "$defs": {
+                "Node": {
+                    "type": "object",
+                    "properties": {"id": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}},
+                    "required": ["id"],
+                }
+            },
+        },
+        binding=BARE.binding,
+    )
+    facts = learn(old, [sample(1, [{"id": 5}, {"id": 6}, {"id": 7, "next": {"id": "x"}}])])
+    changes = compare(old, facts)
+    assert [(c.kind, c.path) for c in changes] == [("type", "[].id")]
+    assert not violations(revised(old, changes, facts).output_schema, facts.done[0].response)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 99) | st.sampled_from(["a", "b", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["p", "q", "r"]), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
+    samples = [sample(n, response, q=f"q{n}") for n, response in enumerate(responses, start=1)]
+    old = document(learn(BARE, samples))
+    assert [c for c in compare(old, learn(old, samples)) if c.severity != "harmless"] == []
+    assert [c.kind for c in compare(old, learn(old, samples))] == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=3), st.lists(VALUES, min_size=1, max_size=3))
+def test_whatever_changed_the_revised_protocol_allows_it(before, after):
+    old = document(learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(before, start=1)]))
+    facts = learn(old, [sample(n, response, q=f"q{n}") for n, response in enumerate(after, start=1)])
+    new = revised(old, compare(old, facts), facts)
+    assert all(not violations(new.output_schema, response) for response in after)

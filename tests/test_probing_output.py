@@ -1,0 +1,225 @@
+"""The folder that a probing leaves: files for every system, stable bytes, nobody's edits lost, a source of tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probing.effects import Effects
+from probing.facts import learn
+from probing.links import ObservedLink
+from probing.log import Log
+from probing.output import file_names, write
+from probing.probed import Probed, Round
+from probing.sample import Origin, Sample, Value
+from protocols.errors import AtcError
+from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol, load
+from protocols.sources.folder import read_folder
+
+TOKEN = "ghp_abcdefghijABCDEFGHIJ0123456789abcdef"
+
+
+def protocol(name, method="GET", path="", *arguments):
+    return ToolProtocol(
+        name=name,
+        input_schema={"type": "object", "properties": {argument: {} for argument in arguments}},
+        annotations=Annotations(read_only=method == "GET"),
+        binding=HttpBinding(method=method, url=f"https://api.example.org{path or '/' + name}"),
+    )
+
+
+def sample(number, tool, response=None, status=None, error="", outcome=None, **arguments):
+    values = {name: Value(value, Origin(kind="response")) for name, value in arguments.items()}
+    outcome = outcome or ("done" if status is None else "refused")
+    answer = json.dumps({"detail": error}) if error else None
+    return Sample(
+        number=number, tool=tool, arguments=values, outcome=outcome, status=status, response=response, error=error,
+        answer=answer,
+    )  # fmt: skip
+
+
+LIST, GET, EMPTY = protocol("list_users"), protocol("get/user", "GET", "/users/{id}", "id", "full"), protocol("empty")
+ADD, LOST = protocol("add_user", "POST", "/users", "name"), protocol("get_lost", "GET", "/lost", "code")
+SAMPLES = [
+    sample(1, "list_users", {"users": [{"id": "u-171"}], "tags": [], "token": TOKEN}),
+    sample(2, "get/user", {"id": "u-171"}, id="u-171"),
+    sample(3, "get/user", status=404, error="there is no user 'u-999'.", id="u-999"),
+    sample(4, "empty", {"rows": []}),
+    sample(5, "get_lost", status=422, error="argument 'code' must be a known code, got 'a'.", code="a"),
+    sample(6, "get_lost", status=422, error="argument 'code' must be a known code, got 'b'.", code="b"),
+    sample(7, "get_lost", outcome="unknown", error="timed out", code="c"),
+]
+WHY_NOT = "it changes something; --allow-writes lets it be called"
+
+
+def probed(samples=SAMPLES, protocols=(LIST, GET, EMPTY, ADD, LOST)):
+    link = Link(argument="id", tool="list_users", path="users[].id", support="observed")
+    return Probed(
+        facts={p.name: learn(p, samples) for p in protocols},
+        links=(ObservedLink(consumer="get/user", link=link, accepted=1, refused=1, elsewhere="refused"),),
+        effects={"add_user": Effects(annotations=Annotations(read_only=False), why={"read_only": "it is a POST"})},
+        stopped={"add_user": WHY_NOT, "down.example.org": "nobody listens there"},
+        rounds=(Round(number=0, calls=7, documented=("list_users",)),),
+    )
+
+
+def files(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+def test_a_folder_of_them_is_a_source_of_tools(tmp_path):
+    written = write(tmp_path, probed())
+    found = {p.name: p for p in read_folder(tmp_path)}
+    assert found == dict(written.protocols)
+    assert set(found) == {"list_users", "get/user", "empty", "add_user", "get_lost"}
+
+
+def test_equal_findings_give_equal_bytes(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    write(one, probed())
+    write(other, probed())
+    assert files(one) == files(other)
+    again = write(one, probed())
+    assert (again.written, again.kept) == ((), ())
+    assert files(one) == files(other)
+
+
+def test_what_a_person_changed_is_kept_and_the_new_version_lies_aside(tmp_path):
+    write(tmp_path, probed())
+    edited = tmp_path / "list_users.json"
+    edited.write_text(edited.read_text().replace('"name": "list_users"', '"name": "list_users", "title": "Mine"'))
+    (tmp_path / "COVERAGE.md").unlink()
+    more = [*SAMPLES, sample(8, "list_users", {"users": [{"id": "u-2", "tags": ["x"]}], "token": TOKEN, "n": 1}, n=1)]
+    written = write(tmp_path, probed(more))
+    assert written.kept == ("list_users.json",)
+    assert "COVERAGE.md" in written.written
+    assert load(json.loads(edited.read_text())).title == "Mine"
+    aside = written.aside / "list_users.json"
+    assert load(json.loads(aside.read_text())).evidence.observations == 2
+    assert stat.S_IMODE(aside.stat().st_mode) == 0o600
+    again = write(tmp_path, probed(more))
+    assert again.kept == ("list_users.json",)  # still the person's
+    edited.unlink()
+    assert "list_users.json" in write(tmp_path, probed(more)).written
+    assert not aside.exists()
+
+
+def test_a_file_that_was_there_before_is_not_ours(tmp_path):
+    (tmp_path / "COVERAGE.md").write_text("mine")
+    assert write(tmp_path, probed()).kept == ("COVERAGE.md",)
+    assert (tmp_path / "COVERAGE.md").read_text() == "mine"
+
+
+def test_files_of_tools_that_are_no_more_stay_and_are_named(tmp_path):
+    write(tmp_path, probed())
+    assert write(tmp_path, probed(protocols=(LIST,))).stale == (
+        "get_user-" + file_names(["get/user"])["get/user"].removeprefix("get_user-"),
+        "empty.json",
+        "add_user.json",
+        "get_lost.json",
+    )
+    assert (tmp_path / "empty.json").exists()
+
+
+def test_no_secret_and_no_value_leaves_the_log(tmp_path):
+    with Log(tmp_path) as log:
+        for one in SAMPLES:
+            log.add(one)
+    write(tmp_path, probed())
+    outside = b"".join(files(tmp_path).values())
+    assert TOKEN.encode() not in outside
+    assert b"u-171" not in outside
+    assert TOKEN.encode() in (tmp_path / ".probe" / "samples.jsonl").read_bytes()
+    if os.name == "posix":
+        assert stat.S_IMODE((tmp_path / ".probe" / "samples.jsonl").stat().st_mode) == 0o600
+
+
+def test_links_have_their_evidence(tmp_path):
+    write(tmp_path, probed())
+    assert json.loads((tmp_path / "links.json").read_text())["links"] == [
+        {
+            "consumer": "get/user",
+            "argument": "id",
+            "tool": "list_users",
+            "path": "users[].id",
+            "support": "observed",
+            "accepted": 1,
+            "refused": 1,
+            "elsewhere": "refused",
+        }
+    ]
+
+
+def test_the_report_says_what_is_missing_and_why(tmp_path):
+    write(tmp_path, probed())
+    report = json.loads((tmp_path / "coverage.json").read_text())
+    missing = {name: tool["missing"] for name, tool in report["coverage"].items()}
+    assert missing["add_user"] == [WHY_NOT]
+    assert missing["empty"] == ["only empty responses came, so nothing is known of what they may hold."]
+    assert missing["list_users"] == ["only empty lists were seen at 'tags'."]
+    assert missing["get/user"] == ["'full' was never given."]
+    assert any(
+        text.startswith("none of its 3 calls gave a response (422 × 2, no usable") for text in missing["get_lost"]
+    )
+    assert report["totals"]["answered"] == 3
+    assert report["stopped"] == {"down.example.org": "nobody listens there"}
+
+
+def test_the_report_to_read(tmp_path):
+    write(tmp_path, probed())
+    text = (tmp_path / "COVERAGE.md").read_text()
+    assert text.startswith("# Coverage\n\n3 of 5 tools answered, in 7 calls: ")
+    assert "| get/user | 2 | 404 × 1, done × 1 | id\\*, full |" in text
+    assert f"- **add\\_user**\n  - {WHY_NOT}\n" in text
+    assert "- down.example.org: nobody listens there\n" in text
+
+
+def test_a_report_holds_no_markup_of_a_service(tmp_path):
+    hostile = sample(
+        1, "get_lost", status=400, error="<img src=x onerror=alert(1)> | [a](http://evil)\x1b[31m", code="q"
+    )
+    write(tmp_path, probed([hostile], [LOST]))
+    text = (tmp_path / "COVERAGE.md").read_text()
+    assert "<img" not in text.replace("\\<img", "")
+    assert "\x1b" not in text
+
+
+def test_a_folder_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AtcError, match="cannot write"):
+        write(tmp_path / "file", probed())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sets(st.text(max_size=30), max_size=12))
+def test_file_names_are_safe_everywhere_and_differ(tools):
+    names = file_names(tools)
+    assert set(names) == tools
+    lowered = [name.lower() for name in names.values()]
+    assert len(set(lowered)) == len(lowered)
+    assert not {"links.json", "coverage.json"} & set(lowered)
+    for name in names.values():
+        assert name.isascii()
+        assert not set(name) & set('<>:"/\\|?* \0')
+        assert not name.startswith((".", "-"))
+        assert len(name) <= 120
+        assert name.split(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt1"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [("get_user", "get_user.json"), ("read-file", "read-file.json"), ("v1.users.list", "v1.users.list.json")],
+)
+def test_plain_names_stay(tool, name):
+    assert file_names([tool, "other"])[tool] == name
+
+
+def test_names_that_differ_in_case_alone_get_different_files():
+    names = file_names(["getUser", "getuser", "links", "coverage", "CON"])
+    assert len({name.lower() for name in names.values()}) == 5
+    assert names["links"] != "links.json"

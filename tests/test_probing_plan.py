@@ -1,0 +1,103 @@
+"""What a probing would call, before it calls anything."""
+
+from dataclasses import replace
+
+import pytest
+
+from probing.log import Log
+from probing.plan import host_of, plan, reads, why_not
+from probing.settings import ProbeSettings
+from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from tests.probing_lab import tool
+
+URL = "https://api.example.org"
+
+
+def nothing(_):
+    raise AssertionError("a plan calls nothing")
+
+
+def toolbox(*protocols):
+    return Toolbox(Tool(protocol=protocol, call=nothing) for protocol in protocols)
+
+
+SHOP = toolbox(
+    tool(URL, "list_books"),
+    tool("http://127.0.0.1:8080", "find"),
+    tool(URL, "add_book", method="POST"),
+    ToolProtocol(name="total", binding=PythonBinding(module="shop", function="total")),
+    ToolProtocol(name="log", binding=McpBinding(server="git", tool="log"), annotations=Annotations(read_only=True)),
+    ToolProtocol(name="idea"),
+)
+
+
+def test_a_plan_of_reads():
+    planned = plan(SHOP, ProbeSettings(per_tool=5))
+    assert [(t.name, t.reads, t.at_most) for t in planned.tools] == [
+        ("list_books", True, 5),
+        ("find", True, 5),
+        ("add_book", False, 0),
+        ("total", False, 0),
+        ("log", True, 5),
+        ("idea", False, 0),
+    ]
+    assert planned.hosts == {"api.example.org": 5, "127.0.0.1:8080": 5, "MCP git": 5}
+    assert (planned.total, planned.rate, planned.writes) == (15, 10.0, ())
+    reasons = {t.name: t.why_not for t in planned.tools if t.why_not}
+    assert reasons.keys() == {"add_book", "total", "idea"}
+    assert all("--allow-writes" in reasons[name] for name in ("add_book", "total"))
+    assert "no binding" in reasons["idea"]
+    assert planned.tools[0].how == f"GET {URL}/list_books"
+
+
+def test_a_plan_with_writes_and_a_budget():
+    planned = plan(SHOP, ProbeSettings(per_tool=5, budget=12, allow_writes=True))
+    assert [t.name for t in planned.writes] == ["add_book", "total"]
+    assert planned.total == 12
+    assert planned.hosts["api.example.org"] == 10
+    assert plan(SHOP, ProbeSettings(budget=2)).hosts == {"api.example.org": 2, "127.0.0.1:8080": 2, "MCP git": 2}
+
+
+def test_what_was_called_before_is_taken_off(tmp_path):
+    with Log(tmp_path) as log:
+        for number in range(1, 5):
+            log.intend("find", {"q": number}, number=number)
+        planned = plan(SHOP, ProbeSettings(per_tool=4, budget=7), log)
+    left = {t.name: t.at_most for t in planned.tools}
+    assert (left["find"], left["list_books"], planned.total) == (0, 3, 3)
+    assert planned.tools[1].why_not == "its calls are used up"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "is_read"),
+    [
+        ("get_user", "users/{id}", True),
+        ("list_deleted", "deleted", True),
+        ("deleteMessage", "deleteMessage", False),
+        ("sendMessage", "sendMessage", False),
+        ("logout", "logout", False),
+        ("get_cookies_delete", "cookies/delete", False),
+        ("history", "history", True),
+    ],
+)
+def test_a_get_that_says_that_it_changes_something_counts_as_a_write(name, path, is_read):
+    protocol = tool(URL, name)
+    protocol = replace(protocol, binding=replace(protocol.binding, url=f"{URL}/{path}"))
+    assert reads(protocol) is is_read
+    assert bool(why_not(protocol, ProbeSettings())) is not is_read
+    assert why_not(protocol, ProbeSettings(allow_writes=True)) == ""
+
+
+def test_hosts_are_told_apart_by_port():
+    assert host_of(tool("https://API.example.org:443", "x")) == "api.example.org"
+    assert host_of(tool("http://api.example.org:8080", "x")) == "api.example.org:8080"
+
+
+def test_an_mcp_server_cannot_pass_off_a_removal_as_a_read():
+    binding = McpBinding(server="s", tool="t")
+    hinted = {"binding": binding, "annotations": Annotations(read_only=True)}
+    assert reads(ToolProtocol(name="list_notes", **hinted))
+    assert not reads(ToolProtocol(name="delete_everything", **hinted))
+    assert "its name says 'delete'" in why_not(ToolProtocol(name="delete_everything", **hinted), ProbeSettings())
+    assert not reads(ToolProtocol(name="list_notes", binding=binding))

@@ -1,0 +1,145 @@
+"""The loop of probing over fake tools: chains, rounds, budgets, and going on after a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.caller import Caller
+from probing.log import Log
+from probing.probe import probe
+from probing.probed import Probed
+from probing.sample import call_key
+from probing.settings import ProbeSettings
+from tests.fake_tools import Fakes, need, refuse
+
+USERS = [{"user_id": f"u-{n}{n}7", "name": name} for n, name in enumerate(("Ada", "Bob", "Cyd"), start=1)]
+ORDERS = {user["user_id"]: [{"order_id": f"o{n}{n}x", "total": n * 10.5}] for n, user in enumerate(USERS, start=1)}
+
+
+def shop() -> Fakes:
+    """Users are listed, their orders need a user's id, an order's parcel needs both ids of one record."""
+    fakes = Fakes()
+
+    def orders(given: Any) -> Any:
+        user = given["user_id"]
+        if user not in ORDERS:
+            raise refuse(404, f"there is no user '{user}'.")
+        return {"orders": ORDERS[user]}
+
+    def parcel(given: Any) -> Any:
+        user, order = need(given, "user_id"), need(given, "order_id")
+        if order not in [o["order_id"] for o in ORDERS.get(user, [])]:
+            raise refuse(404, f"user '{user}' has no order '{order}'.")
+        return {"parcel": {"carrier": "fast", "days": 3}}
+
+    # In an order that makes the chain wait: the last tool comes first.
+    fakes.add("get_parcel", parcel, "/parcel", "user_id", "order_id")
+    fakes.add("list_orders", orders, "/users/{user_id}/orders")
+    fakes.add("list_users", lambda _: {"users": USERS})
+    return fakes
+
+
+def run(fakes: Fakes, folder: Path, **settings: Any) -> Probed:
+    chosen = ProbeSettings(requests_per_second=None, **settings)
+    with Log(folder) as log:
+        caller = Caller(fakes.toolbox, log, chosen, sleep=lambda _: None)
+        return probe(fakes.toolbox, log, settings=chosen, caller=caller)
+
+
+def test_a_chain_is_followed_to_its_end(tmp_path: Path) -> None:
+    probed = run(shop(), tmp_path)
+    assert {name for name, facts in probed.facts.items() if facts.fruitful} == {
+        "list_users",
+        "list_orders",
+        "get_parcel",
+    }
+    assert probed.rounds[0].documented == ("list_users",)
+    assert sum(r.calls for r in probed.rounds) <= len(probed.facts) * 15
+
+
+def test_arguments_come_from_one_record(tmp_path: Path) -> None:
+    done = run(shop(), tmp_path).facts["get_parcel"].fruitful
+    assert all(s.plain["order_id"] in [o["order_id"] for o in ORDERS[s.plain["user_id"]]] for s in done)
+
+
+def test_the_links_of_the_chain_are_observed(tmp_path: Path) -> None:
+    links = {(x.link.tool, x.link.path, x.link.argument) for x in run(shop(), tmp_path).links}
+    assert {
+        ("list_users", "users[].user_id", "user_id"),
+        ("list_orders", "orders[].order_id", "order_id"),
+    } <= links
+
+
+def test_without_chain_rounds_only_what_stands_alone_is_found(tmp_path: Path) -> None:
+    probed = run(shop(), tmp_path, rounds=0)
+    assert {name for name, facts in probed.facts.items() if facts.fruitful} == {"list_users"}
+
+
+@pytest.mark.parametrize("budget", [0, 1, 5, 12])
+def test_the_budget_is_kept_over_all_times(tmp_path: Path, budget: int) -> None:
+    fakes = shop()
+    run(fakes, tmp_path, budget=budget)
+    run(fakes, tmp_path, budget=budget)
+    assert len(fakes.calls) <= budget
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing that probing does may catch it."""
+
+
+@pytest.mark.parametrize("kill_at", range(1, 30, 4))
+def test_killed_at_any_call_it_goes_on_without_repeating_one(tmp_path: Path, kill_at: int) -> None:
+    fakes = shop()
+
+    def killing() -> None:
+        if len(fakes.calls) == kill_at:
+            raise Killed
+
+    fakes.before = killing
+    try:
+        run(fakes, tmp_path)
+    except Killed:
+        fakes.before = None
+        run(fakes, tmp_path)
+    keys = [call_key(name, arguments) for name, arguments in fakes.calls]
+    assert len(keys) == len(set(keys))
+
+
+def test_a_probing_that_is_over_calls_nothing_more(tmp_path: Path) -> None:
+    fakes = shop()
+    run(fakes, tmp_path)
+    before = len(fakes.calls)
+    run(fakes, tmp_path)
+    assert len(fakes.calls) == before
+
+
+def test_writes_are_left_alone(tmp_path: Path) -> None:
+    fakes = shop()
+    fakes.add("delete_user", lambda _: {"deleted": True}, "/users/{user_id}", method="DELETE")
+    probed = run(fakes, tmp_path)
+    assert "delete_user" not in {name for name, _ in fakes.calls}
+    assert not probed.facts["delete_user"].samples
+    assert "write" in probed.stopped["delete_user"]
+
+
+def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
+    fakes = Fakes()
+
+    def departures(given: Any) -> Any:
+        origin = need(given, "origin", "one of EWR, JFK, LGA")
+        if origin not in ("EWR", "JFK", "LGA"):
+            raise refuse(422, f"argument 'origin' must be one of EWR, JFK, LGA, got '{origin}'.")
+        hour = given.get("hour", 0)
+        if not str(hour).isdigit() or not 0 <= int(hour) <= 23:
+            raise refuse(422, f"argument 'hour' must be an integer from 0 to 23, got '{hour}'.")
+        return {"departures": [{"to": "BOS", "hour": int(hour)}]}
+
+    fakes.add("list_departures", departures, "/departures", "origin", "hour")
+    facts = run(fakes, tmp_path).facts["list_departures"]
+    origin, hour = facts.arguments["origin"], facts.arguments["hour"]
+    assert (origin.required, hour.required) == (True, False)
+    assert ("EWR", "JFK", "LGA") in [hint.values for hint in origin.hints]
+    assert (0, 23) in [(hint.minimum, hint.maximum) for hint in hour.hints]

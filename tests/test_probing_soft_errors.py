@@ -1,0 +1,59 @@
+"""Refusals that come with status 200, told from data that merely looks alike."""
+
+import pytest
+
+from probing.sample import Sample
+from probing.soft_errors import as_refused, refusal_in
+
+
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        ({"ok": False, "error": "channel_not_found"}, "channel_not_found"),
+        ({"success": False, "message": "sort must be asc or desc"}, "sort must be asc or desc"),
+        ({"Response": "False", "Error": "Movie not found!"}, "Movie not found!"),
+        ({"status": "error", "code": 42, "message": "missing id", "data": None}, "missing id"),
+        ({"error": {"code": 3, "message": "bad id"}}, '{"code": 3, "message": "bad id"}'),
+        ({"errors": [{"message": "no field x"}], "data": None}, '[{"message": "no field x"}]'),
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602}}, '{"code": -32602}'),
+        ({"errcode": 40001, "errmsg": "invalid credential", "success": False}, "invalid credential"),
+        ({"error": True, "message": "no such user", "requestId": "r1"}, "no such user"),
+    ],
+)
+def test_refusals(response, said):
+    assert refusal_in(response) == said
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"ok": True, "error": None, "users": [1]},
+        {"status": "failed", "amount": 5, "message": "card declined"},
+        {"error": "boom", "job": "j1", "started": "2026-01-01"},
+        {"success": True, "message": "created"},
+        {"status": "error"},
+        {"errors": [], "data": {"a": 1}},
+        {"errors": [{"message": "partly"}], "data": {"a": 1}},
+        {"message": "hello"},
+        {"error": 0.02, "value": 3.1},
+        {"error": 0.02},
+        {"id": 7, "type": "job", "status": "failed", "description": "nightly"},
+        {"error": "none", "message": "fine"},
+        [],
+        "error",
+        None,
+        {},
+    ],
+)
+def test_data(response):
+    assert refusal_in(response) == ""
+
+
+def test_a_sample_of_one_reads_like_an_error_reply():
+    sample = Sample(number=1, tool="t", response={"ok": False, "error": "id must be an integer"})
+    refused = as_refused(sample)
+    assert (refused.done, refused.status, refused.error) == (False, 200, "id must be an integer")
+    assert refused.answer == '{"ok": false, "error": "id must be an integer"}'
+    assert as_refused(refused) is refused
+    good = Sample(number=2, tool="t", response={"ok": True, "n": 1})
+    assert as_refused(good) is good
