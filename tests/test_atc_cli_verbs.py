@@ -110,6 +110,7 @@ def test_bench_list(atc_) -> None:
         "blame",
         "kills",
         "injection",
+        "probing",
         "sandbox",
     ]
 

@@ -27,7 +27,7 @@ def test_the_top_level_is_exactly_the_five_packages(names):
 
 
 def test_prompts_licence_and_types_are_inside(names):
-    assert {"atc/prompts/program.md", "atc/prompts/repair.md"} <= set(names)
+    assert {"atc/prompts/program.md", "atc/prompts/repair.md", "probing/prompts/instance.md"} <= set(names)
     assert all(
         f"{package}/py.typed" in names for package in ("atc", "sandbox", "protocols", "probing", "toolflow_bench")
     )

@@ -87,6 +87,7 @@ def list_(*, as_json: bool) -> None:
         "blame": ("atc.cli.bench_blame:blame", "Break programs and services; see whom attribution blames."),
         "kills": ("atc.cli.bench_kills:kills", "Kill hosts in the middle of writing runs, and resume the runs."),
         "injection": ("atc.cli.bench_injection:injection", "Attack by what tools say; count what reaches a service."),
+        "probing": ("atc.cli.bench_probing:probing", "Probe undocumented tools; score what is found by the truth."),
         "sandbox": (
             "atc.cli.bench_sandbox:sandbox",
             "Run programs in every sandbox and see what holds and what it costs.",

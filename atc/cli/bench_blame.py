@@ -11,9 +11,9 @@ import click
 
 from atc.cli.bars import bar
 from atc.cli.bench_run import named_services, task_options
-from atc.cli.files import cannot_write
 from atc.cli.options import json_option
 from atc.cli.output import count, json_text, print_json, print_text, say
+from protocols.files import cannot_write
 
 if TYPE_CHECKING:
     from toolflow_bench.blame.row import Row

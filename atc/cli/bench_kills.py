@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.files import write_whole
 from atc.cli.options import json_option
 from atc.cli.output import json_text, print_json, print_text, say
 from atc.cli.settings import load_config
+from protocols.files import write_whole
 
 if TYPE_CHECKING:
     from toolflow_bench.kills.stage import Played

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.files import write_whole
 from atc.cli.options import json_option
 from atc.cli.output import json_text, print_json, print_text, say
+from protocols.files import write_whole
 from sandbox.errors import SandboxUnavailable
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from atc.config import Config
 from atc.strategies import NAMES
 
 if TYPE_CHECKING:
+    from toolflow_bench.given import Given
     from toolflow_bench.prices import Price
     from toolflow_bench.runner import OpenWorker
     from toolflow_bench.task import Task
@@ -31,6 +32,7 @@ Examples:
   atc bench run toolflow --split short --sample 30 --model local
   atc bench run toolflow --split long --services movies,places --jobs 4 --json
   atc bench run toolflow --strategy gold
+  atc bench run toolflow --services places --protocols places=probed/places
 """
 
 
@@ -61,6 +63,12 @@ Examples:
     show_default=True,
     help="drop: tools that do not say what they answer.",
 )
+@click.option(
+    "--protocols",
+    multiple=True,
+    metavar="SERVICE=DIR",
+    help="What is known of a service's tools, instead of its own document: a folder of protocols; repeatable.",
+)
 @run_options
 def toolflow(
     *,
@@ -72,6 +80,7 @@ def toolflow(
     prices: Path | None,
     data: Path | None,
     schemas: str,
+    protocols: tuple[str, ...],
     **run: Any,
 ) -> None:
     """Solve ToolFlow's tasks: 4 services, real data, graded by program.
@@ -80,6 +89,7 @@ def toolflow(
     same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
     status 3 if any is left.
     """
+    from toolflow_bench.given import digest, load_given
     from toolflow_bench.prices import LIST_PRICES, load_prices, price_of
     from toolflow_bench.runner import Item
     from toolflow_bench.suites.toolflow import choose_tasks
@@ -88,9 +98,13 @@ def toolflow(
     named = named_services(services)
     tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
     table = load_prices(prices) if prices else LIST_PRICES
+    given = load_given(_folders(protocols))
     blind = strategy if strategy in _MODELLESS else None
     config = load_config({"model": None if blind else model, "strategy": None if blind else strategy})[0]
-    with _workers(config, tasks[: options.limit], blind, described=schemas == "keep") as (name, open_worker):
+    with _workers(config, tasks[: options.limit], blind, described=schemas == "keep", given=given) as (
+        name,
+        open_worker,
+    ):
         price = price_of(name, table)
         header = make_header(
             "toolflow",
@@ -104,6 +118,7 @@ def toolflow(
             price=_plain(price),
             **({"strategy": blind} if blind else {}),
             **({"schemas": schemas} if schemas != "keep" else {}),
+            **({"protocols": digest(given)} if given else {}),
         )
         items = [Item.of(task) for task in tasks]
         status = measure(items, open_worker, header=header, config=config, options=options, price=price)
@@ -112,15 +127,18 @@ def toolflow(
 
 @contextmanager
 def _workers(
-    config: Config, tasks: tuple[Task, ...], blind: str | None, *, described: bool
+    config: Config, tasks: tuple[Task, ...], blind: str | None, *, described: bool, given: Given
 ) -> Iterator[tuple[str, OpenWorker]]:
     """The model's name and its workers; without a model the name is `none`."""
     from sandbox.choose import open_sandbox
     from toolflow_bench.bare import bare
     from toolflow_bench.baselines import BASELINES, baseline_worker
+    from toolflow_bench.given import described_by
     from toolflow_bench.workers import agent_worker
 
     open_world = _worlds(config, tasks)
+    if given:
+        open_world = described_by(open_world, given)
     if not described:
         open_world = bare(open_world)
     with ExitStack() as stack:
@@ -141,6 +159,21 @@ def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
 
     names = services_of(tasks)
     return lambda: World(names, folder=config.cache_dir, announce=say)
+
+
+def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:
+    from toolflow_bench.services.service import find_service
+
+    folders: dict[str, Path] = {}
+    for text in protocols:
+        service, equals, folder = text.partition("=")
+        if not equals or not Path(folder).is_dir():
+            raise click.BadParameter(
+                f"{text!r} is not SERVICE=DIR with a folder that exists.", param_hint="--protocols"
+            )
+        find_service(service)
+        folders[service] = Path(folder)
+    return folders
 
 
 def _plain(price: Price | None) -> list[float] | None:

@@ -24,6 +24,7 @@ from protocols.errors import AtcError
 _VERBS = {
     "run": ("atc.cli.run:run", "Solve TASK ('-' reads it from stdin) by one program over the given tools."),
     "check": ("atc.cli.check:check", "Check the file PROGRAM ('-' reads stdin) against the tools that it calls."),
+    "probe": ("atc.cli.probe:probe", "Write protocols of the tools of SRC into DIR, by calling them."),
     "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
     "runs": ("atc.cli.runs:runs", "See, resume, export and replay earlier runs."),
     "models": ("atc.cli.models:models", "See, fetch and test language models."),

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.files import write_whole
 from atc.cli.options import json_option
 from atc.cli.output import count, json_text, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store, open_toolbox
+from protocols.files import write_whole
 
 if TYPE_CHECKING:
     from atc.recording.recording import Recording

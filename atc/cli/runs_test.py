@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli.files import write_whole
 from atc.cli.options import json_option
 from atc.cli.output import clipped, count, print_json, print_text, say
 from atc.cli.runs_replay import difference, edits, open_recording, sandbox_name, sentence, verdict_document
 from protocols.errors import AtcError
+from protocols.files import write_whole
 
 if TYPE_CHECKING:
     from atc.recording.junit import Case

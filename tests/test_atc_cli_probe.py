@@ -1,0 +1,320 @@
+"""`atc probe` at the command line, over HTTP on loopback."""
+
+import json
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from atc.agent import Agent
+from atc.cli.main import _guarded
+from atc.models.scripted import ScriptedModel
+from atc.store import Store
+from probing.log import Log
+from protocols.errors import ModelUnavailable
+from protocols.sources import load_tools
+from sandbox.trusted import TrustedSandbox
+from tests.loopback import Reply, Server, closed_port, serving
+
+USERS = [{"id": f"u{n}", "name": f"Name {n}", "age": 30 + n} for n in range(5)]
+
+
+def users(seen):
+    match seen.path.strip("/").split("/"):
+        case ["users"]:
+            return Reply(body={"users": USERS})
+        case ["users", user] if found := [one for one in USERS if one["id"] == user]:
+            return Reply(body=found[0])
+    return Reply(404, {"error": "nothing here"})
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path, monkeypatch):
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def atc(capsys):
+    def run(*arguments):
+        code = _guarded(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def describe(server: Server | str, *, write: bool = True, **more: str) -> None:
+    """The folder `bare` with descriptions of the service."""
+    url = server if isinstance(server, str) else server.url
+    tools = {"list_users": f"GET {url}/users", "get_user": f"GET {url}/users/{{user_id}}", **more}
+    if write:
+        tools["add_user"] = f"POST {url}/users"
+    folder = Path("bare")
+    folder.mkdir(exist_ok=True)
+    (folder / "tools.json").write_text(json.dumps(tools))
+
+
+PROBE = ("probe", "bare", "-o", "out", "--model", "none", "--rate", "1000")
+
+
+def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc):
+    with serving(users) as server:
+        describe(server)
+        code, out, _ = atc("probe", "bare", "--dry-run", "--per-tool", "4", "--rate", "2")
+        assert code == 0
+        lines = out.splitlines()
+        assert lines[0] == f"list_users  reads   at most 4 calls  (GET {server.url}/users)"
+        assert lines[2].startswith("add_user    writes  not called: it changes something; --allow-writes")
+        assert lines[-2] == f"{server.netloc}: at most 8 calls, no more than 2 in a second"
+        assert lines[-1] == "In all at most 8 calls."
+        code, out, _ = atc("probe", "bare", "--dry-run", "--allow-writes", "--budget", "7", "--json")
+        plan = json.loads(out)
+        assert (code, plan["total"], plan["hosts"]) == (0, 7, [{"host": server.netloc, "at_most": 7}])
+        assert [tool["at_most"] for tool in plan["tools"]] == [7, 7, 7]
+    assert server.seen == []
+
+
+def test_it_documents_what_it_can_and_says_the_rest(atc, tmp_path):
+    with serving(users) as server:
+        describe(server)
+        code, out, err = atc(*PROBE)
+        assert (code, len(server.seen)) == (0, len({seen.target for seen in server.seen}))
+        sent = len(server.seen)
+        assert out.splitlines()[0].startswith(f"2 of 3 tools documented with {sent} calls: ")
+        assert "\n  add_user: it changes something; --allow-writes lets it be called\n" in out
+        assert "1 tool may change something and will not be called" in err
+        assert "round 0: calling tools alone (2 tools to go, 0 of at most 30 calls, 0 answered)" in err
+        assert err.splitlines()[-1] == 'Next: atc run "…" --tools out'
+        assert "\x1b" not in err
+        assert {seen.method for seen in server.seen} == {"GET"}
+        assert (tmp_path / "out" / "COVERAGE.md").is_file()
+        protocol = load_tools("out")["get_user"].protocol
+        assert protocol.output_schema["properties"]["age"] == {"type": "integer"}
+        assert [(link.tool, link.path) for link in protocol.links if link.support == "observed"] == [
+            ("list_users", "users[].id")
+        ]
+        code, out, err = atc(*PROBE, "--json")
+        report = json.loads(out)
+        assert (code, report["totals"]["answered"], report["sent"], report["interrupted"]) == (0, 2, sent, False)
+        assert (report["folder"], report["written"]) == ("out", [])
+        assert len(server.seen) == sent
+
+
+def test_writes_are_named_before_they_are_made(atc):
+    made = []
+
+    def answer(seen):
+        if seen.method == "POST":
+            made.append(seen)
+            return Reply(201, {"id": f"u{len(made)}"})
+        return users(seen)
+
+    with serving(answer) as server:
+        describe(server)
+        code, _, err = atc(*PROBE, "--allow-writes")
+    lines = err.splitlines()
+    place = lines.index("1 tool that will be called may change something:")
+    assert lines[place + 1].split()[:3] == ["add_user", "writes", "at"]
+    assert f"(POST {server.url}/users)" in lines[place + 1]
+    assert place < next(number for number, line in enumerate(lines) if line.startswith("round "))
+    assert (code, bool(made)) == (0, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc, tmp_path, number):
+    state = {"left": 3}
+
+    def answer(seen):
+        state["left"] -= 1
+        if not state["left"]:
+            os.kill(os.getpid(), number)
+        return users(seen)
+
+    with serving(answer) as server:
+        describe(server)
+        code, out, err = atc(*PROBE)
+        assert code == 128 + number
+        assert "Interrupted. The same command goes on; no call is made twice." in err
+        assert (tmp_path / "out" / "get_user.json").is_file()
+        with Log(tmp_path / "out") as log:
+            assert log.intents == {}  # the call under way was waited for
+            assert len(log.samples) == 3
+        code, out, err = atc(*PROBE)
+        assert (code, out.splitlines()[0].partition(" with ")[0]) == (0, "2 of 3 tools documented")
+        assert set(Counter(seen.target for seen in server.seen).values()) == {1}
+
+
+def test_calls_that_were_cut_off_are_told_and_sent_again_when_that_is_wanted(atc, tmp_path):
+    with serving(users) as server:
+        describe(server, write=False)
+        with Log(tmp_path / "out") as log:
+            log.intend("list_users", {}, number=1)
+        code, out, err = atc(*PROBE)
+        assert "Not made again: 1 call that an earlier probing was cut off in (list_users); --resend sends reads" in err
+        assert code == 1
+        code, out, err = atc(*PROBE, "--resend")
+        assert (code, out.partition(" with ")[0]) == (0, "2 of 2 tools documented")
+        assert "1 read without an answer may be sent again." in err
+
+
+def test_nothing_documented(atc):
+    with serving(lambda _: Reply(404, {"error": "no"})) as server:
+        describe(server)
+        code, out, err = atc(*PROBE)
+        assert code == 1
+        assert out.startswith("0 of 3 tools documented")
+        assert "No tool could be documented; out/COVERAGE.md says why." in err
+
+
+def test_a_service_that_is_down(atc, monkeypatch):
+    monkeypatch.setattr("probing.hosts.UNREACHED", 0)  # no waiting in a test
+    describe(f"http://127.0.0.1:{closed_port()}")
+    code, out, err = atc(*PROBE)
+    assert code == 3
+    assert "cannot connect to 127.0.0.1" in out + err
+
+
+def test_wrong_usage(atc, tmp_path):
+    describe("http://127.0.0.1:1")
+    for arguments, said in [
+        (("probe", "bare"), "say where to write the protocols: -o DIR"),
+        (("probe", "bare", "-o", "bare"), "'bare' is the source itself"),
+        (("probe", "--check", "bare", "-o", "x"), "--check writes nothing"),
+        (("probe",), "Missing argument 'SRC'"),
+        (("probe", "bare", "-o", "out", "--rate", "0"), "0.0 is not in the range"),
+    ]:
+        code, out, err = atc(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert said in err
+        assert err.count("\n") == 1
+    (tmp_path / "other.py").write_text("def f(x):\n    '''F.\n\n    read_only = True\n    '''\n    return {'x': x}\n")
+    assert atc("probe", "other.py", "-o", "o", "--model", "none")[0] == 0
+    code, out, err = atc("probe", "bare", "-o", "o", "--model", "none")
+    assert (code, "holds a probing of" in err) == (2, True)
+
+
+def test_what_a_python_tool_prints_is_not_the_result(atc, tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "print('imported')\n\n\ndef double(number: int) -> dict:\n    '''Twice.\n\n    read_only = True\n    '''\n"
+        "    print('called')\n    return {'twice': 2 * number}\n"
+    )
+    code, out, err = atc("probe", "loud.py", "-o", "out", "--model", "none", "--json")
+    assert code == 0
+    assert json.loads(out)["totals"]["answered"] == 1
+    assert "imported" in err
+    assert "called" in err
+
+
+def solved(folder, state, program):
+    """A stored run of a program over the tools of a folder."""
+    with Store(state / "runs.sqlite") as store, TrustedSandbox(lambda text: None) as sandbox:
+        agent = Agent(
+            load_tools(folder), model=ScriptedModel(f"```python\n{program}\n```"), sandbox=sandbox, store=store
+        )
+        return agent.run("Who is u1?").run
+
+
+def test_a_check_says_what_changed_and_which_runs_it_breaks(atc, tmp_path):
+    with serving(users) as server:
+        describe(server)
+        assert atc(*PROBE)[0] == 0
+        breaking = solved("out", tmp_path / "state", "print(get_user(user_id='u1')['name'])")
+        solved("out", tmp_path / "state", "print(get_user(user_id='u1')['age'])")
+        code, out, _ = atc("probe", "--check", "out", "--rate", "1000")
+        assert (code, out.splitlines()[-1].partition(" with ")[0]) == (0, "no change in 2 of 3 tools")
+        files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
+        for user in USERS:
+            user["label"] = user.pop("name")
+        try:
+            code, out, _ = atc("probe", "--check", "out", "--rate", "1000")
+            told = json.loads(atc("probe", "--check", "out", "--rate", "1000", "--json")[1])
+        finally:
+            for user in USERS:
+                user["name"] = user.pop("label")
+        assert code == 1
+        lines = out.splitlines()
+        assert lines[0].startswith("breaking  get_user: 'name' is in none of")
+        assert lines[-1].startswith("4 changes (2 breaking, 0 risky, 2 harmless) in 2 of 3 tools with ")
+        assert lines[-1].endswith(", 1 stored run broken")
+        (run,) = [number for number, line in enumerate(lines) if line.startswith("breaks ")]
+        assert breaking in lines[run]
+        assert "line 1: " in lines[run + 1]
+        assert "'name'" in lines[run + 1]
+        assert told["breaking"] is True
+        assert [(one["run"], one["tools"]) for one in told["broken_runs"]] == [(breaking, ["get_user"])]
+        assert {change["severity"] for change in told["changes"]} == {"breaking", "harmless"}
+        assert files == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
+
+
+def test_a_check_of_a_service_that_is_down(atc, monkeypatch):
+    monkeypatch.setattr("probing.hosts.UNREACHED", 0)
+    with serving(users) as server:
+        describe(server, write=False)
+        assert atc(*PROBE)[0] == 0
+    code, out, err = atc("probe", "--check", "out")
+    assert code == 3
+    assert "unchecked list_users: cannot connect" in out
+    assert "Nothing could be checked." in err
+
+
+def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc, monkeypatch):
+    with serving(users) as server:
+        describe(server)
+        _, _, err = atc("probe", "bare", "-o", "out", "--rate", "1000")
+        assert "No model: --model local adds" in err
+        monkeypatch.setenv("ATC_MODEL", "none")
+        code, _, err = atc("probe", "bare", "-o", "out", "--rate", "1000")
+        assert (code, "No model" in err) == (0, False)
+
+
+def test_files_are_there_before_a_model_describes_them(atc, tmp_path, monkeypatch):
+    seen = []
+
+    class Model:
+        name, prompt_tokens = "watching", 4000
+
+        def __call__(self, messages, **_):
+            seen.append((tmp_path / "out" / "get_user.json").is_file())
+            raise ModelUnavailable("down")
+
+    monkeypatch.setattr("atc.cli.probe_setup.choose_model", lambda *_, **__: Model())
+    monkeypatch.setattr("atc.cli.probe_setup._sandbox", lambda _: None)
+    with serving(users) as server:
+        describe(server, write=False)
+        assert atc("probe", "bare", "-o", "out", "--model", "watching", "--rate", "1000")[0] == 0
+    assert seen
+    assert seen[-1]
+
+
+def har(url):
+    """A recording of a page that listed the users and looked at one."""
+
+    def entry(path, body):
+        content = {"mimeType": "application/json", "text": json.dumps(body)}
+        request = {"method": "GET", "url": f"{url}{path}", "headers": [], "queryString": [], "cookies": []}
+        response = {"status": 200, "headers": [], "content": content}
+        return {"request": request, "response": response, "time": 5, "_resourceType": "fetch"}
+
+    pairs = [("/users", {"users": USERS}), *((f"/users/{user['id']}", user) for user in USERS[:3])]
+    return {"log": {"version": "1.2", "entries": [entry(*pair) for pair in pairs]}}
+
+
+def test_what_a_recording_holds_is_not_asked_again(atc, tmp_path):
+    with serving(users) as server:
+        (tmp_path / "traffic.har").write_text(json.dumps(har(server.url)))
+        code, out, _ = atc("probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json")
+        report = json.loads(out)
+        assert (code, report["totals"]["answered"], report["totals"]["tools"]) == (0, 2, 2)
+        asked = {seen.target for seen in server.seen}
+        assert "/users" not in asked
+        assert not asked & {"/users/u0", "/users/u1", "/users/u2"}
+        assert report["sent"] == len(server.seen)
+        with Log(tmp_path / "out") as log:
+            assert sum(sample.purpose == "recorded" for sample in log.samples) == 4
