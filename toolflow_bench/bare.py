@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
-from toolflow_bench.final_state import Snapshot
+from toolflow_bench.retooled import Retooled
 from toolflow_bench.workers import OpenWorld, WorldLike
 
 
@@ -27,7 +27,7 @@ def bare(open_world: OpenWorld) -> OpenWorld:
     @contextmanager
     def opened() -> Iterator[WorldLike]:
         with open_world() as world:
-            yield _Bare(world, without_responses(world.toolbox))
+            yield Retooled(world, without_responses(world.toolbox))
 
     return opened
 
@@ -42,17 +42,3 @@ def _bare(protocol: ToolProtocol) -> ToolProtocol:
         evidence=replace(protocol.evidence, fields={}),
         verified_by=None if verified is not None and verified.support == "guessed" else verified,
     )
-
-
-@dataclass(frozen=True)
-class _Bare:
-    """A world with other tools over the same state."""
-
-    _world: WorldLike
-    toolbox: Toolbox
-
-    def reset(self) -> None:
-        self._world.reset()
-
-    def snapshot(self) -> Snapshot:
-        return self._world.snapshot()

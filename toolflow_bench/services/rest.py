@@ -34,9 +34,11 @@ def build_app(
     info: JsonObject,
     schemas: Mapping[str, JsonObject],
     close: Callable[[], None],
+    bare: bool = False,
 ) -> Starlette:
     """The service. `context` reaches every handler as its first argument; `close` runs when the service stops.
 
+    A `bare` one serves its operations alone: neither its document nor what steers it can be asked for.
     `app.state.control` is its `Control`, `app.state.run` the `State` of the context (`None` where it has none), and
     `app.state.requests` the latest requests as `RequestRecord`s, oldest first.
     """
@@ -54,7 +56,7 @@ def build_app(
 
     state = getattr(context, "state", None)
     control = Control(state if isinstance(state, State) else None)
-    service = _Service(operations, context=context, control=control, described=described)
+    service = _Service(operations, context=context, control=control, described=None if bare else described)
     app = Starlette(routes=[Mount("/", app=service)], lifespan=lifespan)
     app.state.control, app.state.run, app.state.requests = control, control.state, control.requests
     return app
@@ -69,7 +71,7 @@ class _Service:
         *,
         context: Any,
         control: Control,
-        described: Callable[[str], Reply],
+        described: Callable[[str], Reply] | None,
     ) -> None:
         self._context, self._control, self._described = context, control, described
         self._routes = Routes(operations)
@@ -80,13 +82,13 @@ class _Service:
         body = await _body(receive)
         if body is None:
             return  # the client has gone
-        if path.startswith("/bench/"):
+        if path.startswith("/bench/") and self._described is not None:
             await send_reply(send, self._steered(method, path, body))
             return
         record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
         reply, fault = None, None
         try:
-            if path == "/openapi.json" and method in ("GET", "HEAD"):
+            if path == "/openapi.json" and method in ("GET", "HEAD") and self._described is not None:
                 reply = self._described(_server(scope))
             else:
                 operation, texts = self._routes.find(method, scope.get("raw_path") or path.encode())

@@ -45,8 +45,10 @@ class Service:
     database: Callable[..., Path]
     initial: Initial | None = None
 
-    def app(self, database: Path | None = None) -> Starlette:
+    def app(self, database: Path | None = None, *, bare: bool = False) -> Starlette:
         """The application, with a state of its own: `toolflow_bench.services.serve.serve` runs it.
+
+        A `bare` one answers for its operations alone, with 404 where its document would be.
 
         `app.state.run` is its `State`, `app.state.requests` the latest requests. Without `database` the data is found
         or built in the cache folder, which takes some seconds the first time.
@@ -58,7 +60,12 @@ class Service:
         context = Context(connections, State(self.initial))
         try:
             return build_app(
-                self.operations, context=context, info=self.info, schemas=self.schemas, close=connections.close
+                self.operations,
+                context=context,
+                info=self.info,
+                schemas=self.schemas,
+                close=connections.close,
+                bare=bare,
             )
         except ImportError as error:
             raise SourceUnavailable(

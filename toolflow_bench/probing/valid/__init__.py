@@ -1,0 +1,1 @@
+"""Valid arguments of each service's operations, drawn by those who know its data."""
