@@ -13,6 +13,7 @@ from probing.effects_words import kind_of
 from probing.facts import ToolFacts
 from probing.plan import reads
 from probing.sample import Sample, call_key
+from probing.soft_errors import refusal_in
 from protocols.jsontypes import Json, JsonObject
 
 GONE = (404, 410)
@@ -123,7 +124,7 @@ class Timeline:
 
 def made_here(facts: ToolFacts) -> list[Sample]:
     """The calls of a tool that this probing made and that were done; those that a recording had are others'."""
-    return [sample for sample in facts.done if sample.purpose != "recorded"]
+    return [s for s in facts.done if s.purpose != "recorded" and not refusal_in(s.response)]
 
 
 def compare(write: Sample, before: Sample, after: Sample) -> Seen:

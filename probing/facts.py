@@ -57,8 +57,9 @@ class ToolFacts:
 
     @cached_property
     def done(self) -> tuple[Sample, ...]:
-        """The samples that gave a response. One with an argument that the tool does not have may echo it: left out."""
-        return tuple(s for s in self.samples if s.done and s.arguments.keys() <= self.arguments.keys())
+        """The samples that gave a response, but for those that may echo an argument which the tool does not have."""
+        known = self.arguments.keys()
+        return tuple(s for s in self.samples if s.done and (s.purpose != "refuse" or s.arguments.keys() <= known))
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:

@@ -110,7 +110,8 @@ class Host:
         self._silent.pop(sample.tool, None)
         if sample.done:
             self._answered.add(sample.tool)
-        if _denied(sample):
+        # What was sent to be refused may well be refused like this.
+        if _denied(sample) and sample.purpose not in ("link", "refuse"):
             self._deny(sample)
         else:
             self._denied.clear()

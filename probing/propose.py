@@ -19,7 +19,7 @@ from protocols.schema import type_name
 
 # Where the first value of each source stands, and how far the next ones are behind it: so different sources are tried
 # early, and different values of one source later.
-_GIVEN, _RESPONSE, _ERROR, _MODEL, _SURE, _MADE_UP = 0.0, 1.0, 1.4, 2.6, 3.4, 4.6
+_GIVEN, _RESPONSE, _ERROR, _ABOVE, _MODEL, _SURE, _MADE_UP = 0.0, 1.0, 1.4, 1.8, 2.6, 3.4, 4.6
 _NEAR_STEP, _STEP = 0.4, 0.6
 _TRIED_IN_VAIN = 3.0
 
@@ -59,6 +59,7 @@ def candidates(
     ]
     if pools is not None:
         sources.append((_RESPONSE + far, value) for far, value in pools.ranked(tool.protocol, argument))
+        sources.append(_spaced(pools.above(tool.protocol, argument), _ABOVE, _STEP))
     seen: set[str] = set()
     for value in _in_order(sources, fits, failed):
         key = fits.key(value.value)

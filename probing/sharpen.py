@@ -20,6 +20,7 @@ from probing.sample import Origin, Purpose, Sample, Value
 from probing.session import Session
 from protocols.jsontypes import Json
 from protocols.links import snake
+from protocols.protocol import PythonBinding
 from protocols.schema import types
 
 VARIED, MOST_VARIED, ENOUGH = 3, 8, 100
@@ -99,9 +100,11 @@ def _beyond(_: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[Purpo
             for name, argument in facts.arguments.items()
             if _is_any(argument, kinds) and not _limited(argument, end) and not _given(argument, far)
         }
-        if unlimited:
+        # A function computes with what it is given: two vast numbers may keep it busy for ever.
+        together = not isinstance(facts.protocol.binding, PythonBinding)
+        if unlimited and together:
             yield "refuse", {**start.arguments, **unlimited}
-        for name, value in unlimited.items() if len(unlimited) > 1 else ():
+        for name, value in unlimited.items() if len(unlimited) > 1 or not together else ():
             yield "refuse", {**start.arguments, name: value}
 
 

@@ -35,6 +35,8 @@ def refusal_in(response: Json) -> str:
     It is a refusal if it says that it is (`ok: false`, `status: error`) or holds an error, and has nothing else to
     tell. A record that has an `error` field, or a `status` of `failed`, beside fields of its own is data.
     """
+    if isinstance(response, list) and len(response) == 1:
+        return refusal_in(response[0])
     if not isinstance(response, Mapping):
         return ""
     fields = {snake(str(key)): value for key, value in response.items()}

@@ -21,6 +21,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.reply import one_line
 
 MAX_ITEMS = 1_000_000  # of an iterator, which may have no end
+_MOST_BITS = 13_000  # of an integer: Python itself writes none of more than 4,300 digits
 
 
 def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask: Mask) -> Callable[[JsonObject], Json]:
@@ -73,6 +74,8 @@ def _to_json(value: Any) -> Json:
         case str():
             return str(value).encode("utf-8", "replace").decode()
         case int():
+            if value.bit_length() > _MOST_BITS:
+                raise TypeError("the result holds an integer of more than 4,000 digits")
             return int(value)
         case float():
             return float(value) if math.isfinite(value) else None

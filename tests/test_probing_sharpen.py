@@ -143,3 +143,17 @@ def test_gaps_and_records() -> None:
     assert gaps(seen) == {"rows[].b", "rows[].c"}
     assert records(seen) == 2
     assert (gaps([]), records([]), records([7])) == (set(), 0, 0)
+
+
+def test_what_stands_one_step_above_has_the_keys(tmp_path: Path) -> None:
+    fakes = Fakes()
+    settings = {"mainframe": {"cores": 4}, "tapedrive": {"reels": 2}}
+
+    def section(given: Any) -> Any:
+        if given["section"] not in settings:
+            raise refuse(404, "Not Found")
+        return settings[given["section"]]
+
+    fakes.add("get_settings", lambda _: settings, "/settings")
+    fakes.add("get_section", section, "/settings/{section}")
+    assert facts_of(fakes, tmp_path, "get_section").fruitful

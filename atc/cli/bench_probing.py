@@ -65,7 +65,9 @@ def probing(
 
     The parts: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all of their operations), 'rules' (fake
     tools that hide one rule each), 'gold' (gold programs in the static check against probed protocols), 'recordings'
-    (schemas of responses that others recorded). All calls go over real HTTP to services that tell nothing of
+    (schemas of responses
+    that others recorded), 'real' (httpbin, kinto, glances), 'bfcl' (BFCL's classes as Python sources), 'mcp' (MCP
+    servers of others). All calls go over real HTTP to services that tell nothing of
     themselves. A bench that was stopped goes on where it was.
     """
     from atc.cli.models import told_in_tenths

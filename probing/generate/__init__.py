@@ -47,6 +47,8 @@ def typed(argument: ArgumentFacts, *, seed: int = 0, root: JsonObject | None = N
     """
     seen: set[str] = set()
     for value in islice(_values(argument.name, limits_of(argument, root), seed), 4 * _MOST):
+        if argument.place == "path" and isinstance(value, list):
+            continue  # one step of a path is one thing, whatever its name
         key = repr(value)
         if key not in seen and len(seen) < _MOST:
             seen.add(key)

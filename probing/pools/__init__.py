@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from probing.combine import argument_place
 from probing.facts import ArgumentFacts, says_something
-from probing.naming import Name, argument_name, field_name
+from probing.naming import KEYS, Name, argument_name, field_name
 from probing.pools.harvest import harvest
 from probing.pools.place import Place, last_segment, scalars
 from probing.pools.rank import ranked
 from probing.sample import Origin, Sample, Value
 from probing.shape import text_of
 from protocols.jsontypes import Json
-from protocols.protocol import ToolProtocol
+from protocols.protocol import HttpBinding, ToolProtocol
+
+_MOST_KEYS = 100
 
 
 class Pools:
@@ -29,6 +32,7 @@ class Pools:
         self._derived: dict[tuple[str, str], Place] = {}
         self._where: dict[str, dict[tuple[str, str], None]] = {}
         self._added: set[tuple[str, int]] = set()
+        self._keys: dict[str, dict[str, Value]] = {}
 
     @property
     def places(self) -> Iterator[Place]:
@@ -43,6 +47,10 @@ class Pools:
         self._added.add((sample.tool, sample.number))
         sent = {text.lower() for given in sample.arguments.values() for text in map(text_of, scalars(given.value))}
         nonsense = _nonsense(sample)
+        if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
+            keys = self._keys.setdefault(protocol.binding.url, {})
+            for key in islice(sample.response, _MOST_KEYS):
+                keys.setdefault(str(key), Value(str(key), _origin(sample, KEYS)))
         for path, value, secret in harvest(sample.response, protocol.output_schema):
             if isinstance(value, str) and value in nonsense:
                 continue
@@ -62,6 +70,13 @@ class Pools:
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> Iterator[tuple[float, Value]]:
         """The same with how far each value is from a sure one: 0 is the value of a place of the same name."""
         return ranked([*self._places.values(), *self._derived.values()], protocol, argument, self.popularity)
+
+    def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> Iterator[Value]:
+        """The keys of what is one step above: `/config` answers `{"cpu": …}`, so `/config/{section}` may take `cpu`."""
+        binding = protocol.binding
+        if isinstance(binding, HttpBinding):
+            wire = binding.wire_names.get(argument.name, argument.name)
+            yield from self._keys.get(binding.url.removesuffix(f"/{{{wire}}}"), {}).values()
 
     def where(self, value: Json) -> list[tuple[str, str]]:
         """The places (tool, path) in responses that held a value; `5` and `"5"` are one."""

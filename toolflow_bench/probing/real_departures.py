@@ -12,7 +12,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.schema import types, violations
 from toolflow_bench.probing.counts import Rate
-from toolflow_bench.probing.fields import map_paths, response_fields, says_something, schema_fields
+from toolflow_bench.probing.fields import Fields, map_paths, response_fields, says_something, schema_fields
 from toolflow_bench.probing.score import argument_schema, field_rate, says_something_seen
 
 ENOUGH = 3
@@ -97,14 +97,14 @@ def by_kind(found: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def declared_rate(produced: JsonObject | None, declared: JsonObject | None) -> Rate:
-    """Produced fields against those of a document, where the document describes any.
+    """Produced fields against those of a document, where it describes any: whole text or one number is no field.
 
     What it leaves open (`any`, objects with further fields of any kind) neither counts for nor against.
     """
     true = schema_fields(_opened(declared))
-    if not says_something(declared):
+    if not true:
         return Rate()
-    open_paths = [path.removesuffix(".*") for path, kinds in true.items() if "any" in kinds]
+    open_paths = _open_paths(true)
     told = {path: kinds for path, kinds in schema_fields(produced).items() if not _below(path, open_paths)}
     return field_rate(told, {path: kinds for path, kinds in true.items() if not _below(path, open_paths)})
 
@@ -136,9 +136,9 @@ def _departures(declared: ToolProtocol, seen: Sequence[Observation]) -> Iterator
 
 def _fields(output: JsonObject | None, answers: Sequence[Json]) -> Iterator[tuple[str, str]]:
     declared = schema_fields(output)
-    maps = map_paths(output)
+    maps = _maps(output)
     seen = response_fields(answers, maps=maps)
-    open_paths = [path.removesuffix(".*") for path, kinds in declared.items() if "any" in kinds]
+    open_paths = _open_paths(declared)
     for path in _topmost(path for path in seen if path not in declared and not _below(path, open_paths)):
         yield UNDECLARED, f"{path}: {'/'.join(sorted(seen[path]))}"
     yield from ((NEVER, path) for path in _never_seen(output, answers))
@@ -155,7 +155,7 @@ def _fields(output: JsonObject | None, answers: Sequence[Json]) -> Iterator[tupl
 def _never_seen(output: JsonObject | None, answers: Sequence[Json]) -> list[str]:
     """Declared fields whose holder came often enough without them."""
     declared = schema_fields(output)
-    maps = map_paths(output)
+    maps = _maps(output)
     counts = Counter(path for answer in answers for path in {"", *response_fields([answer], maps=maps)})
     absent = [path for path in declared if not counts[path] and not path.endswith("*") and "any" not in declared[path]]
     return [path for path in _topmost(absent) if counts[_holder(path)] >= ENOUGH]
@@ -200,6 +200,23 @@ def _excludes(declared: ToolProtocol, name: str, value: Json) -> bool:
     if "array" in kinds and isinstance(value, str):  # one element alone looks the same
         return False
     return bool(violations({**declared.input_schema, "required": []}, {name: value}))
+
+
+def _maps(output: JsonObject | None) -> set[str]:
+    """Objects whose keys are data; one that has named fields besides is none."""
+    declared = schema_fields(output)
+    named = {_holder(path) for path in declared if not path.endswith("*")}
+    return set(map_paths(output)) - named
+
+
+def _open_paths(declared: Fields) -> list[str]:
+    """Where a document leaves open what comes: it says nothing, or `object` or `array` and no more."""
+    holders = {_holder(path) for path in declared}
+    return [
+        path.removesuffix("*").removesuffix(".")
+        for path, kinds in declared.items()
+        if "any" in kinds or (path not in holders and kinds & {"object", "array"})
+    ]
 
 
 def _topmost(paths: Iterable[str]) -> list[str]:

@@ -113,13 +113,18 @@ REAL = (
         records=(
             {"bucket_id": "one", "collection_id": "one", "id": "one", "data": {"title": "first", "pages": 12}}
             | {"requests": [{"method": "GET", "path": "/v1/buckets"}], "principal": "account:ann"},
-            {"bucket_id": "one", "collection_id": "one", "id": "two", "permissions": {"read": ["system.Everyone"]}}
+            {"bucket_id": "two", "collection_id": "two", "id": "two", "permissions": {"read": ["system.Everyone"]}}
             | {"data": {"title": "second", "members": ["ann"]}, "_limit": 1, "_fields": ["id"]},
-            {"bucket_id": "one", "collection_id": "one", "id": "three", "data": {}, "_since": 1, "_sort": ["-id"]},
-            {"bucket_id": "one", "collection_id": "one", "id": "one", "permissions": {"collection:create": ["a"]}}
-            | {"data": {"members": ["ann"], "cache_expires": 60, "schema": {"type": "object"}}},
-            {"bucket_id": "one", "collection_id": "one", "id": "one", "permissions": {"record:create": ["a"]}}
-            | {"data": {f"{kind}:schema": {"type": "object"} for kind in ("collection", "group", "record")}},
+            {"bucket_id": "three", "collection_id": "three", "id": "three", "data": {}, "_since": 1, "_sort": ["-id"]},
+            *(
+                {"bucket_id": "one", "collection_id": "one", "id": "one", **rest}
+                for rest in (
+                    {"data": {f"{kind}:schema": {"type": "object"} for kind in ("collection", "group", "record")}},
+                    {"data": {"members": ["ann"], "cache_expires": 60, "schema": {"type": "object"}}},
+                    {"permissions": {"read": ["a"], "collection:create": ["a"], "group:create": ["a"]}, "data": {}},
+                    {"permissions": {"read": ["a"], "record:create": ["a"]}, "data": {}},
+                )
+            ),
             {"bucket_id": "none", "collection_id": "none", "id": "none", "data": {"title": 5}, "_limit": -1},
         ),
     ),
@@ -150,22 +155,22 @@ _ORDER = ("PUT", "POST", "PATCH", "HEAD", "GET", "OPTIONS", "DELETE")
 def census_calls(
     service: RealService, protocols: Sequence[ToolProtocol], calls: int
 ) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Different calls of the operations, each with one record after the other, at most so many."""
+    """Calls of the operations, each with one record after the other, at most so many."""
     ordered = sorted(protocols, key=_turn)
     ordered = [one for one in ordered if _method(one) != "DELETE"] + [
         one for one in reversed(ordered) if _method(one) == "DELETE"
     ]
-    return islice(_varied(ordered, service.records), calls)
+    return islice(_varied(ordered, service), calls)
 
 
-def _varied(protocols: Sequence[ToolProtocol], records: Sequence[JsonObject]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """All arguments of a record, then only those that are needed."""
+def _varied(protocols: Sequence[ToolProtocol], service: RealService) -> Iterator[tuple[str, dict[str, Json]]]:
+    """All arguments of a record, then only those that are needed. The same read is made again after new writes."""
     made: list[tuple[str, dict[str, Json]]] = []
-    for record, sparing in [(record, sparing) for sparing in (False, True) for record in records]:
+    for record, sparing in [(record, sparing) for sparing in (False, True) for record in service.records]:
         for protocol in protocols:
             wanted = protocol.required if sparing else protocol.parameters
             arguments = {name: record[name] for name in wanted if name in record}
-            if protocol.required <= arguments.keys() and (protocol.name, arguments) not in made:
+            if protocol.required <= arguments.keys() and (service.writes or (protocol.name, arguments) not in made):
                 made.append((protocol.name, arguments))
                 yield protocol.name, arguments
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
@@ -21,6 +20,9 @@ from toolflow_bench.services.state import State
 
 _CHANCE_OF_OPTIONAL = 0.4
 _SMALL = {"page": (1, 1, 1, 2), "page_size": (1, 3, 10, 50), "limit": (1, 3, 10, 50)}
+_ROWS = 24
+"""Different draws of one query; later ones are taken from these, since each is a scan of what may be a large table."""
+
 _FIRST_DATE, _DAYS = date(2013, 1, 1), 365
 
 
@@ -53,6 +55,7 @@ class Drawer:
         assert isinstance(found, Valid)
         self._valid, self._state, self._database = found, state, database
         self._random = random.Random(f"{service} {seed}")  # noqa: S311 - a sample, not secrecy
+        self._rows: dict[str, list[dict[str, Json]]] = {}
         self._counts: dict[tuple[str, tuple[Json, ...]], int] = {}
 
     def draw(self, operation: Operation, fixed: JsonObject | None = None) -> dict[str, Json] | None:
@@ -105,20 +108,30 @@ class Drawer:
         return self._random.choice(fitting) if fitting else None
 
     def _row(self, query: str, fixed: JsonObject) -> dict[str, Json] | None:
-        with closing(self._connection.execute(f"SELECT * FROM ({query}) LIMIT 0")) as cursor:  # noqa: S608 - our own queries
-            names = [column[0] for column in cursor.description]
-        known = [name for name in names if name in fixed]
-        where = " AND ".join(f"{name} = ?" for name in known) or "TRUE"
-        values = tuple(fixed[name] for name in known)
-        inside = f"FROM ({query}) WHERE {where}"
-        key = (inside, values)
-        if key not in self._counts:
-            self._counts[key] = int(self._connection.execute(f"SELECT count(*) {inside}", values).fetchone()[0])
-        if not self._counts[key]:
+        """A row of a query that has the values that are fixed; without any, one of `_ROWS` that are drawn as needed."""
+        drawn = self._rows.setdefault(query, [])
+        if not drawn and (first := self._drawn(query, ())) is not None:
+            drawn.append(first)
+        known = tuple((name, fixed[name]) for name in (drawn[0] if drawn else ()) if name in fixed)
+        if known or not drawn:
+            return self._drawn(query, known)
+        if len(drawn) == _ROWS:
+            return self._random.choice(drawn)
+        row = self._drawn(query, ())
+        assert row is not None, "there was one before"
+        drawn.append(row)
+        return row
+
+    def _drawn(self, query: str, known: tuple[tuple[str, Json], ...]) -> dict[str, Json] | None:
+        where = " AND ".join(f"{name} = ?" for name, _ in known) or "TRUE"
+        inside, values = f"FROM ({query}) WHERE {where}", tuple(value for _, value in known)
+        if (inside, values) not in self._counts:
+            number = self._connection.execute(f"SELECT count(*) {inside}", values).fetchone()[0]
+            self._counts[inside, values] = int(number)
+        if not self._counts[inside, values]:
             return None
-        place = self._random.randrange(self._counts[key])
-        row = self._connection.execute(f"SELECT * {inside} LIMIT 1 OFFSET ?", (*values, place)).fetchone()
-        return {name: row[name] for name in names}
+        place = self._random.randrange(self._counts[inside, values])
+        return dict(self._connection.execute(f"SELECT * {inside} LIMIT 1 OFFSET ?", (*values, place)).fetchone())
 
     def _alone(self, parameter: Parameter) -> Json:
         source = self._valid.anywhere.get(parameter.name)
