@@ -12,6 +12,7 @@ from typing import Any
 
 from probing.argument_clauses import clauses_of, type_list
 from probing.facts import ArgumentFacts, ToolFacts
+from probing.pages import sizes_pages, usual_length
 from probing.sample import Sample
 from probing.shape import text_of
 from protocols.jsontypes import Json, JsonObject
@@ -118,10 +119,12 @@ def _required(facts: ToolFacts, argument: ArgumentFacts) -> bool:
 
 
 def _default(facts: ToolFacts, argument: ArgumentFacts) -> tuple[bool, Json]:
-    """The value that stands in for an absent argument: as a reply told, or as responses echo it."""
+    """The value that stands in for an absent argument: as a reply told, as pages are long, or as responses echo it."""
     told = [hint.values[0] for hint in argument.hints if hint.kind == "default" and hint.values]
     if told:
         return True, told[-1]
+    if sizes_pages(argument.name) and (length := usual_length(facts, argument.name)) is not None:
+        return True, length
     absent = [_scalars(sample.response) for sample in facts.done if argument.name not in sample.arguments]
     given = [
         (held.value, _scalars(sample.response))

@@ -123,7 +123,7 @@ def _destructive(protocol: ToolProtocol, seen: Mapping[int, list[Seen]]) -> _Ver
 def _idempotent(facts: ToolFacts, timeline: Timeline, seen: Mapping[int, list[Seen]]) -> _Verdict:
     protocol = facts.protocol
     for first, second in repeats(facts, timeline):
-        if not second.done:
+        if second.number not in seen:  # refused, by its status or by what it says
             if timeline.kinds[facts.name] == "remove" and second.status in _NOT_AGAIN:
                 return _Verdict(value=True, why="a second equal call was refused, since it was done", observed=True)
             continue

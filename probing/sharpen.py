@@ -5,7 +5,6 @@ Each question is asked only while the facts leave it open, so that a tool whose 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -15,6 +14,7 @@ from probing.effects_words import repeats_harmlessly
 from probing.facts import ArgumentFacts, ToolFacts
 from probing.gaps import gaps, records
 from probing.generate import bogus
+from probing.pages import sizes_pages
 from probing.plan import reads
 from probing.sample import Origin, Purpose, Sample, Value
 from probing.session import Session
@@ -32,6 +32,7 @@ _FAR: tuple[tuple[str, frozenset[str], Json], ...] = (
     ("minimum", frozenset({"integer", "number"}), -1),
     ("maxLength", frozenset({"string"}), "x" * 300),
 )
+_PAGES = frozenset({"page", "page_no", "page_num", "page_number", "pageno"})
 _STRANGER = "no_such_argument"
 _TELLING = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 
@@ -128,13 +129,16 @@ def _optional(session: Session, facts: ToolFacts, start: Sample) -> Iterator[tup
 
 
 def _more(_: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[Purpose, dict[str, Value]]]:
-    """Longer lists show rarer fields: the largest page that the tool allows, up to 100 records."""
+    """Longer lists show rarer fields: the largest page that the tool allows, up to 100 records; and the second page."""
     for name, argument in facts.arguments.items():
         largest = [h.maximum for h in argument.hints if h.kind == "range" and h.maximum is not None]
-        if largest and _sizes(name) and argument.declared.get("maximum", largest[0]) and not _unknown(argument):
+        if largest and sizes_pages(name) and argument.declared.get("maximum", largest[0]) and not _unknown(argument):
             value = int(min(100, *largest))
             if value > 1:
                 yield "page", {**start.arguments, name: Value(value, Origin(kind="error"))}
+    for name, argument in facts.arguments.items():
+        if snake(name) in _PAGES and not _unknown(argument):
+            yield "page", {**start.arguments, name: Value(2, Origin(kind="generated"))}
 
 
 def _other(session: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[Purpose, dict[str, Value]]]:
@@ -204,13 +208,6 @@ def _given(argument: ArgumentFacts, value: Json) -> bool:
 
 def _unknown(argument: ArgumentFacts) -> bool:
     return any(hint.kind == "unknown" for hint in argument.hints)
-
-
-def _sizes(name: str) -> bool:
-    return (
-        re.search(r"(^|_)(limit|size|per_?page|count|rows|take|top|(max|num)_?(results|items|records))$", snake(name))
-        is not None
-    )
 
 
 def _altered(given: Value, argument: ArgumentFacts) -> Value | None:

@@ -318,3 +318,26 @@ def test_every_accepted_call_conforms(data):
         response = {"limit": data.draw(st.sampled_from([7, "a", None]))}
         calls(response, error=said and said.format(a=one, b=other), **arguments)
     schema_of(protocol, calls)
+
+
+def paged(n, total=40):
+    """A response of n records of a total, as a page has them."""
+    return {"items": list(range(n)), "total": total}
+
+
+def test_a_default_is_how_long_pages_are():
+    calls = Calls()(paged(20))(paged(20), q="x")(paged(5), limit=5)
+    assert schema_of(tool("limit", "q"), calls)["properties"]["limit"]["default"] == 20
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        Calls()(paged(20, total=20))(paged(5), limit=5),  # there is no more
+        Calls()(paged(20))(paged(30), limit=5),  # it is no limit
+        Calls()(paged(20))(paged(19), q="x")(paged(5), limit=5),
+        Calls()(paged(20)),
+    ],
+)
+def test_a_length_that_shows_no_limit_is_no_default(calls):
+    assert "default" not in schema_of(tool("limit", "q"), calls)["properties"].get("limit", {})

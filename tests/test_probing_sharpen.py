@@ -157,3 +157,21 @@ def test_what_stands_one_step_above_has_the_keys(tmp_path: Path) -> None:
     fakes.add("get_settings", lambda _: settings, "/settings")
     fakes.add("get_section", section, "/settings/{section}")
     assert facts_of(fakes, tmp_path, "get_section").fruitful
+
+
+def test_a_write_that_says_no_in_a_success_is_tried_with_other_values(tmp_path: Path) -> None:
+    fakes = Fakes()
+    tickets = {"tk-1": "open", "tk-2": "open"}
+    seen = set()
+
+    def close(given: Any) -> Any:
+        ticket = need(given, "ticket_id")
+        if ticket not in tickets or ticket in seen:
+            return {"error": f"Ticket {ticket} not found."}
+        seen.add(ticket)
+        return {"ticket_id": ticket, "state": "closed"}
+
+    fakes.add("list_tickets", lambda _: {"tickets": [{"ticket_id": t, "state": s} for t, s in tickets.items()]})
+    fakes.add("update_ticket", close, "/ticket", "ticket_id", method="PUT")
+    facts = facts_of(fakes, tmp_path, "update_ticket", allow_writes=True)
+    assert facts.fruitful
