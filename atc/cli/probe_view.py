@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
 
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
+from atc.cli.moving import Moving
 from atc.cli.output import clipped, count, escape_controls
 from probing.events import Called, Event, Note, Phase, Step
 
@@ -22,28 +21,17 @@ _PHASES: dict[Phase, str] = {
 }
 
 
-class ProbeView:
+class ProbeView(Moving):
     """Takes the events of one probing. A context manager, so that the moving line never outlives it.
 
     `sent` gives the calls so far, `most` says how many there may be.
     """
 
     def __init__(self, console: Console, *, sent: Callable[[], int], most: int) -> None:
-        self._console, self._sent, self._most = console, sent, most
-        self._status: Status | None = None
+        super().__init__(console, first="reading what is known")
+        self._sent, self._most = sent, most
         self._step: Step | None = None
         self._answered: set[str] = set()
-
-    def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._status = self._console.status("reading what is known", spinner="dots")
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
 
     def __call__(self, event: Event) -> None:
         """Show one event."""

@@ -6,12 +6,11 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
 
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
+from atc.cli.moving import Moving
 from atc.cli.output import escape_controls
 from atc.events import (
     AttemptEnded,
@@ -34,24 +33,12 @@ _MANY_TOOLS = 8
 _DOING = {"write": "writing the program", "sample": "writing another program", "repair": "repairing the program"}
 
 
-class RunView:
+class RunView(Moving):
     """An observer of one run. A context manager, so that the moving status never outlives it."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._status: Status | None = None
+        super().__init__(console, first="choosing tools")
         self._asked = 0.0
-
-    def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._status = self._console.status("choosing tools", spinner="dots")
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
 
     def __call__(self, event: Event) -> None:
         """Show one event."""

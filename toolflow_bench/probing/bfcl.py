@@ -15,7 +15,8 @@ from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.probing.bfcl_classes import CLASSES, INSTALL, BfclClass, census, declared, missing, write_module
 from toolflow_bench.probing.part import Options, Part, Row, unit_folder
-from toolflow_bench.probing.real_probing import Seen, probe_toolbox, row_of
+from toolflow_bench.probing.prober import probe_toolbox
+from toolflow_bench.probing.real_probing import Seen, row_of
 from toolflow_bench.probing.real_tables import real_lines, real_total
 from toolflow_bench.probing.strip import Setting, strip
 

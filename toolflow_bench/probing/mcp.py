@@ -20,9 +20,8 @@ from toolflow_bench.probing.counts import Rate, Share, percent, rounded
 from toolflow_bench.probing.fields import says_something
 from toolflow_bench.probing.mcp_servers import SERVERS, ServerUnderTest
 from toolflow_bench.probing.part import Options, Part, Row, unit_folder
-from toolflow_bench.probing.prober import Probing
+from toolflow_bench.probing.prober import Probing, probe_toolbox
 from toolflow_bench.probing.real_departures import declared_rate
-from toolflow_bench.probing.real_probing import probe_toolbox
 from toolflow_bench.probing.tables import add_counts, columns
 
 NAME = "mcp"

@@ -22,6 +22,7 @@ from protocols.files import write_whole
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import ToolProtocol, dump
 from protocols.sources import load_tools
+from protocols.toolbox import Toolbox
 from toolflow_bench.probing.part import Options
 
 STRIPPED, PROTOCOLS = "stripped", "protocols"
@@ -59,15 +60,26 @@ def run_probing(given: Sequence[ToolProtocol], folder: Path, *, name: str, write
     The tools are written down as one file each and read from there, as those of a person would be; nothing else of
     theirs reaches the prober. The data are public: values are kept as they are.
     """
-    settings = probe_settings(options, writes=writes)
     write_protocols(folder / STRIPPED, given)
-    invoke = InvokeSettings(retries=0, timeout_seconds=settings.timeout_seconds, follow_other_origins=False)
-    began = time.perf_counter()
+    timeout = probe_settings(options, writes=writes).timeout_seconds
+    invoke = InvokeSettings(retries=0, timeout_seconds=timeout, follow_other_origins=False)
     with Invoker(invoke) as invoker:
         toolbox = load_tools(f"{name}={folder / STRIPPED}", invoker=invoker)
-        with Log(folder / PROTOCOLS) as log:
-            probed = probe(toolbox, log, settings=settings, ask=options.ask, sandbox=options.sandbox)
-            samples = tuple(log.samples)
+        return _probe(toolbox, folder, writes=writes, options=options)
+
+
+def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Options) -> Probing:
+    """Probe the tools of `toolbox`, which need not be read from files; what they were is kept in `folder` too."""
+    write_protocols(folder / STRIPPED, [tool.protocol for tool in toolbox.values()])
+    return _probe(toolbox, folder, writes=writes, options=options)
+
+
+def _probe(toolbox: Toolbox, folder: Path, *, writes: bool, options: Options) -> Probing:
+    began = time.perf_counter()
+    with Log(folder / PROTOCOLS) as log:
+        settings = probe_settings(options, writes=writes)
+        probed = probe(toolbox, log, settings=settings, ask=options.ask, sandbox=options.sandbox)
+        samples = tuple(log.samples)
     written = write(folder / PROTOCOLS, probed, keep_values=True)
     return Probing(
         given=[tool.protocol for tool in toolbox.values()],

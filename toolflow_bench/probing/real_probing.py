@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from probing.log import Log
-from probing.output import write
-from probing.probe import probe
 from probing.sample import Sample
 from probing.soft_errors import refusal_in
 from protocols.jsontypes import JsonObject
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Toolbox
 from toolflow_bench.probing.counts import Rate, rounded
 from toolflow_bench.probing.misses import misses_of
-from toolflow_bench.probing.part import Options, Row
-from toolflow_bench.probing.prober import PROTOCOLS, STRIPPED, Probing, probe_settings, write_protocols
+from toolflow_bench.probing.part import Row
+from toolflow_bench.probing.prober import Probing
 from toolflow_bench.probing.real_departures import Observation, by_kind, declared_rate, departures
 from toolflow_bench.probing.score import Score, score_tool
 from toolflow_bench.probing.truth import ToolTruth, Truth, links_of
@@ -41,26 +35,6 @@ class Seen:
             "answered": sum(len(self.answers(tool)) for tool in self.calls),
             "tools_answered": sum(bool(self.answers(tool)) for tool in self.calls),
         }
-
-
-def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Options) -> Probing:
-    """Probe the tools of `toolbox` as `run_probing` does; everything is kept in `folder`."""
-    given = [tool.protocol for tool in toolbox.values()]
-    write_protocols(folder / STRIPPED, given)
-    began = time.perf_counter()
-    with Log(folder / PROTOCOLS) as log:
-        settings = probe_settings(options, writes=writes)
-        probed = probe(toolbox, log, settings=settings, ask=options.ask, sandbox=options.sandbox)
-        samples = tuple(log.samples)
-    written = write(folder / PROTOCOLS, probed, keep_values=True)
-    return Probing(
-        given=given,
-        samples=samples,
-        protocols=written.protocols,
-        rounds=tuple(one.number for one in probed.rounds),
-        stopped=probed.stopped,
-        seconds=time.perf_counter() - began,
-    )
 
 
 def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolProtocol], seen: Seen) -> Row:
