@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ from probing.plan import reads
 from probing.sample import Sample, call_key
 from probing.soft_errors import refusal_in
 from protocols.jsontypes import Json, JsonObject
+from sandbox.evidence import added
 
 GONE = (404, 410)
 """Statuses that say that a thing is not there: an answer too."""
@@ -132,21 +132,21 @@ def compare(write: Sample, before: Sample, after: Sample) -> Seen:
     was, now = _records(before), _records(after)
     if was == now:
         return Seen(before=before, after=after)
-    added, removed = _less(now, was), _less(was, now)
+    new, gone = added(was, now), added(now, was)
     altered: list[tuple[JsonObject, JsonObject]] = []
-    for record in list(added):
-        partner = next((old for old in removed if _alike(old, record)), None)
+    for record in list(new):
+        partner = next((old for old in gone if _alike(old, record)), None)
         if partner is not None:
             altered.append((partner, record))
-            added.remove(record)
-            removed.remove(partner)
-    changed = [*added, *removed, *(new for _, new in altered)]
+            new.remove(record)
+            gone.remove(partner)
+    changed = [*new, *gone, *(record for _, record in altered)]
     values = _scalars(write.plain) | (_scalars(write.response) if write.done else set())
     return Seen(
         before=before,
         after=after,
-        added=tuple(added),
-        removed=tuple(removed),
+        added=tuple(new),
+        removed=tuple(gone),
         altered=tuple(altered),
         same=False,
         related=any(_scalars(record) & values for record in changed),
@@ -176,18 +176,6 @@ def _listed(node: Json) -> Iterator[JsonObject]:
 
 def _has_list(node: Json) -> bool:
     return isinstance(node, list) or (isinstance(node, Mapping) and any(map(_has_list, node.values())))
-
-
-def _less(records: Sequence[JsonObject], others: Sequence[JsonObject]) -> list[JsonObject]:
-    left = Counter(map(_text, others))
-    kept = []
-    for record in records:
-        text = _text(record)
-        if left[text]:
-            left[text] -= 1
-        else:
-            kept.append(record)
-    return kept
 
 
 def _alike(old: JsonObject, new: JsonObject) -> bool:

@@ -10,6 +10,7 @@ from probing.log import Log
 from probing.settings import ProbeSettings
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.spelled import spelled
 from protocols.toolbox import Toolbox
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -113,20 +114,8 @@ def _planned(protocol: ToolProtocol, settings: ProbeSettings, log: Log | None, l
     return PlannedTool(
         name=protocol.name,
         reads=reads(protocol),
-        how=_how(protocol),
+        how=spelled(protocol.binding) or "no binding",
         host=host_of(protocol),
         at_most=0 if reason else most,
         why_not=reason,
     )
-
-
-def _how(protocol: ToolProtocol) -> str:
-    match protocol.binding:
-        case HttpBinding() as http:
-            return f"{http.method} {http.url}"
-        case McpBinding() as mcp:
-            return f"MCP {mcp.server}:{mcp.tool}"
-        case PythonBinding() as python:
-            return f"Python {python.module}:{python.function}"
-        case _:
-            return "no binding"

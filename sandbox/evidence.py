@@ -100,7 +100,7 @@ def _creation(
     if before is None:
         return Shown("unclear", f"{read.alias} could not be asked before it was sent")
     explained = {_text(record) for result in results for record in _records(result, named)}
-    new = [record for record in _added(before, now) if _text(record) not in explained]
+    new = [record for record in added(before, now) if _text(record) not in explained]
     found = _matching(named, new)
     if found:
         return _done(tool, found[0], f"{read.alias} shows it") or _unsaid(read)
@@ -140,17 +140,17 @@ def _equal(one: Json, other: Json) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
+def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
     """The records that are there now and were not before, as often as they are."""
     left = Counter(map(_text, before))
-    added = []
+    found = []
     for record in now:
         text = _text(record)
         if left[text]:
             left[text] -= 1
         else:
-            added.append(record)
-    return added
+            found.append(record)
+    return found
 
 
 def _same(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> bool:

@@ -20,6 +20,7 @@ from protocols.errors import ToolError
 from protocols.jsontypes import JsonObject
 from protocols.protocol import dump
 from protocols.schema import violations
+from protocols.spelled import spelled
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
 from sandbox.journal import Journal
@@ -167,21 +168,8 @@ def _page(tool: Tool, toolbox: Toolbox) -> str:
 
     protocol = tool.protocol
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
-    lines.append(f"# {_effect(tool)}; {_binding(tool)}; from {tool.source or 'an unnamed source'}")
+    how = spelled(protocol.binding) or "no binding, so it cannot be called"
+    lines.append(f"# {_effect(tool)}; {how}; from {tool.source or 'an unnamed source'}")
     lines += [f"# {error.status}: {' '.join(error.description.split())}" for error in protocol.errors]
     lines += [f"# {link.argument}: from {link.tool} at {link.path} ({link.support})" for link in protocol.links]
     return "\n".join(lines)
-
-
-def _binding(tool: Tool) -> str:
-    from protocols.protocol import HttpBinding, McpBinding, PythonBinding
-
-    match tool.protocol.binding:
-        case HttpBinding() as http:
-            return f"{http.method} {http.url}"
-        case PythonBinding() as python:
-            return f"Python {python.module}:{python.function}"
-        case McpBinding() as mcp:
-            return f"MCP {mcp.server}:{mcp.tool}"
-        case None:
-            return "no binding, so it cannot be called"

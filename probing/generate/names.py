@@ -91,8 +91,8 @@ _UNITS = frozenset({
     "meters", "metres", "mi", "miles", "minutes", "mm", "mph", "ms", "pct", "percent", "seconds", "usd",
 })  # fmt: skip
 """Last words that only say in what a number is measured: `radius_km`."""
-_DATES = ("2024-01-15", "2020-06-01", "2013-01-01", "2030-06-01", "2000-01-01")
-_LATER = ("2024-01-16", "2020-06-02", "2013-01-02", "2030-06-02", "2000-01-02")
+_DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
+_LATER = ("2024-01-16", "2020-06-02", "2010-01-02", "2030-06-02", "2000-01-02")
 
 
 def named(name: str) -> tuple[Json, ...]:
