@@ -8,14 +8,14 @@ from typing import Any
 
 from probing.demands import usable
 from probing.document import nodes
-from probing.document_errors import status_of
-from probing.document_secrets import Telling
-from probing.effects import Effects
-from probing.effects_seen import Timeline
+from probing.document.errors import status_of
+from probing.document.secrets import Telling
+from probing.effects.known import Effects
+from probing.effects.seen import Timeline
 from probing.facts import ArgumentFacts, ToolFacts
 from probing.probed import Probed
 from probing.sample import Sample
-from probing.writes_owned import left_behind
+from probing.writes.owned import left_behind
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 from protocols.reply import one_line

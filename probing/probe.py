@@ -12,25 +12,25 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from probing.caller import Caller, NotCalled
 from probing.demands import needed
 from probing.discover import discover
-from probing.effects_words import repeats_harmlessly
+from probing.effects.words import repeats_harmlessly
 from probing.events import Note, Phase, Step, Watch, unwatched
 from probing.facts import ToolFacts
+from probing.gate.caller import Caller, NotCalled
+from probing.gate.plan import reads, why_not
 from probing.infer import infer
-from probing.instance import Instance
 from probing.links import link_tests, observed_links
 from probing.log import Log
 from probing.output import protocols_of
-from probing.plan import reads, why_not
 from probing.probed import Probed, Round
-from probing.selection import private
 from probing.session import Session
 from probing.settings import ProbeSettings
 from probing.sharpen import sharpen
 from probing.teacher import Teacher
-from probing.words import Words
+from probing.teacher.instance import Instance
+from probing.teacher.selection import private
+from probing.teacher.words import Words
 from probing.writes import Writes
 from protocols.ask import Ask
 from protocols.toolbox import Toolbox

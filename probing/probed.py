@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from probing.facts import ToolFacts
 
 if TYPE_CHECKING:
-    from probing.effects import Effects
-    from probing.instance import Instance
+    from probing.effects.known import Effects
     from probing.links import ObservedLink
-    from probing.words import Words
+    from probing.teacher.instance import Instance
+    from probing.teacher.words import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.caller import Caller
 from probing.combine import MOST_CANDIDATES, Record, combinations, records_of
 from probing.events import Watch, unwatched
 from probing.facts import ArgumentFacts, ToolFacts, learn
+from probing.gate.caller import Caller
 from probing.log import Log
 from probing.pools import Pools
 from probing.propose import candidates

@@ -10,12 +10,12 @@ from itertools import islice
 
 from probing.demands import compatible, usable
 from probing.discover import base
-from probing.effects_words import repeats_harmlessly
+from probing.effects.words import repeats_harmlessly
 from probing.facts import ArgumentFacts, ToolFacts
 from probing.gaps import gaps, records
+from probing.gate.plan import reads
 from probing.generate import bogus
 from probing.pages import sizes_pages
-from probing.plan import reads
 from probing.sample import Origin, Purpose, Sample, Value
 from probing.session import Session
 from protocols.jsontypes import Json

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from dataclasses import replace
 
-from probing.caller import Caller
+from probing.gate.caller import Caller
 from probing.log import Log
 from probing.sample import Origin, Value
 from probing.settings import ProbeSettings

@@ -1,7 +1,7 @@
 """A library to be probed: an id that one tool alone gives, a secret, a write, and a notice that gives orders."""
 
-from probing.caller import Caller
 from probing.facts import learn
+from probing.gate.caller import Caller
 from probing.log import Log
 from probing.sample import Origin, Value
 from probing.settings import ProbeSettings

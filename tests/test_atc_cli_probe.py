@@ -174,7 +174,7 @@ def test_nothing_documented(atc):
 
 
 def test_a_service_that_is_down(atc, monkeypatch):
-    monkeypatch.setattr("probing.hosts.UNREACHED", 0)  # no waiting in a test
+    monkeypatch.setattr("probing.gate.hosts.UNREACHED", 0)  # no waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
     code, out, err = atc(*PROBE)
     assert code == 3
@@ -254,7 +254,7 @@ def test_a_check_says_what_changed_and_which_runs_it_breaks(atc, tmp_path):
 
 
 def test_a_check_of_a_service_that_is_down(atc, monkeypatch):
-    monkeypatch.setattr("probing.hosts.UNREACHED", 0)
+    monkeypatch.setattr("probing.gate.hosts.UNREACHED", 0)
     with serving(users) as server:
         describe(server, write=False)
         assert atc(*PROBE)[0] == 0

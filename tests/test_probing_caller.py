@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from probing.caller import NotCalled, send_again
 from probing.events import Called, Note
+from probing.gate.caller import NotCalled, send_again
 from protocols.errors import UnknownTool
 from protocols.protocol import Annotations
 from tests.loopback import Reply, serving

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probing.document import document
-from probing.document_secrets import Telling
-from probing.effects import Effects
+from probing.document.secrets import Telling
+from probing.effects.known import Effects
 from probing.facts import learn
-from probing.instance import Instance
 from probing.links import ObservedLink
 from probing.sample import Origin, Sample, Value
-from probing.words import Words
+from probing.teacher.instance import Instance
+from probing.teacher.words import Words
 from protocols.placeholder import PLACEHOLDER
 from protocols.protocol import (
     Annotations,

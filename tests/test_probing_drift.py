@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from probing.document import document
 from probing.drift import compare
-from probing.drift_revise import revised
+from probing.drift.revise import revised
 from probing.facts import learn
 from probing.sample import Origin, Sample, Value
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol

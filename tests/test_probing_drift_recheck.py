@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from probing.caller import Caller
 from probing.discover import discover
-from probing.drift_recheck import earlier_samples, recheck
+from probing.drift.recheck import earlier_samples, recheck
+from probing.gate.caller import Caller
 from probing.log import Log
 from probing.output import write
 from probing.probed import Probed

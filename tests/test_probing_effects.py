@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from probing.effects import all_effects
-from probing.effects_seen import Timeline, compare
-from probing.effects_words import kind_of, repeats_harmlessly
+from probing.effects.known import all_effects
+from probing.effects.seen import Timeline, compare
+from probing.effects.words import kind_of, repeats_harmlessly
 from probing.facts import learn
 from probing.sample import Origin, Sample, Value
 from protocols.protocol import Annotations, HttpBinding, McpBinding, PythonBinding, ToolProtocol

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probing.effects import Effects
+from probing.effects.known import Effects
 from probing.facts import learn
 from probing.links import ObservedLink
 from probing.log import Log

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from probing.gate.plan import host_of, plan, reads, why_not
 from probing.log import Log
-from probing.plan import host_of, plan, reads, why_not
 from probing.settings import ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from probing.caller import Caller
+from probing.gate.caller import Caller
 from probing.log import Log
 from probing.probe import probe
 from probing.probed import Probed

@@ -6,9 +6,9 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from probing.infer import infer
-from probing.instance import read_reply
 from probing.prompts import fill
 from probing.teacher import Teacher
+from probing.teacher.instance import read_reply
 from protocols.render import token_estimate
 from tests.probing_library import Library
 

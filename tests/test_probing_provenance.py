@@ -2,8 +2,8 @@
 
 import pytest
 
-from probing.provenance import Provenance
 from probing.sample import Origin, Sample
+from probing.teacher.provenance import Provenance
 from protocols.protocol import HttpBinding, ToolProtocol
 
 PROTOCOLS = {

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DRIVER = """
 import json, os, signal, sys
 from pathlib import Path
-from probing.caller import send_again
+from probing.gate.caller import send_again
 from probing.log import Log
 from probing.probe import probe
 from probing.settings import ProbeSettings

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from probing.caller import Caller, NotCalled
 from probing.events import Note
+from probing.gate.caller import Caller, NotCalled
 from probing.log import Log
 from probing.settings import ProbeSettings
 from protocols.invoke import Invoker

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from probing.instance import from_note, read_reply, to_note
 from probing.sample import Origin, Value
 from probing.teacher import Teacher
+from probing.teacher.instance import from_note, read_reply, to_note
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.protocol import PythonBinding
 from protocols.render import token_estimate

@@ -11,7 +11,7 @@ from atc.models.scripted import ScriptedModel
 from probing.facts import learn
 from probing.infer import infer
 from probing.teacher import Teacher
-from probing.words import MOST_FIELDS, Wanted, Words, plain_line, wanted
+from probing.teacher.words import MOST_FIELDS, Wanted, Words, plain_line, wanted
 from protocols.schema import violations
 from tests.probing_library import TOKEN, Library
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import pytest
 
-from probing.caller import Caller, NotCalled
 from probing.coverage import coverage
 from probing.discover import discover
+from probing.gate.caller import Caller, NotCalled
 from probing.log import Log
 from probing.output import protocols_of
 from probing.probed import Probed
@@ -20,7 +20,7 @@ from probing.sample import Origin, Sample, Value
 from probing.session import Session
 from probing.settings import ProbeSettings
 from probing.writes import Writes
-from probing.writes_owned import left_behind, may_remove
+from probing.writes.owned import left_behind, may_remove
 from protocols.invoke import Invoker
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.sources.operations import annotations_of

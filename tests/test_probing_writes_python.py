@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probing.caller import Caller, NotCalled
+from probing.gate.caller import Caller, NotCalled
 from probing.log import Log
 from probing.session import Session
 from probing.settings import ProbeSettings

@@ -106,7 +106,7 @@ def probe(
 
 def _show_plan(tools: Toolbox, settings: ProbeSettings, log: Log | None, *, as_json: bool) -> None:
     from atc.cli.probe_plan import plan_document, plan_lines
-    from probing.plan import plan
+    from probing.gate.plan import plan
 
     planned = plan(tools, settings, log)
     if as_json:
@@ -126,7 +126,7 @@ def _probed(
     from atc.cli.probe_setup import open_model, terminable
     from atc.cli.probe_view import ProbeView
     from probing.events import Event, Step
-    from probing.plan import plan
+    from probing.gate.plan import plan
     from probing.probe import known, probe
 
     view = ProbeView(stderr_console(), sent=lambda: log.sent, most=log.sent + plan(tools, settings, log).total)

@@ -17,9 +17,9 @@ from atc.cli.probe_view import ProbeView
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store
 from atc.config import Config
-from probing.drift_recheck import CALLS, Checked, earlier_samples, recheck
+from probing.drift.recheck import CALLS, Checked, earlier_samples, recheck
+from probing.gate.plan import plan
 from probing.log import Log
-from probing.plan import plan
 from probing.settings import ProbeSettings
 from protocols.toolbox import Toolbox
 

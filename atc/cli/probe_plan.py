@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from atc.cli.output import count
-from probing.plan import Plan, PlannedTool
+from probing.gate.plan import Plan, PlannedTool
 from protocols.jsontypes import Json
 
 

@@ -17,9 +17,9 @@ from atc.cli.output import count, escape_controls, say
 from atc.cli.probe_plan import writes_lines
 from atc.cli.wiring import _invoke_settings, choose_model
 from atc.config import Config
-from probing.caller import send_again
+from probing.gate.caller import send_again
+from probing.gate.plan import plan
 from probing.log import FOLDER, Log
-from probing.plan import plan
 from probing.sample import Origin, Sample, Value
 from probing.settings import ProbeSettings
 from protocols.ask import Ask

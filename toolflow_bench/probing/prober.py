@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probing.document import document
-from probing.effects import all_effects
+from probing.effects.known import all_effects
 from probing.facts import learn
 from probing.links import observed_links
 from probing.log import Log

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import jsonschema_rs
 
-from probing.drift_change import Change, Severity
-from probing.drift_refused import refused_changes
+from probing.drift.change import Change, Severity
+from probing.drift.refused import refused_changes
 from probing.facts import ToolFacts
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol

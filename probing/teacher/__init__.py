@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from probing.caller import Caller
 from probing.facts import ArgumentFacts, ToolFacts
-from probing.instance import Instance, from_note, holds, read_reply, run_instance, to_note
+from probing.gate.caller import Caller
 from probing.log import Log
-from probing.messages import conversation, evidence, titled, told
-from probing.presented import given, inert, presented, seen, values_at
 from probing.prompts import fill
-from probing.replies import Replies
-from probing.selection import MOST_HELPERS, feeding, line, linked, listed, private
-from probing.selection import reply_schema as choice
-from probing.suggestion import MOST_VALUES, usable
-from probing.suggestion import reply_schema as proposal
-from probing.words import Words, wanted
+from probing.teacher.instance import Instance, from_note, holds, read_reply, run_instance, to_note
+from probing.teacher.messages import conversation, evidence, titled, told
+from probing.teacher.presented import given, inert, presented, seen, values_at
+from probing.teacher.replies import Replies
+from probing.teacher.selection import MOST_HELPERS, feeding, line, linked, listed, private
+from probing.teacher.selection import reply_schema as choice
+from probing.teacher.suggestion import MOST_VALUES, usable
+from probing.teacher.suggestion import reply_schema as proposal
+from probing.teacher.words import Words, wanted
 from protocols.ask import Ask
 from protocols.jsontypes import Json, JsonObject
 from protocols.links import guess_links

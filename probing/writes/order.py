@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from probing.effects_seen import Timeline
-from probing.plan import reads
-from probing.writes_owned import identifying
-from probing.writes_watch import nouns
+from probing.effects.seen import Timeline
+from probing.gate.plan import reads
+from probing.writes.owned import identifying
+from probing.writes.watch import nouns
 
 _ORDER = ("read", "create", "update", "remove", "end")
 

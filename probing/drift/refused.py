@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from probing.drift_change import Change
+from probing.drift.change import Change
 from probing.facts import ToolFacts
 from probing.hint import Hint
 from probing.sample import Sample

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from probing.answers import unusable
-from probing.effects_words import kind_of
+from probing.effects.words import kind_of
 from probing.events import Called, Note, Watch, unwatched
-from probing.hosts import GATEWAY, Host
-from probing.interrupt import OutOfTime, finishing, time_limit
+from probing.gate.answers import unusable
+from probing.gate.hosts import GATEWAY, Host
+from probing.gate.interrupt import OutOfTime, finishing, time_limit
+from probing.gate.plan import host_of, reads, why_not
 from probing.log import Log
-from probing.plan import host_of, reads, why_not
 from probing.sample import Purpose, Sample, Value
 from probing.settings import ProbeSettings
 from protocols.errors import AtcError, ToolError, UnknownTool

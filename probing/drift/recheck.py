@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from probing.caller import Caller, NotCalled
 from probing.drift import compare
-from probing.drift_change import Change
-from probing.drift_revise import revised
-from probing.effects_words import kind_of
+from probing.drift.change import Change
+from probing.drift.revise import revised
+from probing.effects.words import kind_of
 from probing.events import Watch, unwatched
 from probing.facts import ToolFacts, learn, says_something
+from probing.gate.caller import Caller, NotCalled
+from probing.gate.plan import reads
 from probing.log import FOLDER, Log
-from probing.plan import reads
 from probing.pools.harvest import harvest
 from probing.sample import Origin, Sample, Value, call_key
 from probing.settings import ProbeSettings

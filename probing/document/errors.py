@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from probing.document_secrets import Telling
+from probing.document.secrets import Telling
 from probing.facts import ToolFacts
 from probing.hint import Hint
 from probing.infer import Inference

@@ -8,10 +8,10 @@ from itertools import takewhile
 
 from probing.demands import needed
 from probing.discover import base
-from probing.effects_seen import Timeline
-from probing.effects_words import is_verb
+from probing.effects.seen import Timeline
+from probing.effects.words import is_verb
 from probing.facts import ToolFacts
-from probing.plan import reads
+from probing.gate.plan import reads
 from probing.sample import Sample, Value
 from protocols.links import argument_key, singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from probing.effects_words import kind_of
+from probing.effects.words import kind_of
 from probing.log import Log
 from probing.settings import ProbeSettings
 from protocols.origin import split_url

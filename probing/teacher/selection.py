@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from probing.facts import ArgumentFacts, ToolFacts
-from probing.presented import inert
+from probing.teacher.presented import inert
 from protocols.links import guess_links, response_paths
 from protocols.protocol import ToolProtocol
 from protocols.schema import types

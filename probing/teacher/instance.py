@@ -11,12 +11,12 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from probing.caller import Caller, NotCalled
 from probing.facts import says_something
+from probing.gate.caller import Caller, NotCalled
 from probing.log import Log
-from probing.provenance import Provenance
 from probing.sample import Sample, Value
-from probing.words import plain_line
+from probing.teacher.provenance import Provenance
+from probing.teacher.words import plain_line
 from protocols.errors import AtcError, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations

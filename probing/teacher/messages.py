@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from probing.instance import Instance
-from probing.presented import address, inert
 from probing.prompts import fill
+from probing.teacher.instance import Instance
+from probing.teacher.presented import address, inert
 from protocols.ask import Message
 from protocols.protocol import ToolProtocol
 

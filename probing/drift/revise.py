@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from probing.document import nodes
-from probing.drift_change import Change
+from probing.drift.change import Change
 from probing.facts import ToolFacts
 from probing.infer import Inference
 from protocols.jsontypes import Json, JsonObject

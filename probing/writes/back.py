@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from probing.effects_seen import Timeline, made_here
+from probing.effects.seen import Timeline, made_here
 from probing.sample import Origin, Value
-from probing.writes_owned import identifying
+from probing.writes.owned import identifying
 
 
 def as_before(timeline: Timeline) -> Iterator[tuple[str, dict[str, Value]]]:

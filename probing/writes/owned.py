@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from probing.combine import argument_place, records_of
-from probing.effects_seen import Timeline, made_here
-from probing.effects_words import is_verb
+from probing.effects.seen import Timeline, made_here
+from probing.effects.words import is_verb
 from probing.facts import ToolFacts, place_of
 from probing.sample import Origin, Sample, Value, call_key
 from protocols.jsontypes import Json

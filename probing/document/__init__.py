@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from probing.arguments import input_schema
-from probing.document_errors import outcomes
-from probing.document_secrets import Telling
-from probing.effects import Effects
+from probing.document.errors import outcomes
+from probing.document.secrets import Telling
+from probing.effects.known import Effects
 from probing.facts import ToolFacts
 from probing.infer import Inference
-from probing.instance import Instance
 from probing.links import ObservedLink
 from probing.sample import Sample
-from probing.words import Words
+from probing.teacher.instance import Instance
+from probing.teacher.words import Words
 from protocols.jsontypes import JsonObject
 from protocols.protocol import Evidence, Example, Link, ToolProtocol
 from protocols.schema import pointer

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from probing.effects_seen import Seen, Timeline, made_here
-from probing.effects_words import UNTOLD, kind_of, kind_of_name
+from probing.effects.seen import Seen, Timeline, made_here
+from probing.effects.words import UNTOLD, kind_of, kind_of_name
 from probing.facts import ToolFacts
-from probing.plan import reads
+from probing.gate.plan import reads
 from probing.sample import Sample, call_key
 from protocols.jsontypes import Json
 from protocols.links import field_key
@@ -186,7 +186,7 @@ def _verifier(facts: ToolFacts, timeline: Timeline, seen: Mapping[int, list[Seen
 
 
 def _undo(facts: ToolFacts, timeline: Timeline) -> Undo | None:
-    from probing.writes_owned import handles, same_address, takers
+    from probing.writes.owned import handles, same_address, takers
 
     for name in takers(facts, timeline):
         remover = timeline.world[name]

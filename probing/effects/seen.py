@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from probing.effects_firsts import Firsts
-from probing.effects_words import kind_of
+from probing.effects.firsts import Firsts
+from probing.effects.words import kind_of
 from probing.facts import ToolFacts
-from probing.plan import reads
+from probing.gate.plan import reads
 from probing.sample import Sample, call_key
 from probing.soft_errors import refusal_in
 from protocols.jsontypes import Json, JsonObject

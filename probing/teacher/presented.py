@@ -12,7 +12,7 @@ from probing.arguments import input_schema
 from probing.facts import ArgumentFacts, ToolFacts
 from probing.infer import infer
 from probing.sample import Sample
-from probing.words import plain_line
+from probing.teacher.words import plain_line
 from protocols.abridge import clipped, sampled
 from protocols.jsontypes import Json
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from probing.answers import is_login_page
-from probing.pace import Pace
-from probing.plan import reads
+from probing.gate.answers import is_login_page
+from probing.gate.pace import Pace
+from probing.gate.plan import reads
 from probing.sample import Sample
 from probing.settings import ProbeSettings
 from protocols.errors import ToolError

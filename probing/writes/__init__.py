@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from probing.caller import NotCalled
 from probing.demands import needed
 from probing.discover import next_arguments, taught
-from probing.effects import Effects, all_effects
-from probing.effects_firsts import Firsts
-from probing.effects_seen import GONE, Timeline, made_here
-from probing.effects_words import repeats_harmlessly
+from probing.effects.firsts import Firsts
+from probing.effects.known import Effects, all_effects
+from probing.effects.seen import GONE, Timeline, made_here
+from probing.effects.words import repeats_harmlessly
 from probing.facts import ToolFacts
-from probing.plan import reads
+from probing.gate.caller import NotCalled
+from probing.gate.plan import reads
 from probing.sample import Sample, Value, call_key
 from probing.session import Session
-from probing.writes_back import as_before
-from probing.writes_order import in_order
-from probing.writes_owned import identifying, owned
-from probing.writes_watch import WatchedRead, watched_reads
+from probing.writes.back import as_before
+from probing.writes.order import in_order
+from probing.writes.owned import identifying, owned
+from probing.writes.watch import WatchedRead, watched_reads
 
 _TRIES = 3
 """Calls with one thing that this probing made, until it is left as it is."""
