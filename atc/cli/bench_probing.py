@@ -31,7 +31,13 @@ Examples:
     help="What is known of arguments before: their names, or their types too; repeatable. Default: both.",
 )
 @click.option("--services", multiple=True, metavar="NAMES", help="These services alone, with commas; repeatable.")
-@click.option("--model", type=click.Choice(["none", "local"]), default="none", show_default=True, help="Who suggests.")
+@click.option(
+    "--model",
+    default="none",
+    show_default=True,
+    metavar="NAME",
+    help="Who suggests: none, 'local', a model of the endpoint, or a .gguf file.",
+)
 @click.option(
     "--calls", type=click.IntRange(1), default=15, show_default=True, metavar="N", help="Calls of one tool, at most."
 )

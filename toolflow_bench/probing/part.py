@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,7 +100,8 @@ def row_path(part: Part, unit: str, options: Options) -> Path:
 
 def unit_folder(part: str, unit: str, options: Options) -> Path:
     """The folder of all that is written of one unit."""
-    return options.out / part / f"{unit}-{options.model}-{options.per_tool}-seed{options.seed}"
+    model = re.sub(r"[^\w.-]+", "_", options.model)
+    return options.out / part / f"{unit}-{model}-{options.per_tool}-seed{options.seed}"
 
 
 def _read(path: Path) -> Row | None:
