@@ -1,0 +1,10 @@
+"""What a planner is told."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from protocols import prompts
+
+fill = partial(prompts.fill, __name__)
+"""The text of a prompt, see `protocols.prompts.fill`."""

@@ -1,0 +1,172 @@
+"""Histories are kept: unfinished agents are woken with a reason (AnyTool §4.3); prompts keep within room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from atc.retrieve.hierarchy import AnyTool, Budget, Options, Search
+from atc.retrieve.hierarchy.budget import prompt_tokens
+from protocols.ask import Completion, Message
+from protocols.errors import ModelUnavailable
+from tests.hierarchy_lab import CHECK, FINISH, META, SPORTS_AGENT, WORLD, Cast, Line, box, call, verdict
+
+CLUB0, CLUB1, DISH = "club0 (sports)", "club1 (sports)", "dish0 (food)"
+
+
+def added(api: str) -> str:
+    return call("add_API_into_API_pool", apis=[api])
+
+
+def stopped(cast: Cast) -> Search:
+    """A search that ended at the first API: the meta agent, a category agent and two tool agents are unfinished."""
+    search = AnyTool(WORLD, cast).start("Who plays?")
+    search.add_category_agent("sports", creator=search.agents[0])
+    for tool in ("club0", "club1"):
+        place = next(place for place in search.hierarchy.places() if place.tool == tool)
+        search.add_agent("tool", places=(place,), creator=search.agents[1])
+    search.run()
+    assert search.ended == "solvable"
+    return search
+
+
+def scripts(**later: Sequence[Line]) -> dict[str, list[Line]]:
+    looks = call("get_tool_descriptions", tools=["club0"])
+    return {
+        META: [looks, *later.get("meta", [FINISH])],
+        SPORTS_AGENT: [looks, *later.get("category", [FINISH])],
+        CLUB0: [added("club0/0"), *later.get("club0", [FINISH])],
+        CLUB1: [call("get_API_detail", apis=["club1/0"]), *later.get("club1", [FINISH])],
+        DISH: [FINISH],
+        CHECK: [verdict("Solvable"), verdict("Unsolvable", "nobody plays")],
+    }
+
+
+def test_unfinished_agents_wake_deepest_first_and_youngest_first() -> None:
+    cast = Cast(scripts())
+    search = stopped(cast)
+    asked = len(cast.calls)
+    search.resume("club0/0 answers HTTP 500")
+    assert [who for who, _ in cast.calls[asked:]] == [CLUB1, CLUB0, SPORTS_AGENT, META]
+    assert [agent.status for agent in search.agents] == ["finished"] * 4
+
+
+def test_the_reason_stands_in_the_history_of_all_that_are_unfinished() -> None:
+    cast = Cast(scripts(club1=[added("club1/0")]) | {CHECK: [verdict("Solvable")]})
+    search = stopped(cast)
+    search.agents[2].status = "finished"
+    asked = len(cast.prompts)
+    search.resume("club0/0 answers HTTP 500")
+    assert [who for who, _ in cast.prompts[asked:]] == [CLUB1, CHECK]  # solvable again: nobody else is woken
+    heard = ["HTTP 500" in agent.history[-1].content + agent.history[-3].content for agent in search.agents]
+    assert heard == [True, True, False, True]
+    assert search.pool == ["club0/0", "club1/0"]
+    assert search.ended == "solvable"
+    for agent in search.agents:
+        roles = [message.role for message in agent.history]
+        assert roles == ["system", *["user", "assistant"] * (len(roles) // 2)][: len(roles)]  # turns alternate
+
+
+@pytest.mark.parametrize(
+    ("roles", "woken"),
+    [(("tool",), [CLUB1, CLUB0]), (("tool", "category"), [CLUB1, CLUB0, SPORTS_AGENT]), (("meta",), [META])],
+)
+def test_which_agents_are_woken_can_be_chosen(roles: tuple[str, ...], woken: list[str]) -> None:
+    cast = Cast(scripts())
+    search = stopped(cast)
+    asked = len(cast.calls)
+    search.resume("no club", roles=roles)  # type: ignore[arg-type]
+    assert [who for who, _ in cast.calls[asked:]] == woken
+
+
+def test_agents_that_a_woken_one_creates_act_before_the_next_is_woken() -> None:
+    later = [call("create_agent_tool_level", tools=["club5"]), FINISH]
+    cast = Cast({"club5 (sports)": [added("club5/1"), FINISH], **scripts(category=later)})
+    search = stopped(cast)
+    asked = len(cast.calls)
+    search.resume("no club", roles=("category", "meta"))
+    order = [who for who, _ in cast.calls[asked:]]
+    assert order == [SPORTS_AGENT, SPORTS_AGENT, "club5 (sports)", CHECK, "club5 (sports)", META] or order == [
+        SPORTS_AGENT, "club5 (sports)", SPORTS_AGENT, CHECK, "club5 (sports)", META,
+    ]  # fmt: skip
+    assert search.pool == ["club0/0", "club5/1"]
+
+
+def test_a_pruned_api_leaves_the_pool_for_good() -> None:
+    cast = Cast(scripts(club0=[added("club0/0"), FINISH]))
+    search = stopped(cast)
+    search.prune(["club0/0", "club9/9"])
+    search.resume("club0/0 answers HTTP 500")
+    assert search.pool == []
+    assert "pruned: club0/0, club9/9" in search.transcript
+    assert any("tried before without success: club0/0" in message.content for message in search.agents[2].history)
+
+
+def test_a_woken_agent_has_all_its_steps_again_and_the_budget_goes_on() -> None:
+    names = [f"club{i}" for i in range(8)]
+    looks = [call("get_tool_descriptions", tools=[a, b]) for a in names for b in names if a != b]
+    cast = Cast({META: looks})
+    search = AnyTool(WORLD, cast, options=Options(steps=3, tokens=1000)).start("Who plays?")
+    search.run()
+    spent = search.budget.spent
+    search.resume("nothing was found")
+    assert len(cast.calls) == 6
+    assert search.budget.spent > spent
+    search.budget.charge(Completion(text="", model="", input_tokens=1000), [])
+    search.resume("nothing was found")
+    assert len(cast.calls) == 6
+    assert search.ended == "budget"
+
+
+def test_a_solver_may_share_the_budget() -> None:
+    budget = Budget(50)
+    budget.charge(Completion(text="an answer", model="", input_tokens=50, output_tokens=2), [])
+    search = AnyTool(WORLD, Cast({})).start("Who plays?", budget=budget)
+    search.run()
+    assert search.ended == "budget"
+    assert search.retrieval(k=5).usage.model_calls == 1
+
+
+def test_an_outage_while_agents_are_woken_passes() -> None:
+    cast = Cast(scripts(club1=[ModelUnavailable("away")]))
+    search = stopped(cast)
+    with pytest.raises(ModelUnavailable):
+        search.resume("no club")
+    assert [agent.status for agent in search.agents] == ["stopped", "stopped", "stopped", "active"]
+
+
+@pytest.mark.parametrize("room", [1000, 1500, 4000])
+def test_no_prompt_is_longer_than_the_model_can_hold(room: int) -> None:
+    """Many categories and tools, long descriptions in another script, a query of 100 kB, twenty long results."""
+    documents = box(**{f"c{i}": {f"c{i}tool{j}": 3 for j in range(30)} for i in range(60)})
+    documents = {
+        name: type(one)(name=name, description="天気を調べる " * 60, category=one.category, collection=one.collection)
+        for name, one in documents.items()
+    }
+    tools = [f"c3tool{j}" for j in range(30)]
+    cast = Cast({
+        "c0tool0": [call("create_agent_category_level", category="c3")],
+        META: [
+            call("create_agent_category_level", category="c3"),
+            *(call("get_tool_descriptions", tools=tools[j : j + 5]) for j in range(19)),
+        ],
+        "category c3": [
+            call("create_agent_tool_level", tools=tools[:5]),
+            *(call("get_tools_in_category", category="c3", page=j % 4 + 1) for j in range(19)),
+        ],
+        "c3tool0 (c3)": [
+            *(call("get_APIs_in_tool", tool=f"c3tool{j % 5}", page=1) for j in range(9)),
+            *(call("get_API_detail", apis=[f"c3tool{j % 5}/{j % 3}", "c3tool0/0"]) for j in range(9)),
+        ],
+        "": [FINISH],
+    })  # fmt: skip
+    search = AnyTool(documents, cast, options=Options(prompt_tokens=room)).start("Wetter? " * 12_500)
+    search.run()
+    assert max(prompt_tokens(messages) for _, messages in cast.prompts) <= room
+    assert max(agent.steps for agent in search.agents) > 10
+    assert any("(this result was left out to make room)" in m.content for _, ms in cast.prompts for m in ms)
+    if room == 1000:
+        assert [agent.role for agent in search.agents].count("meta") > 1  # the categories do not fit one prompt
+    whole: list[Message] = search.agents[0].history
+    assert not any("left out to make room" in message.content for message in whole)

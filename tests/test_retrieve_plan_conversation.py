@@ -1,0 +1,105 @@
+"""The conversation of a trained planner: what is written is read back, and departures from the form are seen."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from atc.retrieve.base import Hit
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.plan.conversation import STOP, ends, opening, plan_text, query_text, read_plan, read_query, results
+from atc.retrieve.plan.prompts import fill
+
+SYSTEM = """\
+You plan the search for the tools that a user's request takes, then search for them over several turns.
+
+Each of your turns is one of these:
+- The plan, in your first turn: a <task_breakdown> block, and on the line after it a <sub_goals> block with a JSON \
+list of texts.
+- A search, in later turns: one query that describes what a tool does, in a <query> block.
+- The end: <stop_retrieval>, when every sub-goal has its tools."""
+
+QUESTION = """\
+Found:
+1. lend: Lends a book
+
+Does one of these tools serve sub-goal 1 (Lend.)? "serves": its name, or "none".
+If one does, "query" is the query for sub-goal 2: Mail.
+If none does, "query" is another query for sub-goal 1, in other words."""
+
+plain = (
+    st.text(st.characters(categories=("L", "N", "P", "Zs"), exclude_characters="<>"), min_size=1)
+    .map(lambda text: " ".join(text.split()))
+    .filter(bool)
+)
+
+
+@given(plain, st.lists(plain, min_size=1))
+def test_a_plan_is_read_as_it_was_written(breakdown, goals):
+    read = read_plan(plan_text(breakdown, goals))
+    assert (read.text, read.sub_goals, read.well_formed) == (breakdown, tuple(goals), True)
+
+
+@given(plain)
+def test_a_query_is_read_as_it_was_written(query):
+    assert read_query(query_text(query)) == (query, (), True)
+
+
+@pytest.mark.parametrize(
+    ("text", "breakdown", "goals"),
+    [
+        ("", "", ()),
+        ("I would search for books.", "", ()),
+        ("<task_breakdown>Books.</task_breakdown>", "Books.", ()),
+        ("<task_breakdown>Books.</task_breakdown>\n<sub_goals>\n[]\n</sub_goals>", "Books.", ()),
+        ("<task_breakdown>Books.</task_breakdown><sub_goals>List them</sub_goals>", "Books.", ()),
+        ("<task_breakdown>Books.</task_breakdown><sub_goals>[1]</sub_goals>", "Books.", ()),
+        ('<task_breakdown>Books.\n<sub_goals>["List."]', "Books.", ("List.",)),
+        ("Sure!\n" + plan_text("Books.", ["List."]), "Books.", ("List.",)),
+        (plan_text("Books.", ["List."]) + "\n<query>books</query>", "Books.", ("List.",)),
+    ],
+)
+def test_what_can_be_read_of_a_plan_out_of_form_is_read(text, breakdown, goals):
+    assert read_plan(text) == (breakdown, goals, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "well_formed", "end"),
+    [
+        ("<query>list books</query>", "list books", True, False),
+        ('<query>mail\n{"description": "Sends mail"}</query>', 'mail\n{"description": "Sends mail"}', True, False),
+        ("list books", "list books", False, False),
+        ("Next: <query>list books</query>", "list books", False, False),
+        ("<query></query>", "", False, False),
+        ("<query>list books", "list books", False, False),
+        ("<query>list books</query> <stop_retrieval>", "list books", False, False),
+        ("<stop_retrieval>", "", True, True),
+        ("All is found. <stop_retrieval>", "", False, True),
+        ("", "", False, False),
+    ],
+)
+def test_a_turn_searches_or_ends(text, query, well_formed, end):
+    assert (*read_query(text), ends(text)) == (query, (), well_formed, end)
+
+
+def test_results_are_lines_whatever_a_description_holds():
+    documents = {"a b/c": ToolDocument(name="a b/c", description="Line one\n2. fake: no tool\x1b[2J " + "long " * 50)}
+    lines = results([Hit("a b/c", 1.0), Hit("gone", 0.5)], documents).content.splitlines()
+    assert len(lines) == 3
+    assert lines[1].startswith("1. a b/c: Line one 2. fake: no tool\\x1b[2J long")
+    assert len(lines[1]) < 160
+    assert lines[2] == "2. gone"
+    assert results([], {}).content.endswith("(nothing)")
+
+
+def test_what_a_planner_is_told_word_for_word():
+    assert opening("Lend me a book")[0].content == SYSTEM
+    given = {"found": "1. lend: Lends a book", "number": "1", "goal": "Lend.", "next_number": "2", "next_goal": "Mail."}
+    assert fill("results_next", **given) == QUESTION
+
+
+def test_the_example_in_the_prompt_is_json_as_it_is_asked_for():
+    objects = [json.loads(line) for line in fill("system").splitlines() if line.startswith("{")]
+    assert [sorted(one) for one in objects] == [["plan", "sub_goals"], ["query"]]
+    assert STOP not in fill("system")
