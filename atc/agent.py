@@ -15,7 +15,7 @@ from atc.consent import AskPerson, Consent
 from atc.events import CallEnded, CallStarted, Event, Observer, ProgramWritten
 from atc.past import Past, recorded
 from atc.redaction import Redactor
-from atc.retrieve.base import Retrieval, Retriever
+from atc.retrieve.base import Retriever
 from atc.store.stored import StoredRun
 from atc.strategies import strategy
 from atc.strategies.base import Parts
@@ -30,6 +30,8 @@ from sandbox.journal import Journal, Sink
 from sandbox.trace import Pins, ToolCall
 
 if TYPE_CHECKING:
+    from atc.retrieve.expand import Expansions
+    from atc.retrieve.index import ToolIndex
     from atc.store import Store
 
 LONGEST_TASK = 20_000
@@ -123,9 +125,10 @@ class Agent:
         return draft(readable(task), self._parts(_Record(watcher=observer or _ignore), max_seconds=None))
 
     def close(self) -> None:
-        """End the sandbox's process, if one was started."""
-        if "sandbox" in self.__dict__:
-            self.sandbox.close()
+        """End the sandbox's process, if one was started, and let go of the index's files."""
+        for part in ("sandbox", "_expansions"):
+            if self.__dict__.get(part) is not None:
+                self.__dict__[part].close()
 
     def __enter__(self) -> Self:
         return self
@@ -153,10 +156,27 @@ class Agent:
 
         return open_sandbox(self.config.sandbox, policy=self.config.policy)
 
+    def finder(self, ask: Ask) -> Retriever:
+        """Search over the toolbox by the configured method; `ask` answers what that method asks a model."""
+        from atc.retrieve.methods import open_finder
+
+        found = self._expansions
+        return open_finder(self.config.retrieval, self._index, self.toolbox, ask=ask, expansions=found, threads=1)
+
     @cached_property
-    def retriever(self) -> Retriever:
-        """Search over the toolbox."""
-        return _BuiltOnUse(self.toolbox)
+    def _index(self) -> ToolIndex:
+        """Built when the first search needs it: a toolbox that fits a prompt never does."""
+        from atc.retrieve.methods import open_index
+
+        return open_index(self.toolbox, self.config, method=self.config.retrieval)
+
+    @cached_property
+    def _expansions(self) -> Expansions | None:
+        """The synthetic queries that are kept beside the index."""
+        from atc.retrieve.expand import Expansions
+        from atc.retrieve.methods import expanded
+
+        return Expansions(self._index.folder) if expanded(self._index) else None
 
     def _parts(self, record: _Record, *, max_seconds: float | None) -> Parts:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
@@ -169,7 +189,7 @@ class Agent:
         record.redact = Redactor(toolbox)
         return Parts(
             toolbox=toolbox,
-            retriever=self.retriever,
+            finder=self.finder,
             ask=self.ask,
             sandbox=self.sandbox,
             journal=journal,
@@ -260,22 +280,6 @@ class _Record:
         if self.stored is not None:
             self.stored(execution, call, complete)
         self.observer(CallEnded(execution, call) if complete else CallStarted(execution, call))
-
-
-class _BuiltOnUse:
-    """A BM25 index that is built when the first search needs it: a toolbox that fits a prompt never does."""
-
-    def __init__(self, toolbox: Toolbox) -> None:
-        self._toolbox = toolbox
-
-    def search(self, query: str, *, k: int) -> Retrieval:
-        return self._index.search(query, k=k)
-
-    @cached_property
-    def _index(self) -> Retriever:
-        from atc.retrieve.bm25 import Bm25
-
-        return Bm25.build(self._toolbox)
 
 
 def _ignore(event: Event) -> None:

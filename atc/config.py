@@ -69,6 +69,12 @@ class Config:
     """How a program is come by: at once, or piece by piece with the results so far in view."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
     """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
+    retrieval: str = AUTO
+    """How tools are found where not all of them fit the prompt: a method of `atc tools search --method`."""
+    embedder: str = "minilm"
+    """What turns tools and queries into vectors: `minilm`, another of `atc models list`, or `openai:NAME`."""
+    index: Path | None = None
+    """Folder that keeps what search needs of the tools; None: one in the cache, by their sources."""
     sandbox: str = AUTO
     """What runs the program: the best that there is, or names of backends, tried in that order."""
     policy: bool = False
@@ -303,6 +309,18 @@ def _number(wanted: str, accept: Callable[[float], bool]) -> _Kind:
     return _Kind(wanted, read, float)
 
 
+def _method(raw: Any) -> str:
+    from atc.retrieve.methods import UnknownMethod, read
+
+    spec = _text(raw)
+    try:
+        if spec != AUTO:
+            read(spec)
+    except UnknownMethod as error:
+        raise ValueError(raw) from error
+    return spec
+
+
 def _folder(raw: Any) -> Path:
     path = Path(_text(raw) if not isinstance(raw, Path) else raw).expanduser()
     return path.absolute()
@@ -319,6 +337,9 @@ _KINDS: Mapping[str, _Kind] = {
     "trust_annotations": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "strategy": _one_of(*STRATEGIES),
     "repair": _one_of("facts", "reflection", "traceback", "none"),
+    "retrieval": _Kind(f"{AUTO}, or a method of 'atc tools search'", _method),
+    "embedder": _Kind("an embedding model's name", _text),
+    "index": _Kind("a folder", _folder),
     "sandbox": _Kind(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them", _sandbox),
     "policy": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "max_tools": _whole(1),

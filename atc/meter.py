@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from atc.events import ModelAsked, ModelReplied, Observer
 from atc.past import Past
@@ -63,7 +64,16 @@ class Meter:
         """Of the run's time; None when it has no limit."""
         return None if self._max_seconds is None else max(0.0, self._max_seconds - self.seconds)
 
-    def complete(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        purpose: str,
+        temperature: float,
+        seed: int,
+        max_tokens: int = _PROGRAM_TOKENS,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Completion:
         """Ask the model.
 
         Raises:
@@ -77,7 +87,7 @@ class Meter:
         self._require_budget()
         self._observer(ModelAsked(purpose, tuple(messages)))
         began = time.monotonic()
-        completion = self._ask(messages, temperature=temperature, seed=seed, max_tokens=_PROGRAM_TOKENS)
+        completion = self._ask(messages, schema=schema, temperature=temperature, seed=seed, max_tokens=max_tokens)
         took = time.monotonic() - began
         if self._first:
             self._slowest = max(self._slowest, took)
@@ -93,6 +103,10 @@ class Meter:
         self._observer(ModelReplied(purpose, completion))
         return replace(completion, text=self._restore(completion.text))
 
+    def asker(self, purpose: str) -> Ask:
+        """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
+        return _Metered(self, self._ask, purpose)
+
     def _require_budget(self) -> None:
         left = self.seconds_left
         # The first reply took reading the tools; those after it begin where that left off.
@@ -100,3 +114,34 @@ class Meter:
             raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
         if self._max_tokens is not None and self.usage.input_tokens + self.usage.output_tokens >= self._max_tokens:
             raise BudgetSpent(f"max_tokens = {self._max_tokens}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Metered:
+    """An `Ask` for a part that knows nothing of runs."""
+
+    meter: Meter
+    ask: Ask
+    purpose: str
+
+    @property
+    def name(self) -> str:
+        return self.ask.name
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.ask.prompt_tokens
+
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        grammar: str | None = None,  # noqa: ARG002 - of Ask; none of those parts has a grammar
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 1024,
+    ) -> Completion:
+        return self.meter.complete(
+            messages, purpose=self.purpose, temperature=temperature, seed=seed, max_tokens=max_tokens, schema=schema
+        )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.producers import Producers
-from protocols.protocol import ToolProtocol
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
@@ -75,35 +74,6 @@ def stubs_within(tools: Toolbox, *, budget: int) -> tuple[str, Toolbox]:
 def token_estimate(text: str) -> int:
     """About how many tokens a model counts in `text`: code runs at some 3.6 characters a token."""
     return int(len(text) / 3.6) + 1
-
-
-def retrieval_text(protocol: ToolProtocol) -> str:
-    """What a search sees of a tool: category, collection, name, description, parameters, response fields.
-
-    Name and description count twice. Parameters and fields come by name alone: what their descriptions say of ids and
-    pages is the same for most tools of an API and drowns what sets them apart.
-    """
-    root = protocol.output_schema or {}
-    about = [protocol.name, protocol.title, protocol.description]
-    return "\n".join(
-        [
-            protocol.category,
-            protocol.collection,
-            *about,
-            *about,
-            *protocol.parameters,
-            *_field_names(root, root, depth=3),
-        ]
-    )
-
-
-def _field_names(schema: Any, root: JsonObject, *, depth: int) -> Iterable[str]:
-    top = resolve(schema, root)
-    for name, child in top.get("properties", {}).items() if depth else ():
-        yield name
-        yield from _field_names(child, root, depth=depth - 1)
-    if "items" in top:
-        yield from _field_names(top["items"], root, depth=depth)
 
 
 def _function(tool: Tool, shapes: _Shapes, producers: Producers) -> str:

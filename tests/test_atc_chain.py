@@ -271,7 +271,7 @@ def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox
         Tool(protocol=ToolProtocol(name=f"list_{n}", description="list people", input_schema=schema), call=print)
         for n in range(9)
     )
-    agent = Agent(many + toolbox, model=model, sandbox=sandbox, config=Config(samples=1, max_tools=2))
+    agent = Agent(many + toolbox, model=model, sandbox=sandbox, config=Config(samples=1, max_tools=2, retrieval="bm25"))
     events = []
     assert agent.run("list people", observer=events.append).answer == "note of p1"
     chosen = next(event for event in events if isinstance(event, ToolsChosen))

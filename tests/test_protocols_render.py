@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from protocols.protocol import Link, ToolProtocol
-from protocols.render import DETAILS, FULL, retrieval_text, stubs, stubs_within, token_estimate
+from protocols.render import DETAILS, FULL, stubs, stubs_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
 
 
@@ -138,8 +138,3 @@ def test_an_argument_says_which_tool_yields_it():
     )
     text = stubs(box(protocol("search_airports", output=found, query={"type": "string"}), consumer))
     assert 'origin: Airport code; from search_airports(…)[0]["code"]' in text
-
-
-def test_retrieval_text_holds_name_description_parameters_and_response_fields():
-    text = retrieval_text(protocol(output=PAGE, origin={"type": "string", "description": "Airport code"}))
-    assert all(word in text for word in ("list_departures", "Departures of a day", "origin", "flight_id"))

@@ -44,6 +44,7 @@ _USAGE_ERRORS = frozenset(
         "InvalidTask",
         "RunEnded",
         "RunTaken",
+        "UnknownMethod",
         "UnknownRun",
         "UnknownService",
         "UnknownSuite",

@@ -32,29 +32,44 @@ def models() -> None:
 @models.command("list", epilog="Example: atc models list --json")
 @json_option
 def list_(*, as_json: bool) -> None:
-    """The models that can be used here, and which one is."""
+    """The models that can be used here, and which are: one writes programs, one searches tools."""
     config = load_config()[0]
     rows = list(_known(config))
     if as_json:
         names = ("name", "state", "where", "in_use")
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        embedding = [dict(zip(names, row, strict=True)) | {"kind": "embedding"} for row in _embedders(config)]
+        print_json([dict(zip(names, row, strict=True)) | {"kind": "language"} for row in rows] + embedding)
     else:
+        rows += _embedders(config)
         print_columns((("* " if used else "  ") + name, state, where) for name, state, where, used in rows)
 
 
-@models.command(epilog="Example: atc models pull")
+@models.command(epilog="Example: atc models pull minilm")
+@click.argument("name", default="local")
 @json_option
-def pull(*, as_json: bool) -> None:
-    """Fetch the embedded model into the cache, or go on where a fetch stopped, and verify it."""
+def pull(name: str, *, as_json: bool) -> None:
+    """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
+
+    NAME is 'local', the embedded model (the default), or an embedding model of 'atc models list'.
+    """
     from atc.models.fetch import fetch
+    from atc.retrieve import embedders
 
     config = load_config()[0]
+    folder = config.cache_dir / "models"
+    if name != "local" and name not in embedders.MODELS:
+        known = ", ".join(["local", *embedders.MODELS])
+        raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
     with _download_bar() as progress:
-        path = fetch(folder=config.cache_dir / "models", on_progress=progress, on_message=say)
+        if name == "local":
+            paths = [fetch(folder=folder, on_progress=progress, on_message=say)]
+        else:
+            paths = embedders.pull(name, folder=folder, on_progress=progress, on_message=say)
     if as_json:
-        print_json({"model": "local", "path": str(path), "bytes": path.stat().st_size})
+        size = sum(path.stat().st_size for path in paths)
+        print_json({"model": name, "path": str(paths[0]), "bytes": size})
     else:
-        print_text(str(path))
+        print_text("\n".join(map(str, paths)))
 
 
 @models.command(epilog="Example: atc models test --model local")
@@ -100,6 +115,19 @@ def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
         yield "(endpoint)", "set", openai.OpenAIModel().url, config.model is None
     if config.model not in (None, "local"):
         yield str(config.model), "configured", "asked by 'atc models test'", True
+
+
+def _embedders(config: Config) -> Iterator[tuple[str, str, str, bool]]:
+    """The same of embedding models, which search uses."""
+    from atc.retrieve import embedders
+
+    folder = config.cache_dir / "models"
+    for name, model in embedders.MODELS.items():
+        here = embedders.ready(name, folder=folder)
+        fetched = f"{model.size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
+        yield name, "here" if here else "not fetched", "for search" if here else fetched, config.embedder == name
+    if config.embedder not in embedders.MODELS:
+        yield config.embedder, "configured", "for search", True
 
 
 def told_in_tenths() -> Callable[[int, int], None]:

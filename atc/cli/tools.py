@@ -1,4 +1,4 @@
-"""`atc tools`: list, show, search and call tools. Converting them is in `atc.cli.convert`."""
+"""`atc tools`: list, show and call tools. Searching is in `tools_search.py`, converting in `convert.py`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from atc.cli.convert import export, import_
 from atc.cli.options import json_option, servers_options, tools_option
 from atc.cli.output import json_text, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
+from atc.cli.tool_lines import line_of, summary
+from atc.cli.tools_search import index, search
 from atc.cli.wiring import open_toolbox
 from atc.consent import Consent
 from protocols.errors import ToolError
@@ -34,6 +36,8 @@ def tools() -> None:
     """
 
 
+tools.add_command(search)
+tools.add_command(index)
 tools.add_command(import_)
 tools.add_command(export)
 
@@ -46,9 +50,9 @@ def list_(*, as_json: bool, **flags: Any) -> None:
     """Every tool: its name in programs, whether it only reads, and what it does."""
     with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
         if as_json:
-            print_json([_line_of(tool) for tool in toolbox.values()])
+            print_json([line_of(tool) for tool in toolbox.values()])
         else:
-            print_columns((tool.alias, _effect(tool), _summary(tool)) for tool in toolbox.values())
+            print_columns((tool.alias, _effect(tool), summary(tool)) for tool in toolbox.values())
 
 
 @tools.command(epilog="Example: atc tools show get_airport --json")
@@ -64,26 +68,6 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
             print_json(dump(tool.protocol))
         else:
             print_text(_page(tool, toolbox))
-
-
-@tools.command(epilog="Example: atc tools search weather at an airport -k 3")
-@click.argument("query", nargs=-1, required=True)
-@click.option("-k", "count", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="At most N.")
-@tools_option
-@servers_options
-@json_option
-def search(query: tuple[str, ...], *, count: int, as_json: bool, **flags: Any) -> None:
-    """The tools that fit QUERY, best first."""
-    from atc.retrieve.bm25 import Bm25
-
-    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
-        hits = Bm25.build(toolbox).search(" ".join(query), k=count).hits
-        if as_json:
-            print_json([_line_of(toolbox[hit.tool]) | {"score": round(hit.score, 4)} for hit in hits])
-        elif hits:
-            print_columns((f"{hit.score:.2f}", hit.tool, _summary(toolbox[hit.tool])) for hit in hits)
-        else:
-            say(f"None of the {len(toolbox)} tools shares a word with {' '.join(query)!r}; 'atc tools list' shows all.")
 
 
 @tools.command(epilog="Example: atc tools call get_airport code=JFK")
@@ -141,26 +125,8 @@ def _report(tool: Tool, values: JsonObject) -> dict[str, Any]:
     return report | {"seconds": round(time.monotonic() - begun, 4)}
 
 
-def _line_of(tool: Tool) -> dict[str, Any]:
-    return {
-        "alias": tool.alias,
-        "name": tool.protocol.name,
-        "source": tool.source,
-        "writes": tool.protocol.writes,
-        "title": tool.protocol.title,
-        "description": tool.protocol.description,
-        "arguments": list(tool.arguments),
-        "required": sorted(tool.required),
-    }
-
-
 def _effect(tool: Tool) -> str:
     return "writes" if tool.protocol.writes else "reads"
-
-
-def _summary(tool: Tool) -> str:
-    text = tool.protocol.description or tool.protocol.title
-    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _page(tool: Tool, toolbox: Toolbox) -> str:

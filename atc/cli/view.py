@@ -30,7 +30,12 @@ from sandbox.trace import ToolCall
 _LABEL_WIDTH = 9
 _LONGEST_LINE = 160
 _MANY_TOOLS = 8
-_DOING = {"write": "writing the program", "sample": "writing another program", "repair": "repairing the program"}
+_DOING = {
+    "retrieve": "looking for tools",
+    "write": "writing the program",
+    "sample": "writing another program",
+    "repair": "repairing the program",
+}
 
 
 class RunView(Moving):

@@ -26,7 +26,8 @@ def solve(task: str, parts: Parts) -> Solution:
     declared to write does not count: few programs read what it gives); and after two rounds of `chain` that misread a
     response. The run goes on then with what it has: one budget, one journal.
     """
-    meter, tools = parts.meter(), chain.retrieve(task, parts)
+    meter = parts.meter()
+    tools = chain.retrieve(task, parts, meter)
     read = [tool for tool in tools.values() if tool.protocol.annotations.read_only is not False]
     unknown = [tool.alias for tool in read if not described(tool)]
     if 2 * len(unknown) > len(read):

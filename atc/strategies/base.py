@@ -28,7 +28,8 @@ class Parts:
     """
 
     toolbox: Toolbox
-    retriever: Retriever
+    finder: Callable[[Ask], Retriever]
+    """Gives the search over `toolbox`; a method that asks a model asks the one given."""
     ask: Ask
     sandbox: Sandbox
     journal: Journal

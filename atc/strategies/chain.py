@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
-from atc.retrieve.closure import with_producers
 from atc.strategies.attempt import attempt, checked, seen_output, with_named, written, wrote
 from atc.strategies.base import Parts
 from atc.strategies.conclusion import conclusion
@@ -36,7 +35,7 @@ def solve(
     """
     config, meter = parts.config, meter or parts.meter()
     if tools is None:
-        tools = retrieve(task, parts)
+        tools = retrieve(task, parts, meter)
     messages = opening(task, tools, budget=parts.prompt_tokens)
     attempts: list[Attempt] = []
     limit: str | None = None
@@ -71,7 +70,7 @@ def solve(
     return conclusion(task, attempts, tools, parts, meter, answer=_elected(attempts), limit=limit)
 
 
-def retrieve(task: str, parts: Parts) -> Toolbox:
+def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     """The tools that the prompt will hold: all where their stubs fit it, else the best hits with their producers.
 
     All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
@@ -79,12 +78,20 @@ def retrieve(task: str, parts: Parts) -> Toolbox:
     """
     toolbox, budget, most = parts.toolbox, parts.prompt_tokens, parts.config.max_tools
     names: Sequence[str] = list(toolbox)
-    if len(names) > _FEW and token_estimate(stubs(toolbox, detail=DETAILS[-1])) > budget:
-        hits = parts.retriever.search(task, k=most).hits
-        names = with_producers([hit.tool for hit in hits], toolbox, k=most) or names[:most]
+    transcript: tuple[str, ...] = ()
+    if len(names) > _FEW and not _fit(toolbox, budget):
+        found = parts.finder(meter.asker("retrieve")).search(task, k=most)
+        names, transcript = [hit.tool for hit in found.hits] or names[:most], found.transcript
     kept = stubs_within(toolbox.only(names), budget=budget)[1]
-    parts.observer(ToolsChosen(tuple(kept), len(toolbox)))
+    parts.observer(ToolsChosen(tuple(kept), len(toolbox), transcript))
     return kept
+
+
+def _fit(toolbox: Toolbox, budget: int) -> bool:
+    """Whether the least that can be said of each tool fits; of very many that need not be written out."""
+    if len(toolbox) > budget:
+        return False
+    return token_estimate(stubs(toolbox, detail=DETAILS[-1])) <= budget
 
 
 def _settled(tried: Sequence[Attempt], parts: Parts) -> bool:
@@ -131,7 +138,7 @@ def _without_program(round_: int) -> Attempt:
 def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     meter = parts.meter()
-    tools = retrieve(task, parts)
+    tools = retrieve(task, parts, meter)
     messages = opening(task, tools, budget=parts.prompt_tokens)
     best: tuple[Program | None, tuple[Finding, ...]] = (None, ())
     for number, program in enumerate(

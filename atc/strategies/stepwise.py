@@ -44,9 +44,10 @@ def solve(
     The answer is what `print("ANSWER:", …)` prints. `tools` (else they are retrieved), `meter` and the attempts
     `before` are those of a run that another strategy began: what its calls gave is shown first.
     """
+    meter = meter or parts.meter()
     if tools is None:
-        tools = retrieve(task, parts)
-    return _Growing(task, parts, tools, meter or parts.meter(), list(before)).solve()
+        tools = retrieve(task, parts, meter)
+    return _Growing(task, parts, tools, meter, list(before)).solve()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,86 @@
+"""Abstention: whether anything in the index fits a query at all, so that nothing is returned where nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from atc.retrieve.base import Retrieval
+from atc.retrieve.document import ToolDocument, words_text
+from atc.retrieve.words import tokens
+
+if TYPE_CHECKING:
+    from atc.retrieve.base import Ranker
+    from atc.retrieve.index import ToolIndex
+
+
+class Calibration(NamedTuple):
+    """What the share of shared words counts beside the margin, and the nearness below which nothing fits."""
+
+    words: float
+    threshold: float
+
+
+CALIBRATIONS: Mapping[str, Calibration] = {
+    "minilm": Calibration(words=0.462, threshold=0.1634),
+    "minilm+paraphrase": Calibration(words=0.419, threshold=0.1716),
+}
+"""By the embedding model's name, whose cosines are all of its own scale.
+
+Fitted by benchmarks/abstention_fit.py on KAMEL's relations (300 questions) and BFCL's functions (300 turns), each query
+once with and once without its tools in the index: the weights of a logistic regression, and the nearness at which one
+in ten of the queries that can be answered are lost. Neither data set is reported on.
+"""
+
+_SEEN = 30
+_NEAREST = 10
+"""Tools that may be as near as the best: rivals of one kind do not make it a worse match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abstain:
+    """Says whether anything fits. A tool fits that stands out, and whose document has the query's words."""
+
+    dense: Ranker
+    documents: Mapping[str, ToolDocument]
+    calibration: Calibration
+
+    @classmethod
+    def over(cls, index: ToolIndex) -> Abstain | None:
+        """The judge over an index; None where it has no vectors, or of a model that was not calibrated."""
+        dense = index.dense
+        calibration = CALIBRATIONS.get(dense.embedder.name) if dense is not None else None
+        if dense is None or calibration is None:
+            return None
+        return cls(dense=dense, documents=index.documents, calibration=calibration)
+
+    def __call__(self, query: str, found: Retrieval) -> bool:
+        """Whether something in the index fits; where nothing was `found`, nothing does."""
+        return bool(found.hits) and self.nearness(query) >= self.calibration.threshold
+
+    def nearness(self, query: str) -> float:
+        """How near the best document is: its margin and the weighted share of words; minus infinity for no document."""
+        margin, words = signals(query, self.dense, self.documents)
+        return margin + self.calibration.words * words
+
+
+def signals(query: str, dense: Ranker, documents: Mapping[str, ToolDocument]) -> tuple[float, float]:
+    """What the best document of a query is judged by; minus infinity and 0 where there is no document.
+
+    The cosine of query and best document, less the mean of those of the documents at ranks 11 to 30 (or, of fewer
+    documents, of the last one); and the share of the query's words that stand in the best document.
+    """
+    [ranked] = dense.top([query], n=_SEEN)
+    scores = [float(score) for score in ranked.scores]
+    if not scores:
+        return float("-inf"), 0.0
+    others = scores[_NEAREST:] or scores[1:][-1:] or [0.0]
+    best = documents[dense.names[int(ranked.positions[0])]]
+    return scores[0] - sum(others) / len(others), _shared(query, best)
+
+
+def _shared(query: str, document: ToolDocument) -> float:
+    """The share of the query's words (stems, without stop words) that stand in a document; 0 for no words."""
+    wanted = set(tokens(query))
+    return len(wanted & set(tokens(words_text(document)))) / len(wanted) if wanted else 0.0

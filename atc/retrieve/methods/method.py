@@ -1,0 +1,117 @@
+"""What a method of search is, and how one is spelled.
+
+A method is spelled `NAME` or `NAME:flag=value,flag`: `reinvoke:queries=5,form=queries`, `toolqp:aggregation=rrf`. A
+flag that is named alone is `yes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from atc.retrieve.base import Hit, Ranker, Retrieval, Retriever
+from protocols.errors import AtcError
+
+if TYPE_CHECKING:
+    from atc.retrieve.expand import Expansions
+    from atc.retrieve.index import ToolIndex
+    from protocols.ask import Ask
+
+
+AUTO = "auto"
+"""Not a method: the best that asks no model, of what the index has."""
+
+
+class UnknownMethod(AtcError):
+    """No method of search is called so, or it has no such flag."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What methods are built over. A method that needs what is None here says so when it is built."""
+
+    index: ToolIndex
+    ask: Ask | None = None
+    """Answers what a method asks a model for each query."""
+    planner: Ask | None = None
+    """ToolQP's trained planner; None: `ask` is prompted."""
+    expansions: Expansions | None = None
+    """Synthetic queries of the tools."""
+    threads: int = 16
+    """Questions that one search may ask a model at once."""
+
+
+Flags: TypeAlias = dict[str, Any]
+Build: TypeAlias = Callable[[Setup, Flags], Retriever]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One way to search.
+
+    `asks`: a model, for every query; `embeds`: needs vectors of the index; `expands`: needs synthetic queries of the
+    tools.
+    """
+
+    name: str
+    summary: str
+    build: Build = field(repr=False)
+    flags: Mapping[str, type] = field(default_factory=dict)
+    asks: bool = False
+    embeds: bool = False
+    expands: bool = False
+
+    @property
+    def default(self) -> bool:
+        """Whether a measurement of all methods takes it: it needs nothing that is not there by itself."""
+        return not self.asks and self.name != "rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The best of one ranker for the query as it stands."""
+
+    ranker: Ranker
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """At most `k` tools, best first."""
+        names = self.ranker.names
+        [found] = self.ranker.top([query], n=k)
+        pairs = zip(found.positions, found.scores, strict=True)
+        return Retrieval(hits=tuple(Hit(names[int(position)], float(score)) for position, score in pairs))
+
+
+def read(spec: str, methods: Mapping[str, Method]) -> tuple[Method, Flags]:
+    """The method and the flags of a spec.
+
+    Raises:
+        UnknownMethod: no such method or flag, or a value that the flag does not take.
+    """
+    name, _, rest = spec.partition(":")
+    method = methods.get(name)
+    if method is None:
+        near = get_close_matches(name, methods, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise UnknownMethod(f"no method of search is named {name!r}; {meant}There is {', '.join(methods)}.")
+    flags: Flags = {}
+    for part in filter(None, (part.strip() for part in rest.split(","))):
+        key, given, value = part.partition("=")
+        kind = method.flags.get(key)
+        if kind is None:
+            known = ", ".join(method.flags) or "none"
+            raise UnknownMethod(f"the method {name!r} has no flag {key!r}; its flags: {known}.")
+        flags[key] = _value(name, key, kind, value if given else "yes")
+    return method, flags
+
+
+def _value(name: str, key: str, kind: type, text: str) -> Any:
+    if kind is bool and text.lower() in {"yes", "true", "1", "no", "false", "0"}:
+        return text.lower() in {"yes", "true", "1"}
+    if kind is int and text.lstrip("-").isdigit():
+        return int(text)
+    if kind is str:
+        return text
+    wanted = {bool: "yes or no", int: "a whole number"}[kind]
+    raise UnknownMethod(f"{name}:{key}={text}: {key} takes {wanted}.")

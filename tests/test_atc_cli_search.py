@@ -1,0 +1,116 @@
+"""`atc tools search` and `atc tools index`, as a person uses them."""
+
+import json
+from typing import NamedTuple
+
+import pytest
+
+from atc.cli.main import _guarded
+
+SOURCE = '''
+def find_person(name: str) -> list:
+    """People by their name.
+
+    Returns ids.
+    """
+    return []
+
+
+def get_credits(person_id: int) -> list:
+    """Films in which a person played."""
+    return []
+
+
+def list_rivers() -> list:
+    """The rivers of a country and how long they are."""
+    return []
+'''
+
+
+class Result(NamedTuple):
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    (tmp_path / "films.py").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+    def run(*arguments):
+        code = _guarded(["tools", *arguments, "--tools", "films.py"])
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+def test_a_search_by_words_lists_the_best_first(run):
+    result = run("search", "long", "rivers", "-k", "2", "--method", "bm25")
+    assert result.exit_code == 0
+    assert result.stdout.split()[1] == "list_rivers"
+    assert "get_credits" not in result.stdout
+
+
+def test_explain_says_how_in_json_too(run):
+    result = run("search", "rivers", "--method", "bm25", "--explain", "--json")
+    report = json.loads(result.stdout)
+    assert report["method"] == "bm25"
+    assert report["model_calls"] == 0
+    assert [hit["alias"] for hit in report["hits"]] == ["list_rivers"]
+    plain = run("search", "rivers", "--method", "bm25", "--explain").stdout
+    assert "bm25: " in plain.splitlines()[-1]
+
+
+def test_a_tool_that_is_named_comes_first(run):
+    result = run("search", "get_credits of rivers", "--method", "bm25", "--json")
+    hits = json.loads(result.stdout)
+    assert (hits[0]["alias"], hits[0]["why"]) == ("get_credits", "named")
+
+
+def test_without_vectors_auto_searches_by_words(run):
+    report = json.loads(run("search", "rivers", "--explain", "--json").stdout)
+    assert report["method"] == "bm25"
+
+
+def test_what_fits_nothing_is_said_and_how_to_go_on(run):
+    result = run("search", "zymurgy", "--method", "bm25")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "None of the 3 tools fits 'zymurgy'; --any shows the nearest, 'atc tools list' shows all." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("search", "x", "--method", "bm24"), "no method of search is named 'bm24'; did you mean 'bm25'?"),
+        (("search", "x", "--method", "bm25:k=2"), "the method 'bm25' has no flag 'k'"),
+        (("search", "x", "--method", "reinvoke-split:on=bm25"), "no synthetic queries yet"),
+    ],
+)
+def test_a_method_that_cannot_be_had_says_why(run, arguments, said):
+    result = run(*arguments)
+    assert result.exit_code in (2, 3)
+    assert said in result.stderr
+
+
+def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path):
+    made = json.loads(run("index", "--words-only", "--index", "kept", "--json").stdout)
+    assert (made["tools"], made["embedder"], made["expanded"]) == (3, None, 0)
+    (tmp_path / "films.py").write_text(SOURCE.replace("rivers of a country", "lakes of a country"))
+    hits = json.loads(run("search", "lakes", "--method", "bm25", "--index", "kept", "--json").stdout)
+    assert [hit["alias"] for hit in hits] == ["list_rivers"]
+    assert "3 tools: words; " in run("index", "--words-only", "--index", "kept").stdout
+
+
+def test_questions_come_from_the_model_and_are_asked_for_once(run, tmp_path):
+    reply = json.dumps({"query": "Where does the longest water of Austria flow to?"})
+    (tmp_path / "script.json").write_text(json.dumps([reply] * 400))
+    arguments = ("index", "--words-only", "--index", "kept", "--expand", "--model", "scripted:script.json", "--json")
+    first, second = (json.loads(run(*arguments).stdout) for _ in range(2))
+    assert first["expanded"] == second["expanded"] == 3
+    assert first["model_calls"] > 0
+    assert second["model_calls"] == 0

@@ -1,0 +1,141 @@
+"""What holds for every method of search: names first, producers behind, nothing where nothing fits."""
+
+from dataclasses import replace
+
+import pytest
+
+from atc.retrieve.base import Hit, Retrieval
+from atc.retrieve.closure import with_producers
+from atc.retrieve.finder import Finder
+from protocols.protocol import Link, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+
+
+def tool(name, *, needs=(), optional=(), links=()):
+    properties = {argument: {"type": "string"} for argument in (*needs, *optional)}
+    schema = {"type": "object", "properties": properties, "required": list(needs)}
+    return Tool(protocol=ToolProtocol(name=name, input_schema=schema, links=tuple(links)), call=lambda arguments: None)
+
+
+BOX = Toolbox(
+    [
+        tool("search_airports"),
+        tool(
+            "list_departures",
+            needs=["origin"],
+            links=[Link(argument="origin", tool="search_airports", path="airports[].code")],
+        ),
+        tool(
+            "get_plane",
+            needs=["tail"],
+            links=[Link(argument="tail", tool="list_departures", path="flights[].tail", support="declared")],
+        ),
+        tool(
+            "get_weather",
+            optional=["airport"],
+            links=[Link(argument="airport", tool="search_airports", path="airports[].code")],
+        ),
+        tool("search"),
+        tool("forecast"),
+    ]
+)
+
+
+class Fixed:
+    """A method that finds the same whatever is asked."""
+
+    def __init__(self, *names):
+        self.hits = tuple(Hit(name, 1.0 - number / 10) for number, name in enumerate(names))
+
+    def search(self, query, *, k):
+        return Retrieval(hits=self.hits[:k], transcript=("looked",))
+
+
+def finder(*names, **settings):
+    return Finder(toolbox=BOX, method=Fixed(*names), common=lambda word: word == "search", **settings)
+
+
+def names(found):
+    return [hit.tool for hit in found.hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("use get_plane for it", "get_plane"),
+        ("forecast for tomorrow", "forecast"),
+        ("search", "search"),
+        ("call `search` for it", "search"),
+        ("search(x)", "search"),
+        ("search for the weather", "get_weather"),
+        ("Get_Plane", "get_weather"),
+    ],
+)
+def test_a_tool_that_is_named_comes_first_and_an_ordinary_word_is_no_name(query, first):
+    found = finder("get_weather", "list_departures", closure=False).search(query, k=3)
+    assert names(found)[0] == first
+    assert len(set(names(found))) == len(names(found)) <= 3
+
+
+def test_named_tools_keep_the_order_of_the_query_and_say_why():
+    found = finder("forecast", closure=False).search("get_plane then get_weather", k=3)
+    assert [(hit.tool, hit.why) for hit in found.hits] == [
+        ("get_plane", "named"),
+        ("get_weather", "named"),
+        ("forecast", ""),
+    ]
+
+
+def test_producers_come_along_within_k_and_say_for_whom():
+    found = finder("get_plane", "forecast").search("seats", k=4)
+    assert [(hit.tool, hit.why) for hit in found.hits] == [
+        ("get_plane", ""),
+        ("list_departures", "producer of get_plane(tail)"),
+        ("search_airports", "producer of list_departures(origin)"),
+        ("forecast", ""),
+    ]
+    assert names(finder("get_plane", "forecast").search("seats", k=2)) == ["get_plane", "list_departures"]
+    assert names(finder("get_plane", "forecast", closure=False).search("seats", k=4)) == ["get_plane", "forecast"]
+
+
+def test_a_producer_that_was_found_itself_stands_for_its_own_sake():
+    found = finder("get_plane", "list_departures").search("seats", k=2)
+    assert [(hit.tool, hit.why) for hit in found.hits] == [("get_plane", ""), ("list_departures", "")]
+
+
+def test_what_an_optional_argument_needs_comes_last():
+    assert names(finder("get_weather", "forecast").search("rain", k=3)) == [
+        "get_weather",
+        "forecast",
+        "search_airports",
+    ]
+
+
+def test_where_nothing_fits_nothing_comes_and_the_nearest_is_told():
+    found = finder("get_weather", fits=lambda query, found: False).search("bake a cake", k=3)
+    assert found.hits == ()
+    assert found.transcript == ("looked", "nothing fits: get_weather is the nearest, and not near enough")
+
+
+def test_a_named_tool_fits_whatever_the_threshold_says():
+    assert names(finder("forecast", fits=lambda query, found: False).search("get_plane please", k=1)) == ["get_plane"]
+
+
+def test_what_was_found_is_not_changed_otherwise():
+    plain = Retrieval(hits=(Hit("forecast", 0.5),), transcript=("looked",))
+    found = finder("forecast").search("rain", k=5)
+    assert replace(found, hits=()) == replace(plain, hits=())
+
+
+def test_producers_come_along_chains_whole_and_within_k():
+    def closed(*ranked, k):
+        return tuple(hit.tool for hit in with_producers([Hit(name, 1.0) for name in ranked], BOX, k=k))
+
+    assert closed("get_plane", k=8) == ("get_plane", "list_departures", "search_airports")
+    assert closed("get_plane", "forecast", k=2) == ("get_plane", "list_departures")
+
+
+def test_a_circle_of_producers_ends():
+    a = tool("a", needs=["x"], links=[Link(argument="x", tool="b", path="x")])
+    b = tool("b", needs=["y"], links=[Link(argument="y", tool="a", path="y")])
+    assert [hit.tool for hit in with_producers([Hit("a", 1.0)], Toolbox([a, b]), k=8)] == ["a", "b"]

@@ -1,0 +1,90 @@
+"""How methods of search are spelled, and that each one is put together over an index."""
+
+from pathlib import Path
+
+import pytest
+
+from atc.models.scripted import ScriptedModel
+from atc.retrieve.base import RetrievalUnavailable
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.expand import Expansions
+from atc.retrieve.index import ToolIndex
+from atc.retrieve.methods import METHODS, Setup, UnknownMethod, build, read, spelled_out
+
+DOCUMENTS = [
+    ToolDocument(name="find_flights", description="Flights between two airports", category="Travel"),
+    ToolDocument(name="book_hotel", description="Book a room in a hotel", category="Travel"),
+    ToolDocument(name="weather", description="Temperature and rain of a city", category="Weather"),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "flags"),
+    [
+        ("bm25", {}),
+        ("toolqp:queries=6,own_query=no", {"queries": 6, "own_query": False}),
+        ("anytool:flat, pool=16", {"flat": True, "pool": 16}),
+        ("reinvoke:form=queries,own_query", {"form": "queries", "own_query": True}),
+    ],
+)
+def test_a_spec_is_a_name_and_flags(spec, flags):
+    assert read(spec) == (METHODS[spec.partition(":")[0]], flags)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("bm2", "no method of search is named 'bm2'; did you mean 'bm25'?"),
+        ("toolqp:querys=6", "the method 'toolqp' has no flag 'querys'; its flags: on, queries,"),
+        ("toolqp:queries=many", "toolqp:queries=many: queries takes a whole number."),
+        ("anytool:flat=perhaps", "anytool:flat=perhaps: flat takes yes or no."),
+        ("bm25:k=1", "the method 'bm25' has no flag 'k'; its flags: none."),
+    ],
+)
+def test_a_wrong_spec_says_what_there_is(spec, said):
+    with pytest.raises(UnknownMethod) as raised:
+        read(spec)
+    assert said in str(raised.value)
+
+
+@pytest.fixture
+def index():
+    return ToolIndex.build(DOCUMENTS)
+
+
+def test_words_need_nothing_but_the_index(index):
+    found = build("bm25", Setup(index=index)).search("rain in the city", k=2)
+    assert [hit.tool for hit in found.hits] == ["weather"]
+
+
+def test_what_a_method_lacks_is_said_when_it_is_built(index):
+    with pytest.raises(RetrievalUnavailable, match="no vectors; make them with 'atc tools index'"):
+        build("dense", Setup(index=index))
+    with pytest.raises(RetrievalUnavailable, match="'toolqp' asks a model for every query; name one with --model"):
+        build("toolqp", Setup(index=index))
+    with pytest.raises(RetrievalUnavailable, match="no synthetic queries yet"):
+        build("reinvoke-split:on=bm25", Setup(index=index))
+    with pytest.raises(UnknownMethod, match="no ranker is named 'words'"):
+        build("reinvoke-split:on=words,queries=0", Setup(index=index))
+
+
+def test_auto_takes_what_the_index_has(index, tmp_path):
+    assert spelled_out("auto", index) == "bm25"
+    assert spelled_out("dense", index) == "dense"
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.embeds])
+def test_methods_without_vectors_are_built(index, name):
+    build(name, Setup(index=index, ask=ScriptedModel()))
+
+
+def test_synthetic_queries_are_found_by_their_words(index):
+    with Expansions() as expansions:
+        expansions.keep(DOCUMENTS[1], ["where can I sleep in Rome"], kind="queries", prompt="p", model="m", sample=0)
+        method = build("reinvoke-split:on=bm25", Setup(index=index, expansions=expansions))
+        assert [hit.tool for hit in method.search("a place to sleep", k=1).hits] == ["book_hotel"]
+
+
+def test_the_manual_names_every_method():
+    manual = (Path(__file__).parent.parent / "docs" / "retrieval.md").read_text(encoding="utf-8")
+    assert [name for name in METHODS if f"| `{name}` |" not in manual] == []
