@@ -49,6 +49,7 @@ class Suites(LazyGroup):
     verbs={
         "list": ("atc.cli.bench:list_", "The suites."),
         "run": ("atc.cli.bench:run", "Measure with a suite."),
+        "data": ("atc.cli.bench_data:data", "Make training data for planners."),
         "report": ("atc.cli.bench_report:report", "Compare runs on one page of HTML."),
         "check": ("atc.cli.bench_check:check", "Derive every gold answer of ToolFlow anew, twice."),
         "serve": ("atc.cli.bench_serve:serve", "Serve ToolFlow's services on this machine."),
@@ -87,6 +88,10 @@ def list_(*, as_json: bool) -> None:
         "blame": ("atc.cli.bench_blame:blame", "Break programs and services; see whom attribution blames."),
         "kills": ("atc.cli.bench_kills:kills", "Kill hosts in the middle of writing runs, and resume the runs."),
         "injection": ("atc.cli.bench_injection:injection", "Attack by what tools say; count what reaches a service."),
+        "retrieval": (
+            "atc.cli.bench_retrieval:retrieval",
+            "Compare methods of search: do they find the tools that a query needs?",
+        ),
         "probing": ("atc.cli.bench_probing:probing", "Probe undocumented tools; score what is found by the truth."),
         "sandbox": (
             "atc.cli.bench_sandbox:sandbox",
