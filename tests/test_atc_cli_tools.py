@@ -100,7 +100,7 @@ def test_search(atc) -> None:
     assert [hit["alias"] for hit in json.loads(atc("tools", "search", "rename", "--json", "-k", "1")[1])] == ["rename"]
     code, out, err = atc("tools", "search", "zzz")
     assert (code, out) == (0, "")
-    assert "None of the 5 tools shares a word with 'zzz'" in err
+    assert "None of the 5 tools fits 'zzz'" in err
 
 
 @pytest.mark.parametrize(

@@ -98,17 +98,30 @@ def test_producers_come_along_within_k_and_say_for_whom():
     assert names(finder("get_plane", "forecast", closure=False).search("seats", k=4)) == ["get_plane", "forecast"]
 
 
-def test_a_producer_that_was_found_itself_stands_for_its_own_sake():
-    found = finder("get_plane", "list_departures").search("seats", k=2)
-    assert [(hit.tool, hit.why) for hit in found.hits] == [("get_plane", ""), ("list_departures", "")]
+def test_of_two_producers_the_one_that_fits_the_query_comes_first():
+    box = Toolbox(
+        [
+            tool(
+                "get",
+                needs=["id"],
+                links=[
+                    Link(argument="id", tool="list_old", path="id"),
+                    Link(argument="id", tool="list_new", path="id"),
+                ],
+            ),
+            tool("list_new"),
+            tool("list_old"),
+            tool("other"),
+        ]
+    )
+    hits = [Hit("get", 1.0), Hit("other", 0.9), Hit("list_old", 0.4), Hit("list_new", 0.2)]
+    assert [hit.tool for hit in with_producers(hits, box, k=3)] == ["get", "other", "list_old"]
+    assert [hit.score for hit in with_producers(hits, box, k=4)] == pytest.approx([1.0, 0.9, 0.7, 0.6])
 
 
-def test_what_an_optional_argument_needs_comes_last():
-    assert names(finder("get_weather", "forecast").search("rain", k=3)) == [
-        "get_weather",
-        "forecast",
-        "search_airports",
-    ]
+def test_a_producer_that_fits_better_itself_stands_for_its_own_sake():
+    found = with_producers([Hit("list_departures", 1.0), Hit("get_plane", 0.5)], BOX, k=2)
+    assert [(hit.tool, hit.why) for hit in found][0] == ("list_departures", "")
 
 
 def test_where_nothing_fits_nothing_comes_and_the_nearest_is_told():
@@ -125,14 +138,6 @@ def test_what_was_found_is_not_changed_otherwise():
     plain = Retrieval(hits=(Hit("forecast", 0.5),), transcript=("looked",))
     found = finder("forecast").search("rain", k=5)
     assert replace(found, hits=()) == replace(plain, hits=())
-
-
-def test_producers_come_along_chains_whole_and_within_k():
-    def closed(*ranked, k):
-        return tuple(hit.tool for hit in with_producers([Hit(name, 1.0) for name in ranked], BOX, k=k))
-
-    assert closed("get_plane", k=8) == ("get_plane", "list_departures", "search_airports")
-    assert closed("get_plane", "forecast", k=2) == ("get_plane", "list_departures")
 
 
 def test_a_circle_of_producers_ends():

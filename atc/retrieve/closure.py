@@ -8,42 +8,31 @@ from atc.retrieve.base import Hit
 from protocols.producers import Producers
 from protocols.toolbox import Toolbox
 
+_LEAST = 1e-9
+"""A rise that counts: where two tools produce for each other, rises get smaller without end."""
+
 
 def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """The best of `hits` and, behind each, the producers of its arguments; at most `k`, each tool once.
+    """The `k` best of `hits` and of the producers of their arguments, best first, ties by name.
 
-    Producers of producers come too, so that where room ends, whole chains have been kept rather than many beginnings.
-    Producers of optional arguments come last of all: a filter by an id is of use only with the id. A tool that comes
-    for another's sake has that one's score, and says so in `why`.
+    A producer is worth the mean of its own score and that of the tool whose argument it yields, where that is more than
+    its own: what a good hit needs and what fits the query too comes first, and no number has to be chosen. So do the
+    producers of producers. A tool that is not among `hits` has the score of the last of them; give more hits than `k`,
+    so that producers can be told apart. What rose for another's sake says so in `why`.
     """
     producers = Producers(toolbox)
-    ranked = [hit.tool for hit in hits]
-    own = {hit.tool: hit for hit in hits}
-    chosen: dict[str, Hit] = {}
-    for hit in hits:
-        for link in _chain(hit, toolbox, producers, wanted=[*chosen, *ranked]):
-            chosen.setdefault(link.tool, own.get(link.tool, link))
-    kept = dict(list(chosen.items())[:k])
-    for hit in list(kept.values()):
-        tool = toolbox[hit.tool]
-        for argument in sorted(set(tool.protocol.parameters) - tool.protocol.required):
-            found = [p.tool for p in producers.of(tool, argument, wanted=list(kept))]
-            if found and not set(found) & set(kept):
-                kept[found[0]] = Hit(found[0], hit.score, _why(hit.tool, argument))
-    return tuple(kept.values())[:k]
-
-
-def _chain(hit: Hit, toolbox: Toolbox, producers: Producers, *, wanted: Sequence[str]) -> list[Hit]:
-    """`hit`, its producers, their producers … each once, nearest first."""
-    chain = [hit]
-    for link in chain:  # grows while it is walked
-        tool = toolbox[link.tool]
-        for argument in sorted(tool.protocol.required):
-            found = [p.tool for p in producers.of(tool, argument, wanted=wanted)]
-            if found and not set(found) & {one.tool for one in chain}:
-                chain.append(Hit(found[0], hit.score, _why(link.tool, argument)))
-    return chain
-
-
-def _why(tool: str, argument: str) -> str:
-    return f"producer of {tool}({argument})"
+    own = {hit.tool: hit.score for hit in hits}
+    found = {hit.tool: hit for hit in hits}
+    least = min((hit.score for hit in hits), default=0.0)
+    front = [hit.tool for hit in hits[:k]]
+    while front:
+        risen: dict[str, None] = {}
+        for name in front:
+            for argument in sorted(toolbox[name].protocol.parameters):
+                for producer in producers.of(toolbox[name], argument):
+                    worth = (own.get(producer.tool, least) + found[name].score) / 2
+                    if producer.tool not in found or worth > found[producer.tool].score + _LEAST:
+                        found[producer.tool] = Hit(producer.tool, worth, f"producer of {name}({argument})")
+                        risen[producer.tool] = None
+        front = list(risen)
+    return tuple(sorted(found.values(), key=lambda hit: (-hit.score, hit.tool))[:k])

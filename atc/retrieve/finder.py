@@ -11,6 +11,8 @@ from atc.retrieve.closure import with_producers
 from protocols.toolbox import Toolbox
 
 _WORD = re.compile(r"\w+")
+_MANY = 100
+"""Hits of which the closure chooses: a producer that fits the query, too, goes before one that does not."""
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
 """What ordinary words do not have: a name that has it is meant as one."""
 
@@ -34,17 +36,17 @@ class Finder:
     def search(self, query: str, *, k: int) -> Retrieval:
         """At most `k` tools, see `Retriever.search`."""
         named = self._named(query)
-        found = self.method.search(query, k=k)
+        found = self.method.search(query, k=max(k, _MANY) if self.closure else k)
         others = [hit for hit in found.hits if hit.tool not in named]
         notes = list(found.transcript)
         if others and not named and self.fits is not None and not self.fits(query, found):
             notes.append(f"nothing fits: {others[0].tool} is the nearest, and not near enough")
             others = []
-        best = max((hit.score for hit in found.hits), default=1.0)
-        hits = [*(Hit(name, best, "named") for name in named), *others][:k]
-        if self.closure:
-            hits = list(with_producers(hits, self.toolbox, k=k))
-        return replace(found, hits=tuple(hits), transcript=tuple(notes))
+        scores = [hit.score for hit in found.hits] or [0.0]
+        above = max(scores) + max(max(scores) - min(scores), 1.0)
+        hits = [*(Hit(name, above - number / 1000, "named") for number, name in enumerate(named)), *others]
+        chosen = with_producers(hits, self.toolbox, k=k) if self.closure else hits[:k]
+        return replace(found, hits=tuple(chosen), transcript=tuple(notes))
 
     def _named(self, query: str) -> list[str]:
         """The tools whose names stand in the query as names, in its order.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TypeAlias
 
 from atc.retrieve.intent_prompts import fill
+from atc.retrieve.replies import json_object, texts
 from atc.retrieve.segment import split
 from atc.retrieve.tally import Tally
 from atc.types import Usage
@@ -75,13 +75,8 @@ def extract(query: str, ask: Ask) -> Found:
 
 
 def _read(reply: str) -> tuple[str, ...]:
-    try:
-        said = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    except ValueError:
-        return ()
-    listed = said.get("intents") if isinstance(said, dict) else None
-    texts = [" ".join(text.split()) for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
-    return tuple(dict.fromkeys(text for text in texts if _words(text)))[:_MOST]
+    said = texts(json_object(reply).get("intents"))
+    return tuple(dict.fromkeys(text for text in said if _words(text)))[:_MOST]
 
 
 def _words(text: str) -> tuple[str, ...]:

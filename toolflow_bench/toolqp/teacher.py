@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.plan.replies import json_object, one_text
+from atc.retrieve.replies import json_object, one_text
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 from toolflow_bench.toolqp.names import Names

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.expand.prompts import fill
+from atc.retrieve.replies import json_object, one_text
 from protocols.ask import Message
 from protocols.jsontypes import JsonObject
 
@@ -93,14 +94,7 @@ written against the tool's nearest neighbours and says what only this tool does.
 
 def read_texts(reply: str) -> dict[str, str]:
     """The texts of a reply by key; empty where it is not a JSON object."""
-    start, end = reply.find("{"), reply.rfind("}")
-    try:
-        said = json.loads(reply[start : end + 1])
-    except ValueError:
-        return {}
-    if not isinstance(said, dict):
-        return {}
-    return {key: " ".join(text.split()) for key, text in said.items() if isinstance(text, str)}
+    return {key: one_text(text) for key, text in json_object(reply).items() if isinstance(text, str)}
 
 
 def names_tool(text: str, document: ToolDocument) -> bool:

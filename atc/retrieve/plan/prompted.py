@@ -12,7 +12,6 @@ from typing import Any
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.plan.conversation import with_definition
 from atc.retrieve.plan.prompts import fill
-from atc.retrieve.plan.replies import json_object, one_text, texts
 from atc.retrieve.plan.steps import (
     PLAN_TEMPERATURE,
     PLAN_TOKENS,
@@ -25,6 +24,7 @@ from atc.retrieve.plan.steps import (
     same_query,
     shortened,
 )
+from atc.retrieve.replies import json_object, one_text, texts
 from protocols.ask import Ask, Message
 
 _MOST_GOALS = 6

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from atc.retrieve.document import ToolDocument
+from atc.retrieve.replies import json_object, one_text
 from protocols.jsontypes import JsonObject
 
 MAX_TOKENS = 256
@@ -49,19 +48,19 @@ def read_tool(reply: str) -> ToolDocument:
     Parameters may also come as an object by name, or as a list of objects with names: an endpoint may not hold itself
     to the schema.
     """
-    said = _object(reply)
+    said = json_object(reply)
     return ToolDocument(
-        name=_text(said.get("name")),
-        description=_text(said.get("description")),
+        name=one_text(said.get("name")),
+        description=one_text(said.get("description")),
         parameters=dict.fromkeys(_names(said.get("parameters")), ""),
     )
 
 
 def read_search(reply: str) -> str:
     """The search query of a reply, its phrases joined; empty where there is none."""
-    phrases = _object(reply).get("search")
+    phrases = json_object(reply).get("search")
     listed = phrases if isinstance(phrases, list) else [phrases]
-    return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := _text(phrase)))
+    return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
 
 
 def fault(text: str, *, given: Iterable[str]) -> str | None:
@@ -80,20 +79,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _object(reply: str) -> dict[str, Any]:
-    """The JSON object of a reply, also in a code fence or behind a sentence; empty where there is none."""
-    try:
-        said = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    except (ValueError, RecursionError):
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
 def _names(parameters: object) -> list[str]:
     listed = list(parameters) if isinstance(parameters, dict | list) else []
-    named = [_text(item.get("name") if isinstance(item, dict) else item) for item in listed]
+    named = [one_text(item.get("name") if isinstance(item, dict) else item) for item in listed]
     return [name for name in named if name][:_MOST_PARAMETERS]
-
-
-def _text(value: object) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else ""
