@@ -38,13 +38,15 @@ def combinations(
     *,
     preferred: Collection[str] = (),
     apart: bool = False,
+    held: Collection[str] = (),
 ) -> Iterator[dict[str, Value]]:
     """Values for all arguments at once, best first, none twice.
 
     First those that a record holds together, of the records that hold most of them and take the better candidates;
     arguments that no record has take their best candidate. Then each argument's candidates in turn. Records of the
     tools in `preferred` go first. `apart`: values that a record holds together are what is not wanted, since what they
-    describe is there already.
+    describe is there already. `held` are the arguments whose best candidate is known to be good: the others are varied
+    before them.
     """
     if any(not values for values in candidates.values()):
         return
@@ -53,7 +55,7 @@ def combinations(
     together = _together(candidates, records, preferred) if len(candidates) > 1 else iter(())
     if apart:
         together = _apart(candidates)
-    for chosen in (*islice(together, _SPREAD), first, *_in_turn(candidates, first)):
+    for chosen in (*islice(together, _SPREAD), first, *_in_turn(candidates, first, held)):
         key = repr([(name, chosen[name].value) for name in candidates])
         if key not in seen:
             seen.add(key)
@@ -163,9 +165,14 @@ def _apart(candidates: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Valu
         yield {name: values[(depth + n) % len(values)] for n, (name, values) in enumerate(candidates.items())}
 
 
-def _in_turn(candidates: Mapping[str, Sequence[Value]], first: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+def _in_turn(
+    candidates: Mapping[str, Sequence[Value]], first: Mapping[str, Value], held: Collection[str]
+) -> Iterator[dict[str, Value]]:
+    varied = {name: values for name, values in candidates.items() if name not in held}
+    if varied and len(varied) < len(candidates):
+        yield from ({**first, **chosen} for chosen in _in_turn(varied, first, ()))
     for depth in range(1, max(map(len, candidates.values()), default=0)):
-        yield {name: values[min(depth, len(values) - 1)] for name, values in candidates.items()}
+        yield {**first, **{name: values[min(depth, len(values) - 1)] for name, values in candidates.items()}}
         for name, values in candidates.items():
             if depth < len(values):
                 yield {**first, name: values[depth]}

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from probing.demands import needed, usable
+from probing.demands import compatible, needed, usable
 from probing.facts import ArgumentFacts, ToolFacts
-from probing.sample import Sample, Value
+from probing.sample import Origin, Sample, Value
 from probing.session import Session
 
+_ENOUGH_ALONE = 5  # refusals without a reason of what a source says is enough
 _LOOKED_AT = 12  # combinations of values, to find one that is new in most of them
 
 
@@ -60,10 +61,17 @@ def _led_nowhere(facts: ToolFacts) -> bool:
     return bool(facts.samples) and (facts.samples[-1].done or facts.samples[-1].status in (404, 410))
 
 
-def _novelty(facts: ToolFacts, chosen: Mapping[str, Value]) -> int:
-    """How many arguments get a value that was not sent before: another season of the same player is little news."""
+def _novelty(facts: ToolFacts, chosen: Mapping[str, Value]) -> tuple[int, int]:
+    """How many arguments get a value that was not sent before: another season of the same player is little news.
+
+    Those that were only ever given what was made up count first: nobody knows one of their values yet.
+    """
     sent = {(name, repr(value.value)) for sample in facts.samples for name, value in sample.arguments.items()}
-    return sum((name, repr(value.value)) not in sent for name, value in chosen.items())
+    guessed = {
+        name for name in chosen if all(_made_up(s.arguments[name]) for s in facts.samples if name in s.arguments)
+    }
+    new = [name for name, value in chosen.items() if (name, repr(value.value)) not in sent]
+    return sum(name in guessed for name in new) if len(guessed) < len(chosen) else 0, len(new)
 
 
 def taught(before: ToolFacts, after: ToolFacts) -> bool:
@@ -81,13 +89,16 @@ def base(facts: ToolFacts) -> Sample | None:
 def _sets(facts: ToolFacts) -> list[list[str]]:
     """Which arguments to give: those needed. Where that was refused without a reason, more of them too.
 
-    Then the set that was tried least goes first: no reply tells which argument is to blame.
+    Then the set that was tried least goes first: no reply tells which argument is to blame. Where the source says which
+    arguments are needed, other values of those are tried first.
     """
     first = needed(facts)
     rest = [name for name in usable(facts) if name not in first and facts.arguments[name].required is None]
     dumb = [sample for sample in facts.samples if not sample.done and not facts.said[sample.number]]
-    if not dumb or not rest or facts.done:
+    trusted = _ENOUGH_ALONE if facts.protocol.required else 0
+    if len(dumb) <= trusted or not rest or facts.done:
         return [first]
+    rest = compatible(facts, rest, beside=first)
     sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]
     tried = [frozenset(sample.arguments) for sample in facts.samples]
     return sorted(sets, key=lambda wanted: tried.count(frozenset(wanted)))
@@ -107,4 +118,4 @@ def _private(facts: ToolFacts) -> set[str]:
 
 
 def _made_up(value: Value) -> bool:
-    return value.origin.kind == "generated"
+    return value.origin == Origin(kind="generated")

@@ -10,6 +10,7 @@ from functools import lru_cache
 from probing.facts import ArgumentFacts
 from protocols.links import field_key, noun_of, singular, snake
 from protocols.protocol import ToolProtocol
+from protocols.schema import types
 from protocols.secret_names import kind_of
 from protocols.vocabulary import ID_WORDS, SEARCHES, VAGUE, WRAPPERS
 
@@ -33,6 +34,13 @@ _CURSORS = frozenset({
     "resume_token", "scroll_id", "since_id", "start_after", "start_cursor", "starting_after", "sync_token",
 })  # fmt: skip
 """Names of what tells a list where to go on."""
+
+_SPOKEN_OF = re.compile(r"\b([A-Za-z][A-Za-z_-]+(?: [A-Za-z][A-Za-z_-]+)?) ['\"`]…['\"`]")
+"""The nouns before a value that a reply quotes, of which a hint keeps `…` alone."""
+_OF_FILES = re.compile(
+    r"\bno such file\b|\b(?:is|not) a directory\b|\ba directory, |\b(?:ENOENT|EISDIR|ENOTDIR)\b|\bpathspec\b",
+    re.IGNORECASE,
+)
 
 TITLES = frozenset({"title", "name", "label", "headline", "subject", "summary", "caption"})
 """Last words of fields that hold what people search for."""
@@ -106,7 +114,8 @@ def argument_name(protocol: ToolProtocol, argument: str) -> Name:
     """The name of an argument; a vague one with the noun that its tool is about."""
     own = words_of(argument)
     last = own.split("_")[-1]
-    if last in ("ids", "codes", "keys", "numbers"):
+    declared = protocol.parameters.get(argument)
+    if last in ("ids", "codes", "keys", "numbers") or (isinstance(declared, dict) and "array" in types(declared)):
         own = singular(own)
     noun = noun_of(protocol, argument) if own in VAGUE and argument in protocol.parameters else None
     return Name(own, f"{noun}_{own}" if noun else own)
@@ -171,6 +180,22 @@ def said_of(argument: ArgumentFacts) -> frozenset[str]:
     texts = [str(argument.declared.get(key, "")) for key in ("title", "description")]
     texts += [hint.text for hint in argument.hints]
     return _words(tuple(texts))
+
+
+def called(argument: ArgumentFacts) -> tuple[str, ...]:
+    """What replies call the values of an argument: `ref` for *Ref 'x' did not resolve*, `path` for *no such file*."""
+    return _called(tuple(hint.text for hint in argument.hints if hint.kind in ("refused", "not_found")))
+
+
+@lru_cache(maxsize=4096)
+def _called(texts: Iterable[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for text in texts:
+        for nouns in _SPOKEN_OF.findall(text):
+            found += [words_of(nouns), words_of(nouns.split()[-1])]
+        if _OF_FILES.search(text):
+            found.append("path")
+    return tuple(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=4096)

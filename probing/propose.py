@@ -7,10 +7,14 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
+from probing.dialects.formats import is_template
 from probing.facts import ArgumentFacts, ToolFacts
 from probing.fits import Fits
 from probing.generate import sure, typed
+from probing.generate.names import named
+from probing.naming import called
 from probing.pools import Pools
 from probing.sample import Origin, OriginKind, Value
 from probing.shape import alike, distinctive
@@ -30,6 +34,7 @@ _QUOTED = re.compile(
     r"\s*(?:,|or|and)?\s*"
     r"(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|([\w.:+-]*\d[\w.:+-]*)|([A-Z][A-Z0-9_]+)\b)"
 )
+_MARKED = re.compile(r"(?<!\w)(?:'([\w.:+-]{1,40})'|\"([\w.:+-]{1,40})\"|`([\w.:+-]{1,40})`)(?!\w)")
 
 Ranked = tuple[float, Value]
 
@@ -54,8 +59,9 @@ def candidates(
         _spaced(_given(tool, argument), _GIVEN, _NEAR_STEP),
         _spaced(_enumerated(argument), _GIVEN + _NEAR_STEP, _STEP),
         _spaced(_told(argument), _ERROR, _STEP),
+        _spaced(_values(_alternatives(tool, argument), "given"), _ABOVE, _NEAR_STEP),
         _spaced((Value(value, Origin(kind="model")) for value in suggested), _MODEL, _STEP),
-        _spaced(_made_up(tool, argument, seed), _SURE if sure(argument) else _MADE_UP, _STEP),
+        _spaced(_made_up(tool, argument, seed), _SURE if sure(argument) or _tells(argument) else _MADE_UP, _STEP),
     ]
     if pools is not None:
         sources.append((_RESPONSE + far, value) for far, value in pools.ranked(tool.protocol, argument))
@@ -105,12 +111,22 @@ def _given(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Value]:
 
 def _made_up(tool: ToolFacts, argument: ArgumentFacts, seed: int) -> Iterator[Value]:
     """What generators give; of an argument that took values of others, those of their types, and none that is no id."""
-    made = typed(argument, seed=seed, root=tool.protocol.input_schema)
+    made = chain(_spoken_of(argument), typed(argument, seed=seed, root=tool.protocol.input_schema))
     kinds = {_kind(held.value) for held in argument.accepted if held.origin.kind not in ("generated", "model")}
     if not kinds:
         return made
     ids = [held.value for held in argument.accepted if held.origin.kind == "response" and distinctive(held.value)]
     return (value for value in made if _kind(value.value) in kinds and (not ids or alike(value.value, ids)))
+
+
+def _tells(argument: ArgumentFacts) -> bool:
+    return any(True for _ in _spoken_of(argument))
+
+
+def _spoken_of(argument: ArgumentFacts) -> Iterator[Value]:
+    """Guesses by what replies call the argument's values, where its own name says nothing."""
+    if not named(argument.name):
+        yield from _values((guess for noun in called(argument) for guess in named(noun)), "generated")
 
 
 def _kind(value: Json) -> str:
@@ -139,6 +155,14 @@ def quoted(text: str) -> list[str]:
             found.append(next(group for group in match.groups() if group is not None).rstrip(".:,"))
             here = match.end()
     return found
+
+
+def _alternatives(tool: ToolFacts, argument: ArgumentFacts) -> list[str]:
+    """The values that a description tells apart in quotation marks: `local ('local') or remote branches ('remote')`."""
+    text = str(argument.declared.get("description", ""))[:4_000]
+    marked = (next(group for group in match.groups() if group) for match in _MARKED.finditer(text))
+    found = dict.fromkeys(word for word in marked if word not in tool.arguments and not is_template(word))
+    return list(found)[:8] if len(found) > 1 else []
 
 
 def _failed(tool: ToolFacts, argument: ArgumentFacts, fits: Fits) -> set[str]:

@@ -8,16 +8,22 @@ from itertools import islice
 from probing.combine import MOST_CANDIDATES, Record, combinations, records_of
 from probing.events import Watch, unwatched
 from probing.facts import ArgumentFacts, ToolFacts, learn
+from probing.fresh import fresh_path
 from probing.gate.caller import Caller
 from probing.log import Log
 from probing.pools import Pools
 from probing.propose import candidates
-from probing.sample import Purpose, Sample, Value
+from probing.sample import Origin, Purpose, Sample, Value
 from probing.settings import ProbeSettings
 from probing.soft_errors import refusal_in
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
+
+_SEVERAL = 2
+"""Tools that took the same value for their arguments of one name, or refused it,
+so that it will fare alike with others."""
+_MADE_UP = Origin(kind="generated")
 
 Suggest = Callable[[ToolFacts, ArgumentFacts], Sequence[Json]]
 
@@ -92,16 +98,49 @@ class Session:
         told = {hint.tool for said in facts.said.values() for hint in said if hint.kind == "source"}
         # What conflicts with what is there (409) is not mended by describing what is there.
         conflicts = any(sample.status == 409 for sample in facts.samples)
-        return combinations(found, records, preferred=told, apart=conflicts)
+        # Until it answers, what others agree on stays while the rest is varied; then all other values are of interest.
+        held = {n for n, values in found.items() if values and not facts.done and self._is_agreed(n, values[0])}
+        return combinations(found, records, preferred=told, apart=conflicts, held=held)
+
+    def _is_agreed(self, argument: str, value: Value) -> bool:
+        return repr(value.value) == _agreed(self._namesakes(argument))
+
+    def _namesakes(self, argument: str) -> list[ArgumentFacts]:
+        """What is known of the arguments of this name, of all tools."""
+        all_facts = (self.facts(tool) for tool, one in self.protocols.items() if argument in one.parameters)
+        return [facts.arguments[argument] for facts in all_facts]
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
         pools = None if alone else self.pools
+        if not alone and (fresh := fresh_path(facts, name, self.pools)) is not None:
+            return [fresh]
         suggested = self._suggested.get((facts.name, name), ())
         found = candidates(facts, facts.arguments[name], pools=pools, suggested=suggested)
-        return list(islice(found, MOST_CANDIDATES))
+        listed = list(islice(found, MOST_CANDIDATES))
+        if pools is None or len(listed) < _SEVERAL:
+            return listed
+        namesakes = self._namesakes(name)
+        agreed = None if facts.done else _agreed(namesakes)
+        return sorted(listed, key=lambda value: (repr(value.value) != agreed, _in_vain(namesakes, value)))
 
     def _take(self, sample: Sample) -> None:
         self._facts.pop(sample.tool, None)
         if sample.done and not refusal_in(sample.response):
             self.pools.add(sample)
             self._records[sample.number] = records_of(sample)
+
+
+def _agreed(namesakes: Sequence[ArgumentFacts]) -> str | None:
+    """The one value that all tools with an argument of this name took so far, if several did."""
+    took = [{repr(held.value) for held in argument.accepted} for argument in namesakes if argument.accepted]
+    values = set().union(*took)
+    return next(iter(values)) if len(took) >= _SEVERAL and len(values) == 1 else None
+
+
+def _in_vain(namesakes: Sequence[ArgumentFacts], value: Value) -> bool:
+    """Whether several tools refused a made-up value for their arguments of one name, and none took it."""
+    if value.origin != _MADE_UP:
+        return False
+    text = repr(value.value)
+    refused = sum(any(repr(held.value) == text for held in (*a.refused, *a.not_found)) for a in namesakes)
+    return refused >= _SEVERAL and not any(repr(held.value) == text for a in namesakes for held in a.accepted)

@@ -12,6 +12,8 @@ from protocols.jsontypes import Json
 _LONGEST = 300
 """Characters of a text that is looked at; a longer one is prose."""
 
+_LONGEST_BYTES = 2_000
+
 _COMMON = frozenset({
     "a", "active", "all", "any", "asc", "closed", "default", "desc", "error", "failed", "false", "female", "high",
     "inactive", "low", "male", "medium", "n/a", "na", "nan", "new", "no", "none", "normal", "null", "off", "ok", "on",
@@ -81,6 +83,16 @@ def distinctive(value: Json) -> bool:
 def is_id(value: Json) -> bool:
     """Whether a value is an id or a code by its look, whatever its name: distinctive, and no word."""
     return distinctive(value) and not plain_word(value)
+
+
+def is_content(value: Json) -> bool:
+    """Whether a text is what a file holds, and names nothing: several lines, or bytes in base64."""
+    if not isinstance(value, str):
+        return False
+    return (
+        "\n" in value
+        or re.fullmatch(r"[A-Za-z0-9+/]{6,}={1,2}|[A-Za-z0-9+/]{400,}", value[:_LONGEST_BYTES]) is not None
+    )
 
 
 def plain_word(value: Json) -> bool:

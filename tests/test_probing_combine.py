@@ -75,3 +75,11 @@ def test_each_candidate_has_its_turn_and_none_comes_twice(found: dict[str, list[
     assert len(chosen) == len(set(chosen))
     for place, name in enumerate(found):
         assert {combination[place] for combination in chosen} == set(found[name])
+
+
+def test_what_is_known_to_be_good_stays_while_others_vary() -> None:
+    made = Origin(kind="generated")
+    candidates = {"repo": [Value(v, made) for v in "RSTU"], "name": [Value(v, made) for v in "abcd"]}
+    chosen = [(c["repo"].value, c["name"].value) for c in combinations(candidates, [], held={"repo"})]
+    assert chosen[:4] == [("R", "a"), ("R", "b"), ("R", "c"), ("R", "d")]
+    assert {repo for repo, _ in chosen} == set("RSTU")

@@ -289,3 +289,41 @@ def test_a_hostile_body_takes_bounded_time(text):
 def test_a_pattern_that_is_none_is_not_told():
     kinds = {hint.kind for hint in read({"detail": "q must match ^[a-z"}, q="1")}
     assert "pattern" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "expected"),
+    [
+        (
+            "Repository path '.' is outside the allowed repository '/srv/repo'",
+            {"repo_path": "."},
+            {'example:repo_path=["/srv/repo"]', "refused:repo_path"},
+        ),
+        (
+            "Repository path 'example' is outside the allowed repository '/srv/repo'",
+            {"repo_path": "example", "message": "test"},
+            {'example:repo_path=["/srv/repo"]', "refused:repo_path"},
+        ),
+        (
+            "Access denied - path outside allowed directories: /etc not in /srv/data",
+            {"path": "/etc", "head": 2},
+            {'example:path=["/srv/data"]', "refused:path"},
+        ),
+        ("Ref 'test' did not resolve to an object", {"target": "test", "lines": 3}, {"not_found:target"}),
+        ("fatal: pathspec 'a.md' did not match any files", {"files": ["a.md"], "path": "."}, {"not_found:files"}),
+        ("EISDIR: illegal operation on a directory, read", {"path": "/srv", "head": 2}, {"refused:path"}),
+        (
+            "ENOENT: no such file or directory, rename '/srv/a' -> '/srv/b'",
+            {"source": "a", "destination": "b"},
+            {"not_found:source"},
+        ),
+        ("[Errno 2] No such file or directory: '/srv/x.txt'", {"name": "x.txt", "n": 1}, {"not_found:name"}),
+    ],
+)
+def test_what_is_said_of_paths_and_references(text, sent, expected):
+    assert {spelled(hint) for hint in read(error=text, status=None, sent=sent)} == expected
+
+
+def test_a_path_in_a_reply_is_taken_whole():
+    hints_of = read(error="'x' or 'y' is no path; expected one of '/srv/a' or '/srv/b'", status=None, path="x")
+    assert all(str(value).startswith("/") for hint in hints_of if hint.kind == "enum" for value in hint.values)

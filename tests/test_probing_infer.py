@@ -405,3 +405,27 @@ def test_a_response_of_twenty_thousand_elements_is_quick() -> None:
     schema = infer([{"rows": rows}])
     assert time.process_time() - began < 5  # 0.3 s on an idle machine
     assert schema["properties"]["rows"]["items"]["properties"]["on"] == {"type": "string", "format": "date"}
+
+
+def inferred(*samples: tuple[Any, set[str]]) -> dict[str, Any]:
+    inference = Inference()
+    for response, sent in samples:
+        inference.add(response, sent)
+    return inference.schema()
+
+
+def test_a_key_that_was_asked_for_is_data() -> None:
+    schema = inferred(({"cpu": 1.5}, {"cpu"}), ({"mem": 2.5}, {"mem"}))
+    assert "properties" not in schema
+    assert schema["additionalProperties"] == {"type": "number"}
+
+
+def test_a_field_that_other_replies_have_unasked_is_a_field() -> None:
+    schema = inferred(({"name": "Ada"}, {"name"}), ({"name": "Bob", "age": 3}, set()))
+    assert set(schema["properties"]) == {"name", "age"}
+
+
+def test_keys_asked_for_are_data_wherever_they_stand() -> None:
+    schema = inferred(({"base": "USD", "rates": {"EUR": 0.9}}, {"EUR", "USD"}))
+    assert set(schema["properties"]) == {"base", "rates"}
+    assert "properties" not in schema["properties"]["rates"]

@@ -298,3 +298,55 @@ def test_what_many_places_know_comes_first():
         [SEARCH, flights, consumer], done(1, "search_airports", AIRPORTS, query="a"), done(2, "flights", response)
     )
     assert found(pools, consumer, "code", 1, place="path") == ["JFK"]
+
+
+LOG = """Commit history:
+Commit: 1f3c9a27d0b4
+Author: Ann
+Message: a change
+
+\tmodified:   notes/tea.txt
+see https://a.example/page.html and /srv/data/b.md, version 1.5.2
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("commit_sha", "1f3c9a27d0b4"),
+        ("revision", "1f3c9a27d0b4"),
+        ("author", "Ann"),
+        ("file", "notes/tea.txt"),
+        ("path", "/srv/data/b.md"),
+    ],
+)
+def test_what_stands_in_a_text_is_found(argument, value):
+    log, show = tool("log"), tool("show", None, None, argument)
+    pools = pooled([log, show], done(1, "log", LOG))
+    assert found(pools, show, argument, count=1) == [value]
+    origin = next(pools.find(show, ArgumentFacts(name=argument))).origin
+    assert (origin.kind, origin.tool) == ("generated", "log")  # no program can follow it
+
+
+def test_lists_take_what_stands_in_a_text():
+    log = tool("log")
+    add = replace(tool("add"), input_schema={"type": "object", "properties": {"files": {"type": "array", "items": {}}}})
+    assert found(pooled([log, add], done(1, "log", LOG)), add, "files", count=1) == ["notes/tea.txt"]
+
+
+def test_an_id_of_nobody_knows_what_takes_nothing_out_of_texts():
+    log, other = tool("log"), tool("get_thing", None, None, "thing_id")
+    assert "1f3c9a27d0b4" not in found(pooled([log, other], done(1, "log", LOG)), other, "thing_id")
+
+
+def test_names_of_files_in_a_list_are_files():
+    listing, cat = tool("ls"), tool("cat", None, None, "file_name")
+    pools = pooled([listing, cat], done(1, "ls", {"entries": ["tea.txt", "docs", "./notes/milk.md"]}))
+    assert found(pools, cat, "file_name", count=2) == ["tea.txt", "./notes/milk.md"]
+
+
+def test_what_was_made_without_an_answer_can_be_asked_for():
+    touch, cat = tool("touch_file", None, None, "file_name"), tool("cat", None, None, "file_name")
+    pools = pooled([touch, cat], done(1, "touch_file", None, file_name="new.txt"))
+    assert found(pools, cat, "file_name", count=1) == ["new.txt"]
+    assert pools.mentions("new.txt")

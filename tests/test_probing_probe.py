@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from probing.probe import probe
 from probing.probed import Probed
 from probing.sample import call_key
 from probing.settings import ProbeSettings
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Toolbox
 from tests.fake_tools import Fakes, need, refuse
 
 USERS = [{"user_id": f"u-{n}{n}7", "name": name} for n, name in enumerate(("Ada", "Bob", "Cyd"), start=1)]
@@ -143,3 +146,76 @@ def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
     assert (origin.required, hour.required) == (True, False)
     assert ("EWR", "JFK", "LGA") in [hint.values for hint in origin.hints]
     assert (0, 23) in [(hint.minimum, hint.maximum) for hint in hour.hints]
+
+
+def test_arguments_that_a_source_calls_optional_are_left_out_first(tmp_path: Path) -> None:
+    fakes = Fakes()
+
+    def group(given: Any) -> Any:
+        if given.get("match") is not None:
+            raise refuse(400, "something is wrong.")
+        if given["group"] != "HEAD":
+            raise refuse(400, "no.")
+        return {"members": ["a"]}
+
+    fakes.add("get_group", group, "/group", "group", "match", group={"type": "string", "examples": ["x", "y", "HEAD"]})
+    needing = [replace(t, protocol=_requiring(t.protocol, "group")) for t in fakes.toolbox.values()]
+    chosen = ProbeSettings(requests_per_second=None)
+    with Log(tmp_path) as log:
+        toolbox = Toolbox(needing)
+        probed = probe(toolbox, log, settings=chosen, caller=Caller(toolbox, log, chosen, sleep=lambda _: None))
+    assert probed.facts["get_group"].fruitful[0].plain == {"group": "HEAD"}
+    assert [arguments for _, arguments in fakes.calls[:3]] == [{"group": "x"}, {"group": "y"}, {"group": "HEAD"}]
+
+
+def _requiring(protocol: ToolProtocol, *names: str) -> ToolProtocol:
+    return replace(protocol, input_schema={**protocol.input_schema, "required": list(names)})
+
+
+def test_what_all_tools_took_is_kept_while_the_rest_is_varied(tmp_path: Path) -> None:
+    fakes = Fakes()
+
+    def placed(given: Any) -> None:
+        if need(given, "workspace") != "/srv/w":
+            raise refuse(400, f"workspace '{given['workspace']}' is outside '/srv/w'.")
+
+    def answer(given: Any) -> Any:
+        placed(given)
+        return {"ok": "yes"}
+
+    def show(given: Any) -> Any:
+        placed(given)
+        if need(given, "label") != "example":
+            raise refuse(400, "there is none.")
+        return {"text": "found"}
+
+    for name in ("state", "size"):
+        fakes.add(name, answer, f"/{name}", "workspace")
+    fakes.add("show", show, "/show", "workspace", "label")
+    probed = run(fakes, tmp_path)
+    assert probed.facts["show"].fruitful
+    tried = [arguments for name, arguments in fakes.calls if name == "show" and len(arguments) == 2]
+    first = next(n for n, arguments in enumerate(tried) if arguments["workspace"] == "/srv/w")
+    end = next(n for n, arguments in enumerate(tried) if arguments == {"workspace": "/srv/w", "label": "example"})
+    assert {arguments["workspace"] for arguments in tried[first : end + 1]} == {"/srv/w"}
+
+
+def test_while_answers_are_empty_what_was_made_up_is_varied_first(tmp_path: Path) -> None:
+    fakes = Fakes()
+
+    def values(given: Any) -> Any:
+        if need(given, "section_id") not in SECTIONS:
+            raise refuse(404, f"there is no section '{given['section_id']}'.")
+        return {"values": [1.5, 2.5] if need(given, "kind") == "hello" else []}
+
+    fakes.add("get_values", values, "/values", "section_id", "kind")
+    fakes.add("list_sections", lambda _: {"sections": [{"section_id": section} for section in SECTIONS]})
+    assert run(fakes, tmp_path).facts["get_values"].fruitful
+    tried = [arguments for name, arguments in fakes.calls if name == "get_values" and len(arguments) == 2]
+    first = next(n for n, arguments in enumerate(tried) if arguments["section_id"] in SECTIONS)
+    end = next(n for n, arguments in enumerate(tried) if arguments["kind"] == "hello")
+    kinds = [arguments["kind"] for arguments in tried[first : end + 1]]
+    assert len(set(kinds)) == len(kinds)
+
+
+SECTIONS = [f"sec-{n}{n}q" for n in range(1, 9)]

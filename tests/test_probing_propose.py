@@ -1,6 +1,7 @@
 """Candidates: from the right sources, in a sensible order, and never what is known to be wrong."""
 
 import json
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -276,3 +277,41 @@ def test_no_candidate_is_excluded_or_repeated_and_each_has_its_origin(name, plac
         if value.origin.kind == "response":
             found = value.value[0] if isinstance(value.value, list) else value.value
             assert (value.origin.tool, value.origin.path) in pools.where(found)
+
+
+def test_what_a_description_tells_apart_in_quotation_marks_is_tried():
+    said = "Whether to list local branches ('local'), remote ones ('remote') or all of them('all')."
+    arg = argument(name="kind", declared={"type": "string", "description": said})
+    assert plain(arg, count=4)[:3] == ["local", "remote", "all"]
+
+
+def test_other_arguments_in_quotation_marks_are_no_values():
+    arg = argument(name="span", declared={"type": "string", "description": "Between 'start' and 'end', in days."})
+    other = {name: argument(name=name) for name in ("start", "end")}
+    tool = replace(facts(arg), arguments={"span": arg, **other})
+    assert not {"start", "end"} & set(plain(arg, tool=tool))
+
+
+def test_what_replies_call_the_value_says_what_it_may_be():
+    arg = argument(
+        Hint(kind="not_found", argument="target", text="Ref '…' did not resolve to an object"),
+        name="target",
+        declared={"type": "string"},
+    )
+    assert plain(arg, count=3) == ["HEAD", "main", "master"]
+
+
+def test_paths_are_tried_where_a_reply_speaks_of_files():
+    arg = argument(
+        Hint(kind="not_found", argument="source", text="ENOENT: no such file or directory, rename '/srv/a'"),
+        name="source",
+        declared={"type": "string"},
+    )
+    pools = pools_of({"path": "/srv/b.txt", "mime": "text/plain"})
+    assert plain(arg, pools=pools)[0] == "/srv/b.txt"
+
+
+@pytest.mark.parametrize("content", ["Staged changes:\nnone", "iVBORw0KGgo=", "QUJD" * 200])
+def test_what_a_file_holds_names_nothing(content):
+    arg = argument(name="branch_id", declared={"type": "string"})
+    assert content not in plain(arg, pools=pools_of({"things": [content]}), count=40)

@@ -184,12 +184,13 @@ def subject(clause: str, names: Names) -> Mention | None:
 
 
 def blamed(clause: str, names: Names) -> str | None:
-    """The one argument whose sent value a clause quotes, or begins with."""
+    """The one argument whose sent value a clause quotes, as it is or at the end of a path, or begins with."""
     for match in re.finditer(
         r"(?<!\w)'([^'\n]{1,200})'(?!\w)|\"([^\"\n]{1,200})\"|`([^`\n]{1,200})`|‘([^’\n]{1,200})’|“([^”\n]{1,200})”",
         clause,
     ):
-        if argument := names.holding(next(group for group in match.groups() if group)):
+        said = next(group for group in match.groups() if group)
+        if argument := names.holding(said) or names.ending(said):
             return argument
     first = re.match(r"[^\s:,;]{1,80}", clause)
     if first and (argument := names.holding(first[0])):

@@ -55,9 +55,16 @@ _NO_VALUE = frozenset({
 _OF_FORMATS = frozenset({"date", "datetime", "email", "json", "text", "time", "uri", "url", "uuid"})
 """Words that ask for a format, and beside other words are values: `must be email or sms`."""
 _EXAMPLE = re.compile(
-    r"\b(?:such as|e\.g\.|eg\.?(?= )|for example|for instance|examples?(?= ?[:'\"])|like(?= ['\"`]))\s*[,:]?\s*",
+    r"(?<!['\"`‘“])\b(?:such as|e\.g\.|eg\.?(?= )|for example|for instance|examples?(?= ?[:'\"])|like(?= ['\"`]))"
+    r"\s*[,:]?\s*",
     re.IGNORECASE,
 )
+_WITHIN = re.compile(
+    r"\b(?:outside(?: of)?|not (?:in|within|under|inside|below)|must be (?:in|within|under|inside|below))\b"
+    r"[^'\"`/\n]{0,60}(?:'(/[^'\n]{1,400})'|\"(/[^\"\n]{1,400})\"|`(/[^`\n]{1,400})`|(/[^\s'\"`,;]{1,400}))",
+    re.IGNORECASE,
+)
+"""The folder in which a path must lie, and which is such a path itself."""
 _DEFAULT = re.compile(r"\bdefault(?:s| value)?(?:\s+(?:is|to|of|being))*\s*[:=]?\s*(?=['\"\w-])", re.IGNORECASE)
 
 
@@ -108,6 +115,8 @@ def read_quoted(text: str, given: Json) -> list[Hint]:
     """Values that a clause quotes as good, or as the one used where none is given. `given`: the one refused."""
     multiple = read_multiple(text)
     hints = [Hint(kind="example", values=(multiple, 2 * multiple))] if multiple else []
+    if (folder := folder_wanted(text)) and folder != given:
+        hints.append(Hint(kind="example", values=(folder,)))
     for words, kind in ((_EXAMPLE, "example"), (_DEFAULT, "default")):
         if match := words.search(text):
             listing = read_list(text, match.end())
@@ -116,6 +125,12 @@ def read_quoted(text: str, given: Json) -> list[Hint]:
             if values:
                 hints.append(Hint(kind="example" if kind == "example" else "default", values=values))
     return hints
+
+
+def folder_wanted(text: str) -> str:
+    """The folder outside of which a clause says that a path lies; empty where it names none."""
+    found = [next(group for group in place.groups() if group).rstrip(".") for place in _WITHIN.finditer(text)]
+    return found[-1] if found else ""  # `outside …: /etc not in /srv`
 
 
 def _concrete(value: Json, quoted: bool, kind: str) -> bool:

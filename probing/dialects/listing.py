@@ -96,6 +96,9 @@ def _row(text: str, position: int, *, spaces: bool) -> Listing:
         separator = _SEPARATOR.match(text, position)
         if separator is None or separator.end() >= len(text) or not separator[0].strip():
             break
+        # Behind a quotation mark a slash begins a path: 'x' and not /srv, in wrongly paired marks at the least.
+        if marked is not None and separator[0] == "/" and text[separator.end()] not in _QUOTES:
+            break
         if "…" in separator[0] or _MORE.match(text, separator.end()):
             whole = False
             break

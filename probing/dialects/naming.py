@@ -42,8 +42,9 @@ class Names:
         self.arguments = tuple(dict.fromkeys(self._exact.values()))
         self._by_value: dict[str, set[str]] = {}
         for argument, value in sent.items():
-            if value is not None and not isinstance(value, dict | list):
-                self._by_value.setdefault(text_of(value), set()).add(argument)
+            for part in value if isinstance(value, list) else [value]:
+                if part is not None and not isinstance(part, dict | list):
+                    self._by_value.setdefault(text_of(part), set()).add(argument)
 
     def known(self, spelled: str) -> str | None:
         """The argument of this name, whatever its case and its hyphens; `None` where two would fit."""
@@ -72,6 +73,18 @@ class Names:
         """The one argument that was sent with this value."""
         found = self._by_value.get(text, ())
         return next(iter(found)) if len(found) == 1 else None
+
+    def ending(self, path: str) -> str | None:
+        """The one argument whose value a path ends with: `a` of `/srv/a`, where a service shows the path in full."""
+        if not path.startswith("/"):
+            return None
+        told = {
+            argument
+            for text, arguments in self._by_value.items()
+            if (tail := text.removeprefix("./").strip("/")) and path.endswith(f"/{tail}")
+            for argument in arguments
+        }
+        return next(iter(told)) if len(told) == 1 else None
 
     def about(self, noun: str) -> str | None:
         """The one argument whose name has this word: `token` → `session_token`."""

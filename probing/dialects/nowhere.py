@@ -9,7 +9,7 @@ from probing.dialects.naming import Names
 
 _GONE = re.compile(
     r"(?<!should )(?<!must )(?:\bnot found\b|\bnot be found\b|\b(?:does|do|did)(?: not|n't) (?:exist"
-    r"|match any)|\bno such\b|\bnot exist\b|\bdoesn't exist\b|\b(?:could|can)(?:not|n't| not) find\b"
+    r"|match any|resolve)|\bno such\b|\bnot exist\b|\bdoesn't exist\b|\b(?:could|can)(?:not|n't| not) find\b"
     r"|\bunable to (?:find|locate)\b|\bno longer exists\b|\bnot a known\b"
     r"|^(?:there is |there are )?(?:no|unknown|nonexistent|non-existent|unrecogni[sz]ed)\s+(?!value\b|argument"
     r"|param|field)[\w ]{1,40}?\s*(?:with \w+ |named |called |for |=|:)?\s*['\"`]|\bnothing found\b"

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from probing.dialects.clauses import Mention, blamed, clauses, mentions, subject
+from probing.dialects.errno import read_errno
 from probing.dialects.listing import read_list
 from probing.dialects.missing import lacks_inside, read_missing, received_nothing
 from probing.dialects.naming import Names
@@ -23,7 +24,8 @@ _FAULT = re.compile(
         r"\b(?:invalid|not valid|not a valid|not a multiple|not divisible|not appear|isn't valid|illegal|malformed"
         r"|wrong|expired|incorrect|unacceptable"
         r"|not allowed|not permitted|out of range|unsupported|not supported|unparsable|not parse|unable to parse"
-        r"|must|should|unrecogni[sz]ed|not accepted|be parsed|be converted|failed|too (?:long|short|large|small"
+        r"|outside|denied|must|should|unrecogni[sz]ed|not accepted|be parsed|be converted|failed"
+        r"|too (?:long|short|large|small"
         r"|big|high|low|many|few)|bad)\b"
     ),
     re.IGNORECASE,
@@ -96,6 +98,8 @@ def _read_clause(
     telling = [hint for hint in found if hint.kind not in ("example", "default", "source")]
     if not telling and about and names.known(about) and (not found or names.sent.get(about) is not None):
         found += _at_least(clause, about, names, fixed=fixed)
+    if not found:
+        found = read_errno(clause, names)
     return found, about
 
 

@@ -17,7 +17,9 @@ from probing.effects.known import Effects
 from probing.facts import ToolFacts
 from probing.infer import Inference
 from probing.links import ObservedLink
+from probing.pools.place import scalars
 from probing.sample import Sample
+from probing.shape import text_of
 from probing.teacher.instance import Instance
 from probing.teacher.words import Words
 from protocols.jsontypes import JsonObject
@@ -45,7 +47,7 @@ def document(
     telling = Telling(facts, keep_values=keep_values)
     inference = Inference(known=protocol.output_schema)
     for sample in facts.done:
-        inference.add(sample.response)
+        inference.add(sample.response, sent=_texts_sent(sample))
     output = protocol.output_schema
     if facts.done:
         output = telling.schema(inference.schema(), declared=protocol.output_schema)
@@ -64,6 +66,11 @@ def document(
         verified_by=protocol.verified_by or (effects.verified_by if effects else None),
         evidence=_evidence(protocol, facts, inference),
     )
+
+
+def _texts_sent(sample: Sample) -> frozenset[str]:
+    """The scalars of a call's arguments, as texts."""
+    return frozenset(text_of(part) for given in sample.arguments.values() for part in scalars(given.value))
 
 
 def _evidence(protocol: ToolProtocol, facts: ToolFacts, inference: Inference) -> Evidence:

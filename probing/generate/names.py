@@ -64,7 +64,7 @@ _BY_NAME: dict[str, tuple[Json, ...]] = {
     "recipient receiver to": ("user@example.com", "john"),
     "region state province": ("CA", "California"),
     "repository repository_path": (".",),
-    "branch commit commit_sha ref revision sha": ("HEAD", "main", "master"),
+    "branch base_branch commit commit_sha ref refspec revision revspec rev sha tree_ish": ("HEAD", "main", "master"),
     "seed": (1,),
     "sort sort_by order_by": ("id", "name"),
     "stock symbol ticker": ("AAPL", "MSFT"),

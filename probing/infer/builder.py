@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from genson import SchemaBuilder
@@ -91,16 +92,19 @@ class Builder(_Strategies):
         super().__init__(schema_uri=None)
         self.known = known
         self.replies = 0
+        self.sent: dict[int, AbstractSet[str]] = {}
 
-    def add_object(self, response: Json) -> None:
-        """Note one more reply."""
+    def add_object(self, response: Json, sent: AbstractSet[str] = frozenset()) -> None:
+        """Note one more reply; `sent` are the texts that its call was given."""
         self.replies += 1
+        if sent:
+            self.sent[self.replies] = sent
         self._root_node.add_object(response, self.replies)
 
     def to_schema(self) -> dict[str, Any]:
         """The schema of a reply, with the definitions that it refers to."""
         known = Known.of(self.known, self.known) if self.known is not None and readable(self.known) else None
-        place = Place.root(known)
+        place = Place.root(known, self.sent)
         replies = [reply for strategy in self._root_node.evidence.values() for reply, _ in strategy.seen]
         if known is not None and described(known, replies) and place.writer.conform(known, replies):
             # Nothing more is permitted than what is known, and nothing less.

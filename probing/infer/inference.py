@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from probing.infer.builder import Builder
@@ -33,10 +34,10 @@ class Inference:
         """How many responses were added."""
         return len(self._responses)
 
-    def add(self, response: Json) -> None:
-        """Note one more response: any JSON value."""
+    def add(self, response: Json, sent: AbstractSet[str] = frozenset()) -> None:
+        """Note one more response: any JSON value. `sent` are the texts that its call was given: such keys are data."""
         self._responses.append(response)
-        self._builder.add_object(response)
+        self._builder.add_object(response, sent)
         self._schema = None
 
     def schema(self) -> dict[str, Any]:

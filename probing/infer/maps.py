@@ -38,6 +38,19 @@ def data_keys(children: Mapping[str, Any], objects: int, named: AbstractSet[str]
     return formed if count >= 2 and _alike(children[key] for key in formed) else frozenset()
 
 
+def asked_for(objects: Iterable[tuple[Any, int]], sent: Mapping[int, AbstractSet[str]]) -> frozenset[str]:
+    """The keys of objects that have no others than the texts which their call was given: `{"cpu": …}` for `cpu`.
+
+    `objects` are each with the number of their reply, `sent` the texts by these numbers; empty where one has others.
+    """
+    found: set[str] = set()
+    for value, reply in objects:
+        if not value.keys() <= sent.get(reply, frozenset()):
+            return frozenset()
+        found |= value.keys()
+    return frozenset(found)
+
+
 def names_of(keys: AbstractSet[str]) -> dict[str, Any] | None:
     """What can be said of the keys of a map with certainty, as `propertyNames`."""
     if len(keys) < _SURE_NAMES:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probing.infer.kinds import Union, union_of
 from probing.infer.known import kept
-from probing.infer.maps import data_keys, names_of
+from probing.infer.maps import asked_for, data_keys, names_of
 from probing.infer.place import Frame, Recursive
 from probing.infer.strategy import Seen, Strategy
 
@@ -71,7 +71,7 @@ class Object(Strategy):
         if known is not None and known.rest is not None:
             data = frozenset(children.keys() - named)
         else:
-            data = data_keys(children, len(objects), named)
+            data = data_keys(children, len(objects), named) or asked_for(objects, place.writer.sent) - named
         if not data and known is None and (union := union_of(objects, children)) is not None:
             kinds = [self._kind(union, values, kind, place) for values, kind in union.kinds]
             return {"oneOf": kinds if union.closed else [*kinds, _other_kinds(union)]}

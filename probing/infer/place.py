@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -93,9 +94,9 @@ class Place:
     frame: Frame | None = None
 
     @classmethod
-    def root(cls, known: Known | None) -> Place:
-        """The whole response."""
-        return cls(Writer(known), known=known)
+    def root(cls, known: Known | None, sent: Mapping[int, AbstractSet[str]] | None = None) -> Place:
+        """The whole response; `sent` are the texts that each reply's call was given."""
+        return cls(Writer(known, sent), known=known)
 
     @property
     def depth(self) -> int:

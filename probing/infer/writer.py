@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from probing.infer.known import Known, conform
@@ -19,7 +20,9 @@ _DOCUMENT = "document"
 class Writer:
     """Collects the definitions of one schema."""
 
-    def __init__(self, known: Known | None) -> None:
+    def __init__(self, known: Known | None, sent: Mapping[int, AbstractSet[str]] | None = None) -> None:
+        """`sent` are the texts that each reply's call was given, by the reply's number."""
+        self.sent: Mapping[int, AbstractSet[str]] = sent or {}
         self.root: JsonObject = {} if known is None else known.root
         self.defined: dict[str, Any] = {}
         self.restarts = 0

@@ -25,12 +25,14 @@ class Place:
 
     `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of
     the very call: then the tool yields nothing there that its caller does not know. `secret` where any was judged so.
+    `told`: they stood in the words of a text.
     """
 
     tool: str
     path: str
     name: Name
     argument: bool = False
+    told: bool = False
     values: dict[str, Value] = field(default_factory=dict)
     echoes: bool = True
     secret: bool = False

@@ -9,12 +9,12 @@ from itertools import islice, zip_longest
 
 from probing.facts import ArgumentFacts
 from probing.generate.names import named as named_values
-from probing.naming import EQUAL, NEAR, PAGING, TOLD, Name, argument_name, distance, said_of, words_of
+from probing.naming import EQUAL, NEAR, PAGING, TOLD, Name, argument_name, called, distance, said_of, words_of
 from probing.pools.dates import dates_for, is_date
 from probing.pools.place import Place, scalars
 from probing.pools.search import nouns_of, words_about, words_for
 from probing.sample import Value
-from probing.shape import alike, distinctive, is_id, text_of
+from probing.shape import alike, distinctive, is_content, is_id, text_of
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 
@@ -126,6 +126,7 @@ def ranked(
 def _groups(places: Iterable[Place], protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name) -> Iterator[_Group]:
     text = said_of(argument)
     sources = {words_of(hint.tool) for hint in argument.hints if hint.kind == "source"}
+    nouns = called(argument)
     good = list(good_values(argument))
     telling = [value for value in good if distinctive(value)]
     lookup = None if good or (named_values(argument.name) and not wanted.identifies) else _lookup(argument, wanted)
@@ -140,7 +141,7 @@ def _groups(places: Iterable[Place], protocol: ToolProtocol, argument: ArgumentF
     strangers: dict[str, _Group] = {}
     tried = sum(value.origin.kind == "response" for value in (*argument.refused, *argument.not_found))
     for place in places:
-        apart = _named(place, protocol, wanted, text, sources)
+        apart = _named(place, protocol, wanted, text, sources, nouns)
         # What is said beside an argument that is the id of one thing may well be about another.
         aside = apart is None or (apart > NEAR and wanted.of_another(place.name))
         groups = strangers if aside else named
@@ -168,9 +169,20 @@ def _texts(values: Iterable[Value]) -> Iterator[str]:
     return (text_of(value) for held in values for value in scalars(held.value))
 
 
-def _named(place: Place, protocol: ToolProtocol, wanted: Name, text: frozenset[str], sources: set[str]) -> float | None:
-    """How far a place's name is, or that of the tool that a reply calls the source of such values."""
+def _named(
+    place: Place,
+    protocol: ToolProtocol,
+    wanted: Name,
+    text: frozenset[str],
+    sources: set[str],
+    nouns: Sequence[str],
+) -> float | None:
+    """How far a place's name is: from the argument's, from the `nouns` that replies call its values, or that of the
+    tool that a reply calls their source.
+    """
     apart = distance(wanted, place.name, text)
+    if apart is None and any(distance(Name(noun, noun), place.name) in (EQUAL, NEAR) for noun in nouns):
+        apart = TOLD
     if apart is None and place.name.identifies and words_of(place.tool) in sources:
         apart = TOLD
     if apart is None and wanted.admits and place.secret and place.name.admits:
@@ -196,7 +208,7 @@ def good_values(argument: ArgumentFacts) -> Iterator[Json]:
 
 def _stranger(place: Place, telling: Sequence[Json], lookup: float | None) -> float | None:
     """How far a place is whose name says nothing: by values and their look; else by `lookup`, where it holds ids."""
-    if place.argument or place.name.own in PAGING:
+    if place.argument or place.told or place.name.own in PAGING or any(map(is_content, islice(_values_of(place), 3))):
         return None
     if telling:
         if any(text_of(value) in place.values for value in telling):
@@ -209,6 +221,10 @@ def _stranger(place: Place, telling: Sequence[Json], lookup: float | None) -> fl
     if place.name.identifies or place.path.endswith("[]"):
         return lookup
     return lookup + 0.5 if all(map(is_id, (held.value for held in islice(place.values.values(), 3)))) else None
+
+
+def _values_of(place: Place) -> Iterator[Json]:
+    return (held.value for held in place.values.values())
 
 
 def _lookup(argument: ArgumentFacts, wanted: Name) -> float:

@@ -7,6 +7,7 @@ only what this probing made; where there is no such thing, it is not called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 from probing.demands import needed
 from probing.discover import next_arguments, taught
@@ -20,6 +21,7 @@ from probing.gate.plan import reads
 from probing.sample import Sample, Value, call_key
 from probing.session import Session
 from probing.writes.back import as_before
+from probing.writes.given import lists, unseen
 from probing.writes.order import in_order
 from probing.writes.owned import identifying, owned
 from probing.writes.watch import WatchedRead, watched_reads
@@ -91,8 +93,12 @@ class Writes:
         facts = timeline.world[tool]
         if timeline.kinds[tool] == "end":
             return self._learn(tool, self._any, round)
-        if not identifying(facts.protocol):
+        if not identifying(facts.protocol) and not lists(facts.protocol):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
+        for read in unseen(facts, timeline):
+            with suppress(NotCalled):
+                self._call(read.tool, read.arguments, round, again=True)
+        timeline = self._timeline()
         if not made_here(facts) and next(owned(facts, timeline), None) is None:
             raise NotCalled(f"{tool} is not called: {_NOTHING_MADE}.", scope="tool")
         self._learn(tool, self._own, round)

@@ -10,6 +10,8 @@ from probing.effects.seen import Timeline, made_here
 from probing.effects.words import is_verb
 from probing.facts import ToolFacts, place_of
 from probing.sample import Origin, Sample, Value, call_key
+from probing.writes.given import given_things
+from probing.writes.shown import is_first, is_shown, is_unasked
 from protocols.jsontypes import Json
 from protocols.links import argument_key, field_key, singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -85,7 +87,7 @@ def owned(remover: ToolFacts, timeline: Timeline) -> Iterator[Owned]:
     """The things that this probing made and `remover` can take away, the latest first; those taken away are left out.
 
     A thing counts as made here when its id came first in the answer to our own write, or when a read showed that our
-    write added a record at the very address that `remover` takes.
+    write added a record at the very address that `remover` takes, or just what our write was given.
     """
     removes = timeline.kinds[remover.name] == "remove"
     made = [
@@ -108,6 +110,11 @@ def made_by(maker: ToolFacts, remover: ToolFacts, timeline: Timeline) -> Iterato
     if timeline.kinds[maker.name] not in ("create", "update"):
         return
     taken = handles(remover, maker) if maker.done and maker.name != remover.name else None
+    if taken is None and maker.done:
+        removes = timeline.kinds[remover.name] == "remove"
+        for one in given_things(remover, maker, timeline):
+            if is_first(one, timeline) and (is_shown if removes else is_unasked)(one, timeline):
+                yield Owned(tool=remover.name, arguments=one.arguments, made_by=one.made_by)
     for sample in made_here(maker) if taken else ():
         arguments = {argument: _value(sample, place) for argument, place in (taken or {}).items()}
         given = {argument: value for argument, value in arguments.items() if value is not None}

@@ -1,0 +1,64 @@
+"""Paths for what is about to be made, so that nothing that is there is written over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import basename, dirname, splitext
+
+from probing.effects.words import kind_of
+from probing.facts import ToolFacts
+from probing.fits import Fits
+from probing.naming import words_of
+from probing.pools import Pools
+from probing.sample import Origin, Value
+from protocols.links import snake
+from protocols.schema import types
+
+_PATHS = frozenset({"file", "file_name", "file_path", "filename", "filepath", "path"})
+_TARGETS = frozenset(
+    {"dest", "dest_path", "destination", "destination_path", "dst", "new_path", "target_path", "to_path"}
+)
+_FILE_WORDS = frozenset({"document", "file", "files", "text"})
+_PLACES = frozenset({"dir", "directory", "file", "filename", "folder", "path", "repo_path", "repository_path", "root"})
+_STEM = "probed"
+_MOST = 100
+
+
+def fresh_path(tool: ToolFacts, argument: str, pools: Pools) -> Value | None:
+    """A path at which no answer showed anything, in a folder that is known; `None` where none is wanted.
+
+    Wanted is one for what a tool makes, or where it puts what it moves. Where such a path was sent once, others may be
+    tried.
+    """
+    kind = kind_of(tool.protocol)[0]
+    name = snake(argument)
+    makes = kind == "create" and name in _PATHS
+    if not (makes or (kind in ("create", "update") and name in _TARGETS)):
+        return None
+    if {"array", "object"} & set(types(tool.protocol.parameters.get(argument, {}))):
+        return None
+    sent = [s.plain.get(argument) for s in tool.samples]
+    if any(isinstance(value, str) and basename(value).startswith(_STEM) for value in sent):
+        return None
+    ending = ".txt" if _FILE_WORDS & set(snake(tool.name).split("_")) or "file" in name else ""
+    folder = next(_folders(pools), "")
+    numbered = (f"{_STEM}-{number}{ending}" if number > 1 else f"{_STEM}{ending}" for number in range(1, _MOST))
+    base = next((one for one in numbered if not pools.mentions(one)), None)
+    if base is None:
+        return None
+    path = f"{folder}/{base}" if folder else base
+    fits = argument not in tool.arguments or Fits(tool, tool.arguments[argument]).allows(path)
+    return Value(path, Origin(kind="generated")) if fits else None
+
+
+def _folders(pools: Pools) -> Iterator[str]:
+    """Folders that tools took, the outermost first; of a file, the one that it is in."""
+    taken = [
+        held.value
+        for place in pools.taken
+        if words_of(place.name.own) in _PLACES
+        for held in place.values.values()
+        if isinstance(held.value, str) and held.value.startswith("/")
+    ]
+    folders = {dirname(path) if splitext(path)[1] else path.rstrip("/") for path in taken}
+    yield from sorted((folder for folder in folders if folder), key=lambda folder: (len(folder), folder))

@@ -1,0 +1,253 @@
+"""Things known by what they were made with: names, records and paths. What was there before stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.effects.seen import Timeline
+from probing.gate.caller import Caller
+from probing.log import Log
+from probing.probe import probe
+from probing.probed import Probed
+from probing.settings import ProbeSettings
+from probing.writes.owned import left_behind
+from protocols.errors import ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import Annotations, McpBinding, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+
+
+def record(**fields: Any) -> JsonObject:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def several(**fields: Any) -> JsonObject:
+    return {"type": "array", "items": record(**fields)}
+
+
+class Server:
+    """Tools as an MCP server has them: argument schemas, a hint that some only read, errors in words."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, JsonObject]] = []
+        self.tools: list[Tool] = []
+
+    def add(self, name: str, answer: Callable[..., Json], *, reads: bool = False, **arguments: Any) -> None:
+        protocol = ToolProtocol(
+            name=name,
+            input_schema={"type": "object", "properties": arguments, "required": list(arguments)},
+            annotations=Annotations(read_only=reads),
+            binding=McpBinding(server="fake", tool=name),
+        )
+
+        def call(given: Mapping[str, Any]) -> Json:
+            self.calls.append((name, dict(given)))
+            return answer(**given)
+
+        self.tools.append(Tool(protocol=protocol, call=call))
+
+    def probed(self, folder: Path, **settings: Any) -> Probed:
+        chosen = ProbeSettings(requests_per_second=None, allow_writes=True, **settings)
+        toolbox = Toolbox(self.tools)
+        with Log(folder) as log:
+            caller = Caller(toolbox, log, chosen, sleep=lambda _: None)
+            return probe(toolbox, log, settings=chosen, caller=caller)
+
+    def given_to(self, tool: str) -> list[JsonObject]:
+        return [arguments for name, arguments in self.calls if name == tool]
+
+
+def fail(words: str) -> ToolError:
+    return ToolError(None, words, outcome="refused", answer=words)
+
+
+class Graph(Server):
+    """People and who knows whom. A person who is there already is left as they are, and the call is done."""
+
+    def __init__(self, *people: str, readable: bool = True, echo: bool = True) -> None:
+        super().__init__()
+        self.people = {name: {"name": name, "kind": "person", "notes": ["old"]} for name in people}
+        self.ties: list[JsonObject] = [{"from": "Ann", "to": "Ben", "tie": "knows"}] if people else []
+        self.echo = echo
+        if readable:
+            self.add("read_graph", self.read, reads=True)
+        self.add("delete_persons", self.delete_persons, personNames=TEXTS)
+        self.add("delete_ties", self.delete_ties, ties=several(**{"from": TEXT, "to": TEXT, "tie": TEXT}))
+        self.add("delete_notes", self.delete_notes, deletions=several(personName=TEXT, notes=TEXTS))
+        self.add("create_persons", self.create_persons, persons=several(name=TEXT, kind=TEXT, notes=TEXTS))
+        self.add("create_ties", self.create_ties, ties=several(**{"from": TEXT, "to": TEXT, "tie": TEXT}))
+        self.add("add_notes", self.add_notes, notes=several(personName=TEXT, contents=TEXTS))
+
+    def read(self) -> Json:
+        return {"persons": [dict(one) for one in self.people.values()], "ties": list(self.ties)}
+
+    def create_persons(self, persons: list[Any]) -> Json:
+        new = [one for one in persons if one["name"] not in self.people]
+        self.people |= {one["name"]: {**one, "notes": list(one["notes"])} for one in new}
+        return {"persons": persons if self.echo else new}
+
+    def create_ties(self, ties: list[Any]) -> Json:
+        self.ties += [tie for tie in ties if tie not in self.ties]
+        return {"ties": ties}
+
+    def add_notes(self, notes: list[Any]) -> Json:
+        for one in notes:
+            if one["personName"] not in self.people:
+                raise fail(f"there is no person '{one['personName']}'")
+            self.people[one["personName"]]["notes"] += one["contents"]
+        return {"results": notes}
+
+    def delete_persons(self, personNames: list[str]) -> Json:  # noqa: N803 - the server's own name
+        for name in personNames:
+            self.people.pop(name, None)
+        return {"success": True}
+
+    def delete_ties(self, ties: list[Any]) -> Json:
+        self.ties = [tie for tie in self.ties if tie not in ties]
+        return {"success": True}
+
+    def delete_notes(self, deletions: list[Any]) -> Json:
+        for one in deletions:
+            person = self.people.get(one["personName"], {"notes": []})
+            person["notes"] = [note for note in person["notes"] if note not in one["notes"]]
+        return {"success": True}
+
+
+def documented(probed: Probed) -> set[str]:
+    return {name for name, facts in probed.facts.items() if facts.fruitful}
+
+
+def test_lists_of_names_and_of_records_say_what_was_made(tmp_path: Path) -> None:
+    graph = Graph()
+    probed = graph.probed(tmp_path)
+    assert documented(probed) == set(probed.facts)
+    assert graph.people == {}
+    assert graph.ties == []
+    assert left_behind(Timeline(probed.facts)) == []
+    made = graph.given_to("create_persons")[0]["persons"][0]
+    assert graph.given_to("delete_persons")[0] == {"personNames": [made["name"]]}
+    assert graph.given_to("delete_ties")[0] == graph.given_to("create_ties")[0]
+    added = graph.given_to("add_notes")[0]["notes"][0]
+    assert {"personName": added["personName"], "notes": added["contents"]} in [
+        deletion for call in graph.given_to("delete_notes") for deletion in call["deletions"]
+    ]
+
+
+@pytest.mark.parametrize("people", [("Ann", "Ben"), ("test", "Ann", "Ben"), ("test", "a", "example", "hello", "Ann")])
+def test_what_was_there_stays(tmp_path: Path, people: tuple[str, ...]) -> None:
+    graph = Graph(*people)
+    graph.probed(tmp_path)
+    assert set(people) <= graph.people.keys()
+    assert all("old" in graph.people[name]["notes"] for name in people)
+    assert {"from": "Ann", "to": "Ben", "tie": "knows"} in graph.ties
+
+
+def test_without_a_read_that_shows_it_nothing_is_taken_away(tmp_path: Path) -> None:
+    graph = Graph(readable=False)
+    probed = graph.probed(tmp_path)
+    for tool in ("delete_persons", "delete_ties", "delete_notes"):
+        assert graph.given_to(tool) == []
+        assert "made nothing" in probed.stopped[tool]
+
+
+class Files(Server):
+    """Files in a folder, of which answers show names alone."""
+
+    ROOT = "/srv/data"
+
+    def __init__(self, *, writable: bool = True) -> None:
+        super().__init__()
+        self.files = {"a.txt": "one", "b.txt": "two"}
+        self.lost: list[str] = []
+        path = {**TEXT, "examples": [self.ROOT]}
+        self.add("list_folder", self.list, reads=True, path=path)
+        self.add("read_file", self.read, reads=True, path={**TEXT, "examples": [self.ROOT, f"{self.ROOT}/a.txt"]})
+        self.add("move_file", self.move, source=TEXT, destination=TEXT)
+        if writable:
+            self.add("write_file", self.write, path=TEXT, content=TEXT)
+        self.add("delete_file", self.delete, path=TEXT)
+
+    def _name(self, path: str) -> str:
+        full = path if path.startswith("/") else f"{self.ROOT}/{path}"
+        if full != self.ROOT and not full.startswith(f"{self.ROOT}/"):
+            raise fail(f"Access denied - path outside allowed directories: {path} not in {self.ROOT}")
+        return full.removeprefix(self.ROOT).strip("/")
+
+    def _file(self, path: str, doing: str) -> str:
+        name = self._name(path)
+        if not name:
+            raise fail("EISDIR: illegal operation on a directory, read")
+        if name not in self.files:
+            raise fail(f"ENOENT: no such file or directory, {doing} '{self.ROOT}/{name}'")
+        return name
+
+    def list(self, path: str) -> Json:
+        if self._name(path):
+            raise fail(f"ENOTDIR: not a directory, scandir '{self.ROOT}/{self._name(path)}'")
+        return {"content": "\n".join(f"[FILE] {self.ROOT}/{name}" for name in self.files)}
+
+    def read(self, path: str) -> Json:
+        return {"content": self.files[self._file(path, "open")]}
+
+    def write(self, path: str, content: str) -> Json:
+        name = self._name(path)
+        if not name:
+            raise fail("EISDIR: illegal operation on a directory, open")
+        if name in ("a.txt", "b.txt"):
+            self.lost.append(name)
+        self.files[name] = content
+        return {"content": f"wrote {path}"}
+
+    def move(self, source: str, destination: str) -> Json:
+        name, to = self._file(source, "rename"), self._name(destination)
+        if to in self.files or not to:
+            raise fail(f"Destination already exists: {self.ROOT}/{to}")
+        self.files[to] = self.files.pop(name)
+        return {"content": f"moved {source} to {destination}"}
+
+    def delete(self, path: str) -> Json:
+        name = self._file(path, "unlink")
+        return {"content": f"deleted {name} of {len(self.files.pop(name))} characters"}
+
+
+def test_files_are_made_beside_those_that_are_there(tmp_path: Path) -> None:
+    files = Files()
+    probed = files.probed(tmp_path)
+    assert {"write_file", "move_file", "read_file", "list_folder"} <= documented(probed)
+    assert files.lost == []
+    assert (files.files["a.txt"], files.files["b.txt"]) == ("one", "two")
+
+
+def test_a_file_is_deleted_only_if_it_was_made_here(tmp_path: Path) -> None:
+    files = Files()
+    files.probed(tmp_path)
+    deleted = {call["path"].rpartition("/")[2] for call in files.given_to("delete_file")}
+    assert deleted
+    assert files.files == {"a.txt": "one", "b.txt": "two"}
+
+
+def test_what_was_only_moved_here_is_not_deleted(tmp_path: Path) -> None:
+    files = Files(writable=False)
+    files.probed(tmp_path)
+    assert sorted(files.files.values()) == ["one", "two"]
+    assert files.given_to("delete_file") == []
+
+
+def test_the_folder_that_a_refusal_names_is_taken(tmp_path: Path) -> None:
+    server = Server()
+
+    def status(repo_path: str) -> Json:
+        if repo_path != "/srv/repo":
+            raise fail(f"Repository path '{repo_path}' is outside the allowed repository '/srv/repo'")
+        return {"branch": "main", "clean": True}
+
+    server.add("status", status, reads=True, repo_path=TEXT)
+    assert documented(server.probed(tmp_path)) == {"status"}
+    assert len(server.given_to("status")) < 10
