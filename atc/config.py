@@ -71,8 +71,9 @@ class Config:
     """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
     retrieval: str = AUTO
     """How tools are found where not all of them fit the prompt: a method of `atc tools search --method`."""
-    embedder: str = "minilm"
-    """What turns tools and queries into vectors: `minilm`, another of `atc models list`, or `openai:NAME`."""
+    embedder: str = "minilm+paraphrase"
+    """What turns tools and queries into vectors: two small models side by side, another of `atc models list` (`minilm`
+    is a third of the size), or `openai:NAME`."""
     index: Path | None = None
     """Folder that keeps what search needs of the tools; None: one in the cache, by their sources."""
     sandbox: str = AUTO

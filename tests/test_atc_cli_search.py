@@ -80,7 +80,7 @@ def test_without_vectors_auto_searches_by_words(run):
 def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     result = run("search", "zymurgy", "--method", "bm25")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "None of the 3 tools fits 'zymurgy'; --any shows the nearest, 'atc tools list' shows all." in result.stderr
+    assert "None of the 3 tools fits 'zymurgy'; --any shows the nearest, 'atc tools list' all." in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ class Words(BagOfWords):
 def kept():
     with Expansions() as expansions:
         for document in TOOLS:
-            for number, query in enumerate(WRITTEN.get(document.name, ())):
+            for number, query in enumerate(WRITTEN.get(document.name, [f"somebody {document.description}"])):
                 expansions.keep(document, [query], kind="queries", prompt="1", model="m", sample=number)
         yield expansions
 
@@ -82,6 +82,14 @@ def test_without_expansions_documents_and_words_remain():
         assert found(blend, "Accommodation", 1) == ["lodging"]
 
 
+def test_what_was_written_about_few_tools_is_not_used_since_it_would_hide_the_others(kept):
+    many = [*TOOLS, *[ToolDocument(name=f"new_{number}", description=f"parcel {number}") for number in range(9)]]
+    index = ToolIndex.build(many, embedder=Words())
+    with Expansions() as nothing:
+        plain = Signals.build(index, index.dense, nothing)
+    assert np.array_equal(Signals.build(index, index.dense, kept).scores(["a bed"]), plain.scores(["a bed"]))
+
+
 def test_the_same_index_gives_the_same_scores(kept):
     index = ToolIndex.build(TOOLS, embedder=Words())
     one, other = (Signals.build(index, index.dense, kept) for _ in range(2))
@@ -113,14 +121,13 @@ def test_many_documents_are_searched_among_the_best_of_each_view(kept, monkeypat
     assert set(found(blend, "counts eel in Cairo. Then find some accommodation for us.", 2)) == {"tool_4", "lodging"}
 
 
-def test_a_document_that_comes_up_for_everything_is_held_back(kept):
-    hub = ToolDocument(
-        name="helper",
-        description="Rain tomorrow, sunny outside, sunglasses; a room, a bed, sleep, a cab, somebody, pick.",
-    )
-    index = ToolIndex.build([*TOOLS, hub], embedder=Words())
+def test_a_document_that_comes_up_more_than_its_share_is_held_back(kept):
+    index = ToolIndex.build(TOOLS, embedder=Words())
     signals = Signals.build(index, index.dense, kept)
-    assert list(signals.names)[int(np.argmax(signals.prior))] == "helper"
+    for name, asked in (("meteo", "will it rain"), ("tool_4", "counts eel in Cairo")):
+        often = signals.popularity([asked] * 50, signals.embed([asked] * 50))
+        assert list(signals.names)[int(np.argmax(often))] == name
+        assert often.min() < 0 < often.max()
 
 
 def test_a_mixture_of_one_view_keeps_its_order_and_of_several_adds_the_best_request():

@@ -19,7 +19,7 @@ from atc.retrieve import embedders, needs  # noqa: E402
 from atc.retrieve.base import RetrievalUnavailable  # noqa: E402
 from atc.retrieve.embedders.onnx import OnnxEmbedder  # noqa: E402
 from atc.retrieve.embedders.openai import OpenAIEmbedder  # noqa: E402
-from atc.retrieve.embedders.table import MINILM, MODELS, EmbeddingModel, Mix  # noqa: E402
+from atc.retrieve.embedders.table import MODELS, EmbeddingModel, Mix  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 from tests import tiny_onnx  # noqa: E402
 
@@ -191,7 +191,7 @@ def test_a_name_gives_back_the_embedder_that_has_it(monkeypatch, tmp_path):
         "openai:owner/m@latest",
     ]:
         assert embedders.choose(name, folder=tmp_path).name == name
-    assert embedders.choose().name == MINILM.name == embedders.DEFAULT
+    assert embedders.choose().name == "minilm+paraphrase" == embedders.DEFAULT
     shorter = embedders.choose("openai:m@256")
     assert isinstance(shorter, OpenAIEmbedder)
     assert shorter.dimensions == 256

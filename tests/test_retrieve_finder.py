@@ -121,13 +121,13 @@ def test_of_two_producers_the_one_that_fits_the_query_comes_first():
 
 def test_a_producer_that_fits_better_itself_stands_for_its_own_sake():
     found = with_producers([Hit("list_departures", 1.0), Hit("get_plane", 0.5)], BOX, k=2)
-    assert [(hit.tool, hit.why) for hit in found][0] == ("list_departures", "")
+    assert (found[0].tool, found[0].why) == ("list_departures", "")
 
 
 def test_where_nothing_fits_nothing_comes_and_the_nearest_is_told():
     found = finder("get_weather", fits=lambda query, found: False).search("bake a cake", k=3)
     assert found.hits == ()
-    assert found.transcript == ("looked", "nothing fits: get_weather is the nearest, and not near enough")
+    assert found.transcript == ("looked", "nothing fits: get_weather is nearest, and not near enough")
 
 
 def test_a_named_tool_fits_whatever_the_threshold_says():

@@ -64,7 +64,7 @@ _DIR = click.Path(path_type=Path, file_okay=False)
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What queries are drawn by.")
 @model_option
 @click.option("--planner-model", metavar="NAME", help="ToolQP's trained planner. Default: --model is prompted to plan.")
-@click.option("--embedder", default="minilm", show_default=True, metavar="NAME", help="The embedding model.")
+@click.option("--embedder", default="minilm+paraphrase", show_default=True, metavar="NAME", help="The embedding model.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 256),

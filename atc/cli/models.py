@@ -44,21 +44,23 @@ def list_(*, as_json: bool) -> None:
         print_columns((("* " if used else "  ") + name, state, where) for name, state, where, used in rows)
 
 
-@models.command(epilog="Example: atc models pull minilm")
+@models.command(epilog="Example: atc models pull search")
 @click.argument("name", default="local")
 @json_option
 def pull(name: str, *, as_json: bool) -> None:
     """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
 
-    NAME is 'local', the embedded model (the default), or an embedding model of 'atc models list'.
+    NAME is 'local', the embedded model (the default), 'search', what search goes by, or an embedding model of 'atc
+    models list'.
     """
     from atc.models.fetch import fetch
     from atc.retrieve import embedders
 
     config = load_config()[0]
     folder = config.cache_dir / "models"
+    name = config.embedder if name == "search" else name
     if name != "local" and name not in embedders.MODELS:
-        known = ", ".join(["local", *embedders.MODELS])
+        known = ", ".join(["local", "search", *embedders.MODELS])
         raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
     with _download_bar() as progress:
         if name == "local":

@@ -36,7 +36,9 @@ Examples:
 """
 
 _embedder_option = click.option(
-    "--embedder", metavar="NAME", help="What turns texts into vectors: minilm (default), or openai:NAME."
+    "--embedder",
+    metavar="NAME",
+    help="What turns texts into vectors: an embedding model of 'atc models list', or openai:NAME.",
 )
 _index_option = click.option(
     "--index",
@@ -95,7 +97,8 @@ def search(
             return
         print_columns((f"{hit.score:.2f}", hit.tool, _said(hit, toolbox)) for hit in found.hits)
         if not found.hits:
-            say(f"None of the {len(toolbox)} tools fits {text!r}; --any shows the nearest, 'atc tools list' shows all.")
+            near = next((f" ({line})" for line in found.transcript if line.startswith("nothing fits")), "")
+            say(f"None of the {len(toolbox)} tools fits {text!r}{near}; --any shows the nearest, 'atc tools list' all.")
         if explain:
             print_text("\n".join(["", *_how(found, how, seconds)]))
 

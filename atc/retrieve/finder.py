@@ -40,7 +40,7 @@ class Finder:
         others = [hit for hit in found.hits if hit.tool not in named]
         notes = list(found.transcript)
         if others and not named and self.fits is not None and not self.fits(query, found):
-            notes.append(f"nothing fits: {others[0].tool} is the nearest, and not near enough")
+            notes.append(f"nothing fits: {others[0].tool} is nearest, and not near enough")
             others = []
         scores = [hit.score for hit in found.hits] or [0.0]
         above = max(scores) + max(max(scores) - min(scores), 1.0)

@@ -87,30 +87,36 @@ class Signals:
                 (expanded_lexical(documents, expansions, kinds=kinds), WORDS),
             ],
         )
-        return replace(plain, prior=0.5 * plain.popularity(_bank(texts)))
+        bank = _spread(len(texts))
+        return replace(plain, prior=0.5 * plain.popularity([texts[place] for place in bank], queries[bank]))
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
         """In deviations from a view's mean, shape (views, documents or positions)."""
-        texts = self.embed(views)
+        found = self._added(views, self.embed(views))
+        return found if positions is None else found[:, positions]
+
+    def _added(self, views: Sequence[View], vectors: Floats) -> Floats:
+        """The scores of views whose embeddings are known."""
         total = np.zeros((len(views), len(self.names)), np.float32)
         for weights, biases, share in self.linear:
-            total += share * zscores(texts @ weights.T + biases)
+            total += share * zscores(vectors @ weights.T + biases)
         for ranker, share in self.lexical:
             total += share * zscores(ranker.scores(views))
         found: Floats = zscores(total) - self.prior
-        return found if positions is None else found[:, positions]
+        return found
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
         """For each view the `n` best documents."""
         return [best(row, self.names, n=n) for row in self.scores(views)]
 
-    def popularity(self, bank: Sequence[str]) -> Floats:
+    def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
         """Of each document, how much more often than the others it is what a query of the `bank` finds, in the unit of
-        scores; 0 without a bank.
+        scores; 0 without a bank. `vectors` are the bank's embeddings.
         """
         mass = np.zeros(len(self.names), np.float64)
         for start in range(0, len(bank), _BLOCK):
-            mass += softmax(self.scores(bank[start : start + _BLOCK])).sum(axis=0)
+            part = slice(start, start + _BLOCK)
+            mass += softmax(self._added(bank[part], vectors[part])).sum(axis=0)
         share = (mass + 1) * len(self.names) / (len(bank) + len(self.names))  # 1 for who comes up as often as is fair
         result: Floats = (np.log(share) / SHARPNESS).astype(np.float32)
         return result
@@ -123,6 +129,6 @@ def softmax(scores: Floats) -> Floats:
     return result
 
 
-def _bank(texts: Sequence[str]) -> list[str]:
-    """Few enough of the synthetic queries, spread evenly over the documents."""
-    return [texts[place] for place in np.unique(np.linspace(0, len(texts) - 1, num=min(len(texts), _BANK)).astype(int))]
+def _spread(count: int) -> Positions:
+    """Few enough places of `count`, spread evenly."""
+    return np.unique(np.linspace(0, count - 1, num=min(count, _BANK)).astype(np.int64))

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.embed import Embedder
-from atc.retrieve.embedders.table import MINILM, MODELS, PACKAGES, Mix
+from atc.retrieve.embedders.table import BOTH, MODELS, PACKAGES, Mix
 from atc.retrieve.needs import missing, require
 
 __all__ = ["DEFAULT", "MODELS", "choose", "pull", "ready"]
 
-DEFAULT = MINILM.name
+DEFAULT = BOTH.name
 
 
 def choose(
