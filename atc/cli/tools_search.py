@@ -36,9 +36,7 @@ Examples:
 """
 
 _embedder_option = click.option(
-    "--embedder",
-    metavar="NAME",
-    help="What turns texts into vectors: an embedding model of 'atc models list', or openai:NAME.",
+    "--embedder", metavar="NAME", help="What makes vectors: an embedding model of 'atc models list', or openai:NAME."
 )
 _index_option = click.option(
     "--index",
@@ -163,16 +161,24 @@ def _explained(hits: list[dict[str, Any]], found: Retrieval, method: str, second
 @_embedder_option
 @click.option("--words-only", is_flag=True, help="No vectors: search by words alone.")
 @click.option("--expand", is_flag=True, help="Let the model write questions that each tool answers (Re-Invoke).")
+@click.option(
+    "--queries",
+    type=click.IntRange(1, 50),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Of --expand: questions a tool.",
+)
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Asked at once.")
 @model_option
 @tools_option
 @servers_options
 @json_option
-def index(*, words_only: bool, expand: bool, workers: int, as_json: bool, **flags: Any) -> None:
+def index(*, words_only: bool, expand: bool, queries: int, workers: int, as_json: bool, **flags: Any) -> None:
     """Prepare searching: words, vectors and, with --expand, questions that the model thinks of.
 
     Only what has changed is read again; questions that were kept are not asked for again, and a fetch or a model that
-    fails loses nothing. About ten seconds a tool with the embedded model.
+    fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain for a third of it.
     """
     from atc.retrieve.methods import open_index
 
@@ -181,7 +187,7 @@ def index(*, words_only: bool, expand: bool, workers: int, as_json: bool, **flag
         began = time.monotonic()
         with bar("Reading tools", total=len(toolbox)) as watch:
             made = open_index(toolbox, config, method="bm25" if words_only else "hybrid", watch=watch, talk=say)
-        asked = _expand(made, toolbox, config, workers) if expand else 0
+        asked = _expand(made, toolbox, config, queries, workers) if expand else 0
         report = _report(made, asked, time.monotonic() - began)
     if as_json:
         print_json(report)
@@ -192,7 +198,7 @@ def index(*, words_only: bool, expand: bool, workers: int, as_json: bool, **flag
         print_text(f"{report['tools']} tools: words{vectors}{questions}; {report['seconds']} s; kept in {place}")
 
 
-def _expand(made: ToolIndex, toolbox: Toolbox, config: Config, workers: int) -> int:
+def _expand(made: ToolIndex, toolbox: Toolbox, config: Config, queries: int, workers: int) -> int:
     """Asks for what questions are missing; how many calls that took."""
     from atc.retrieve.document import documents
     from atc.retrieve.expand import Expansions, expand_all
@@ -204,6 +210,7 @@ def _expand(made: ToolIndex, toolbox: Toolbox, config: Config, workers: int) -> 
                 documents(toolbox.values()),
                 expansions,
                 ask,
+                queries=queries,
                 workers=workers,
                 watch=lambda done, _: watch(done),
             ).model_calls
