@@ -178,7 +178,8 @@ def index(*, words_only: bool, expand: bool, queries: int, workers: int, as_json
     """Prepare searching: words, vectors and, with --expand, questions that the model thinks of.
 
     Only what has changed is read again; questions that were kept are not asked for again, and a fetch or a model that
-    fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain for a third of it.
+    fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain in a third of
+    that.
     """
     from atc.retrieve.methods import open_index
 
