@@ -10,6 +10,7 @@ from atc.retrieve.document import (
     json_text,
     read_document,
     returned,
+    vector_text,
     words_text,
 )
 from protocols.protocol import ToolProtocol
@@ -91,3 +92,13 @@ def test_a_digest_changes_with_anything_that_is_said():
     ]
     assert len({document.digest, *(other.digest for other in changed)}) == 6
     assert read_document(dump_document(document)).digest == document.digest
+
+
+def test_a_vector_takes_in_few_of_many_names():
+    many = ToolDocument(
+        name="x", parameters={f"a{n}": "" for n in range(20)}, returns=tuple(f"f{n}" for n in range(20))
+    )
+    text = json.loads(vector_text(many))
+    assert (text["parameters"], text["returns"]) == ([f"a{n}" for n in range(8)], [f"f{n}" for n in range(4)])
+    [document] = documents([TOOL])
+    assert vector_text(document) == json_text(document)

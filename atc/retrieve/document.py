@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -81,8 +81,20 @@ def words_text(document: ToolDocument) -> str:
     return "\n".join([document.category, document.collection, *about, *about, *document.parameters, *document.returns])
 
 
+_ARGUMENTS, _FIELDS = 8, 4
+"""Names that a vector takes in: more of them drown what the tool is for. Chosen on synthetic queries of RestBench,
+StableToolBench and LiveMCPBench (against all names: +.044, +.010 and -.003 nDCG@5).
+"""
+
+
+def vector_text(document: ToolDocument) -> str:
+    """The text that an embedding model reads: `json_text` with the first few arguments and response fields."""
+    arguments = dict(list(document.parameters.items())[:_ARGUMENTS])
+    return json_text(replace(document, parameters=arguments, returns=document.returns[:_FIELDS]))
+
+
 def json_text(document: ToolDocument) -> str:
-    """The text that an embedding model reads: the document as JSON, empty sections left out."""
+    """The document as JSON, empty sections left out: what a language model is shown."""
     sections: dict[str, Any] = {
         "category": document.category,
         "collection": document.collection,

@@ -11,7 +11,7 @@ import numpy as np
 from atc.retrieve.base import Ranked, Ranker, View
 from atc.retrieve.best import best
 from atc.retrieve.dense import Dense
-from atc.retrieve.document import ToolDocument, json_text, words_text
+from atc.retrieve.document import ToolDocument, vector_text, words_text
 from atc.retrieve.expand import QUERIES, Expansions
 from atc.retrieve.expand.vectors import embedded
 from atc.retrieve.lexical import Lexical
@@ -128,5 +128,5 @@ def round_trip(
 
 def _copies(document: ToolDocument, queries: Sequence[str], form: Form) -> list[str]:
     if not queries:
-        return [json_text(document)]
-    return list(queries) if form == "queries" else [f"{json_text(document)}\n{query}" for query in queries]
+        return [vector_text(document)]
+    return list(queries) if form == "queries" else [f"{vector_text(document)}\n{query}" for query in queries]

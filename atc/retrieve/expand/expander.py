@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from atc.retrieve.base import Ranker
-from atc.retrieve.document import ToolDocument, json_text
+from atc.retrieve.document import ToolDocument, vector_text
 from atc.retrieve.expand.keep import Expansions
 from atc.retrieve.expand.kinds import KINDS, Kind, names_tool, read_texts
 from atc.retrieve.rewrite.samples import fault
@@ -75,7 +75,7 @@ def neighbours(documents: Sequence[ToolDocument], ranker: Ranker, *, count: int 
     by_name = {document.name: document for document in documents}
 
     def near(document: ToolDocument) -> list[ToolDocument]:
-        (found,) = ranker.top([json_text(document)], n=count + 1)
+        (found,) = ranker.top([vector_text(document)], n=count + 1)
         names = [ranker.names[position] for position in found.positions.tolist()]
         return [by_name[name] for name in names if name != document.name and name in by_name][:count]
 

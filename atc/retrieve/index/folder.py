@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from atc.retrieve.base import RetrievalUnavailable
-from atc.retrieve.document import ToolDocument, json_text, words_text
+from atc.retrieve.document import ToolDocument, vector_text, words_text
 from atc.retrieve.index.segment import Segment
 from atc.retrieve.words import TOKENIZER, tokens
 from protocols.files import CannotWrite, cannot_write, write_whole
@@ -78,7 +78,7 @@ def fingerprint() -> str:
         required=("user_id",),
         returns=("tokens",),
     )
-    made = [TOKENIZER, words_text(probe), json_text(probe), *tokens(words_text(probe))]
+    made = [TOKENIZER, words_text(probe), vector_text(probe), *tokens(words_text(probe))]
     return hashlib.sha256(json.dumps(made).encode()).hexdigest()[:16]
 
 

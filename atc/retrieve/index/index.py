@@ -106,7 +106,7 @@ class ToolIndex:
 
     @property
     def dense(self) -> Dense | None:
-        """The ranker by meaning over `json_text`; None where the index was made without an embedder."""
+        """The ranker by meaning over `vector_text`; None where the index was made without an embedder."""
         return None if self._state.base.dense is None else LiveDense(self._now)
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atc.retrieve.base import RetrievalUnavailable
-from atc.retrieve.document import ToolDocument, dump_document, json_text, read_document, words_text
+from atc.retrieve.document import ToolDocument, dump_document, read_document, vector_text, words_text
 from atc.retrieve.embed import Embedder
 from atc.retrieve.index.vectors import VectorsWriter
 from atc.retrieve.lexical import Lexical
@@ -178,7 +178,7 @@ class _Collected:
         self._records.add(json.dumps(dump_document(document), separators=(",", ":")))
         self._digests += document.digest.encode("ascii").ljust(_DIGEST_BYTES)
         if self._vectors is not None:
-            self._vectors.add(document.digest, json_text(document))
+            self._vectors.add(document.digest, vector_text(document))
         self._tell(1)
         return tokens(words_text(document))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from atc.retrieve.base import Ranker
 from atc.retrieve.dense import Dense
-from atc.retrieve.document import ToolDocument, json_text
+from atc.retrieve.document import ToolDocument, vector_text
 from atc.retrieve.expand import QUERIES, Expansions
 from atc.retrieve.expanded import expanded_lexical
 
@@ -35,5 +35,5 @@ def d2q(
     """
     if embedder is None:
         return expanded_lexical(documents, expansions, queries=queries)
-    texts = ["\n".join([json_text(document), *expansions.texts(document, most=queries)]) for document in documents]
+    texts = ["\n".join([vector_text(document), *expansions.texts(document, most=queries)]) for document in documents]
     return Dense.build([document.name for document in documents], texts, embedder)
