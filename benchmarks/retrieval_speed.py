@@ -30,8 +30,8 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from atc.retrieve.document import ToolDocument, json_text  # noqa: E402
-from atc.retrieve.embedders import choose  # noqa: E402
+from atc.retrieve.document import ToolDocument, vector_text  # noqa: E402
+from atc.retrieve.embedders import DEFAULT, choose  # noqa: E402
 from atc.retrieve.fuse import Hybrid  # noqa: E402
 from atc.retrieve.index import ToolIndex  # noqa: E402
 from toolflow_bench.retrieval.data_toolflow import read_toolflow  # noqa: E402
@@ -82,19 +82,19 @@ def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument
 
 
 class Copies:
-    """MiniLM for originals and queries; a copy's vector is its original's with noise drawn by its number."""
+    """A model for originals and queries; a copy's vector is its original's with noise drawn by its number."""
 
-    def __init__(self, base: Sequence[ToolDocument], kept: Path) -> None:
-        self._real = choose()
+    def __init__(self, base: Sequence[ToolDocument], kept: Path, name: str) -> None:
+        self._real = choose(name)
         self.name, self.dimensions = f"{self._real.name} and copies", self._real.dimensions
         kept.mkdir(exist_ok=True)
         parts = []
         for start in range(0, len(base), PART):
             part = base[start : start + PART]
-            digest = hashlib.sha256("".join(document.digest for document in part).encode()).hexdigest()
+            digest = hashlib.sha256("".join([name, *(document.digest for document in part)]).encode()).hexdigest()
             path = kept / f"{digest[:16]}.npy"  # so that a run which was stopped goes on
             if not path.exists():
-                np.save(path, self._real.documents([json_text(document) for document in part]))
+                np.save(path, self._real.documents([vector_text(document) for document in part]))
             parts.append(np.load(path))
         self._vectors = np.concatenate(parts)
         self._rows = {document.name: row for row, document in enumerate(base)}
@@ -122,7 +122,7 @@ def build(args: argparse.Namespace) -> dict[str, Any]:
     """Build the index."""
     base = originals(args.data, min(args.real, args.tools))
     begun = time.monotonic()
-    embedder = Copies(base, args.folder / "originals")
+    embedder = Copies(base, args.folder / "originals", args.embedder)
     embedding = time.monotonic() - begun
     begun = time.monotonic()
     ToolIndex.build(documents(base, args.tools), folder=args.folder / "index", embedder=embedder)
@@ -140,7 +140,7 @@ def build(args: argparse.Namespace) -> dict[str, Any]:
 def search(args: argparse.Namespace) -> dict[str, Any]:
     """Open the index, ask it, and add a tool."""
     base = originals(args.data, min(args.real, args.tools))
-    embedder = Copies(base, args.folder / "originals")
+    embedder = Copies(base, args.folder / "originals", args.embedder)
     queries = asked(args.data, base)
     embedder.queries(queries[:2])
     before = memory()
@@ -204,7 +204,7 @@ def recall(index: ToolIndex, embedder: Copies, vectors: Any, base: Sequence[Tool
     everything = documents(base, count)
     while chunk := list(islice(everything, 20_000)):
         own = np.array([document.name for document in chunk], dtype=object)
-        found = vectors @ embedder.documents([json_text(document) for document in chunk]).T
+        found = vectors @ embedder.documents([vector_text(document) for document in chunk]).T
         names = np.concatenate([names, np.broadcast_to(own, found.shape)], axis=1)
         scores = np.concatenate([scores, found], axis=1)
         best = np.argsort(-scores, axis=1)[:, :10]
@@ -226,6 +226,7 @@ def main() -> None:
     parser.add_argument("--tools", type=int, default=1_000_000)
     parser.add_argument("--real", type=int, default=20_000)
     parser.add_argument("--data", action="append", default=[])
+    parser.add_argument("--embedder", default=DEFAULT)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--stage", choices=["build", "search"], help=argparse.SUPPRESS)
