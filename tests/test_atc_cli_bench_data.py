@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("bm25s")
 
-from atc.cli.bench_data import data
+from atc.cli.main import cli
 
 TOOLS = [
     {"id": "mailer", "name": "mailer", "description": "Sends a letter to an address"},
@@ -33,7 +33,7 @@ def run(tmp_path, monkeypatch):
     def invoke(*arguments, replies=()):
         (tmp_path / "model.json").write_text(json.dumps([json.dumps(reply) for reply in replies]))
         given = ["--data", "data.json", "--out", "out.jsonl", "--method", "bm25", "--model", "scripted:model.json"]
-        return CliRunner().invoke(data, ["toolqp", *given, "--candidates", "1", *arguments])
+        return CliRunner().invoke(cli, ["bench", "data", "toolqp", *given, "--candidates", "1", *arguments])
 
     return invoke
 

@@ -18,7 +18,7 @@ pytest.importorskip("Stemmer")
 
 import atc.cli.bench_retrieval_run  # noqa: E402 - needs numpy
 import atc.retrieve.embedders  # noqa: E402
-from atc.cli.bench_retrieval import retrieval  # noqa: E402
+from atc.cli.main import cli  # noqa: E402
 from atc.models.scripted import ScriptedModel  # noqa: E402
 from protocols.errors import AtcError, ModelUnavailable  # noqa: E402
 
@@ -85,7 +85,7 @@ def say_so(monkeypatch: pytest.MonkeyPatch):
 
 
 def _run(*arguments: str) -> Result:
-    return CliRunner().invoke(retrieval, arguments)
+    return CliRunner().invoke(cli, ["bench", "run", "retrieval", *arguments])
 
 
 def _json(*arguments: str, status: int = 0) -> Any:

@@ -173,8 +173,12 @@ def test_nothing_is_left_of_runs_however_they_end(sandbox):
         run(sandbox, source)
     run(sandbox, "while True: pass", wall_seconds=0.1)
     assert len(settled_children(sandbox)) == 1  # the one that waits for the next program
-    run(sandbox, "1")  # lets go of those that ended meanwhile
-    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 3  # the last one may still be dying
+    for _ in range(20):
+        run(sandbox, "1")  # lets go of those that ended meanwhile
+        open_now = len(list(Path("/proc/self/fd").iterdir()))
+        if open_now <= before + 3:  # the last one may still be dying, on a busy machine more than one
+            break
+    assert open_now <= before + 3
 
 
 def test_a_program_cannot_start_processes_or_threads(sandbox):
