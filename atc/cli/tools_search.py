@@ -79,6 +79,7 @@ def search(
 
     A tool that QUERY names comes first. Methods from hyde on ask a model for each query.
     """
+    from atc.retrieve.finder import NOTHING_FITS
     from atc.retrieve.methods import AUTO, read
 
     text = " ".join(query)
@@ -95,8 +96,9 @@ def search(
             return
         print_columns((f"{hit.score:.2f}", hit.tool, _said(hit, toolbox)) for hit in found.hits)
         if not found.hits:
-            near = next((f" ({line})" for line in found.transcript if line.startswith("nothing fits")), "")
-            say(f"None of the {len(toolbox)} tools fits {text!r}{near}; --any shows the nearest, 'atc tools list' all.")
+            near = next((line[len(NOTHING_FITS) :] for line in found.transcript if line.startswith(NOTHING_FITS)), "")
+            none = f"None of the {len(toolbox)} tools fits {text!r}{': ' if near else ''}{near}"
+            say(f"{none}; --any shows the nearest, 'atc tools list' all.")
         if explain:
             print_text("\n".join(["", *_how(found, how, seconds)]))
 

@@ -11,6 +11,8 @@ from atc.retrieve.closure import with_producers
 from protocols.toolbox import Toolbox
 
 _WORD = re.compile(r"\w+")
+NOTHING_FITS = "nothing fits: "
+"""How the line of a transcript begins that tells of an abstention."""
 _MANY = 100
 """Hits of which the closure chooses: a producer that fits the query, too, goes before one that does not."""
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
@@ -40,7 +42,7 @@ class Finder:
         others = [hit for hit in found.hits if hit.tool not in named]
         notes = list(found.transcript)
         if others and not named and self.fits is not None and not self.fits(query, found):
-            notes.append(f"nothing fits: {others[0].tool} is nearest, and not near enough")
+            notes.append(f"{NOTHING_FITS}{others[0].tool} is nearest, and not near enough")
             others = []
         scores = [hit.score for hit in found.hits] or [0.0]
         above = max(scores) + max(max(scores) - min(scores), 1.0)
