@@ -49,3 +49,9 @@ def found(ranker: Ranker | None, query: str, n: int = 10) -> list[str]:
     assert ranker is not None
     [ranked] = ranker.top([query], n=n)
     return [ranker.names[i] for i in ranked.positions]
+
+
+class Words(BagOfWords):
+    """So many numbers that no two words of a test share one."""
+
+    dimensions = 512

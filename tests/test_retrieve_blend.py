@@ -13,7 +13,7 @@ from atc.retrieve.adapter import discriminant  # noqa: E402
 from atc.retrieve.blend import Blend, mixture  # noqa: E402
 from atc.retrieve.index import ToolIndex  # noqa: E402
 from atc.retrieve.signals import Signals, softmax  # noqa: E402
-from tests.retrieve_index_lab import BagOfWords, zoo  # noqa: E402
+from tests.retrieve_index_lab import Words, zoo  # noqa: E402
 
 TOOLS = [
     ToolDocument(name="meteo", description="Atmospheric conditions."),
@@ -26,12 +26,6 @@ WRITTEN = {
     "lodging": ["a room for two nights", "a bed near the station", "sleep cheaply"],
     "rides": ["a cab to the airport", "somebody to drive me home", "pick me up"],
 }
-
-
-class Words(BagOfWords):
-    """So many numbers that no two words of these tests share one."""
-
-    dimensions = 512
 
 
 @pytest.fixture

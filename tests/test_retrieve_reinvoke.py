@@ -18,7 +18,7 @@ from atc.retrieve.document import json_text  # noqa: E402
 from atc.retrieve.expanded import expanded_dense, expanded_lexical, round_trip  # noqa: E402
 from atc.retrieve.lexical import Lexical  # noqa: E402
 from atc.retrieve.reinvoke import ReInvoke  # noqa: E402
-from tests.retrieve_index_lab import BagOfWords  # noqa: E402
+from tests.retrieve_index_lab import Words  # noqa: E402
 
 WEATHER = ToolDocument(name="meteo", description="Atmospheric conditions.")
 HOTEL = ToolDocument(name="lodging", description="Accommodation.")
@@ -29,12 +29,6 @@ WRITTEN = {
     "lodging": ["a room for two nights", "a bed near the station", "sleep cheaply"],
     "rides": ["a cab to the airport", "somebody to drive me home", "pick me up"],
 }
-
-
-class Words(BagOfWords):
-    """So many numbers that no two words of these tests share one."""
-
-    dimensions = 512
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ _USAGE_ERRORS = frozenset(
         "InvalidProtocol",
         "InvalidRecording",
         "InvalidReport",
+        "InvalidRetrievalData",
         "InvalidRunFile",
         "InvalidTask",
         "RunEnded",

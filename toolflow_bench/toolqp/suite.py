@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from atc.retrieve.side_by_side import SideBySide
 from atc.retrieve.tally import Tally
 from protocols.ask import Ask
 from protocols.errors import AtcError
@@ -100,7 +101,7 @@ def _rows(
         yield from map(make, queries)
         return
     outage: AtcError | None = None
-    with ThreadPoolExecutor(jobs) as pool:
+    with SideBySide(jobs) as pool:
         futures = [pool.submit(make, query) for query in queries]
         try:
             for future in as_completed(futures):

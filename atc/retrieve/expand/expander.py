@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from itertools import islice
 from typing import TypeAlias
@@ -15,6 +15,7 @@ from atc.retrieve.document import ToolDocument, vector_text
 from atc.retrieve.expand.keep import Expansions
 from atc.retrieve.expand.kinds import KINDS, Kind, names_tool, read_texts
 from atc.retrieve.rewrite.samples import fault
+from atc.retrieve.side_by_side import SideBySide
 from atc.retrieve.tally import Tally
 from atc.types import Usage
 from protocols.ask import Ask
@@ -159,7 +160,7 @@ def _each(work: Callable[..., None], documents: Sequence[ToolDocument], *, worke
             yield
         return
     left = iter(documents)
-    with ThreadPoolExecutor(workers, thread_name_prefix="expand") as pool:
+    with SideBySide(workers) as pool:
         running: set[Future[None]] = {
             pool.submit(work, document, stopped=stopped) for document in islice(left, workers)
         }

@@ -8,7 +8,7 @@ options and on what the model replies to each prompt, never on how long a reply 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.hierarchy import listing
@@ -21,6 +21,7 @@ from atc.retrieve.hierarchy.prompts import fill
 from atc.retrieve.hierarchy.room import Room
 from atc.retrieve.hierarchy.solvable import Verdict, judge
 from atc.retrieve.hierarchy.tree import Hierarchy, Place
+from atc.retrieve.side_by_side import SideBySide
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import JsonObject
@@ -141,7 +142,7 @@ class Search:
             ModelUnavailable: the model did not answer an agent. All others of its round have been heard.
         """
         self.ended = self._limit()
-        with ThreadPoolExecutor(self.options.threads) as threads:
+        with SideBySide(self.options.threads) as threads:
             while not self.ended and (active := [agent for agent in self.agents if agent.status == "active"]):
                 for start in range(0, len(active), self.options.threads):
                     if not self.ended:
@@ -179,7 +180,7 @@ class Search:
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
         return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.budget.usage)
 
-    def _round(self, agents: Sequence[Agent], threads: ThreadPoolExecutor) -> None:
+    def _round(self, agents: Sequence[Agent], threads: Executor) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
         prompts = [agent.prompt(room=self.room.prompt) for agent in agents]
         replies = list(threads.map(self._reply, prompts, [schema(self, agent) for agent in agents]))
