@@ -5,28 +5,22 @@ Format 2 added the gold path, calls, programs and repeats to rows; what format 1
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from toolflow_bench.lines import InvalidRunFile, LineFile, differences, read_lines
 from toolflow_bench.metrics import Row
+
+__all__ = ["FORMAT", "Header", "InvalidRunFile", "RowFile", "read_rows", "same_header"]
 
 FORMAT = 2
 
 _WRITING = "give another --out, or --restart to begin anew."
 _READING = "measure again to have its figures."
-
-
-class InvalidRunFile(AtcError):
-    """The file of a run cannot be used or continued. Says what stands in it and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +38,7 @@ class Header:
     """Whatever else changes results: strategy, limits, time-out."""
 
 
-class RowFile:
+class RowFile(LineFile):
     """An open file of rows, locked against other processes. `rows` has the last row of each question's repeat so far.
 
     A line that a killed run left half-written is cut off.
@@ -54,75 +48,34 @@ class RowFile:
     """
 
     def __init__(self, path: Path, header: Header, *, restart: bool = False) -> None:
-        self.path = path
+        super().__init__(path, synced=True)
         self.rows: dict[tuple[str, int], Row] = {}
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise InvalidRunFile(f"cannot write {str(path)!r}: {error.strerror}; give another --out.") from error
-        try:
-            self._lock()
             self._begin(header, restart=restart)
         except BaseException:
-            os.close(self._descriptor)
+            self.close()
             raise
 
     def append(self, row: Row) -> None:
         """Write a row; it is on disk when this returns."""
-        self._write({"row": asdict(row)})
+        self.write({"row": asdict(row)})
         self.rows[row.key] = row
 
-    def close(self) -> None:
-        """Close and unlock the file."""
-        os.close(self._descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _lock(self) -> None:
-        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-            raise InvalidRunFile(f"{str(self.path)!r} is no regular file; give another --out.")
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InvalidRunFile(
-                f"another process is writing {str(self.path)!r}; wait for it, or give another --out."
-            ) from None
-
     def _begin(self, header: Header, *, restart: bool) -> None:
-        content = self.path.read_bytes()
         start = b'{"format"'
-        if not content.startswith(start[: len(content)]):
+        if not self.content.startswith(start[: len(self.content)]):
             # Not even --restart may empty a file that somebody else wrote.
             raise InvalidRunFile(f"{str(self.path)!r} is not a benchmark's file; give another --out.")
-        whole = b"" if restart else content[: content.rfind(b"\n") + 1]
-        os.ftruncate(self._descriptor, len(whole))
+        whole = b"" if restart else self.whole
+        self.keep(whole)
         if not whole:
-            self._write({"format": FORMAT, "header": asdict(header)})
+            self.write({"format": FORMAT, "header": asdict(header)})
             return
         found, self.rows = _parse(whole, self.path, advice=_WRITING)
-        if differing := _differences(found, header):
+        if differing := differences(_flat(found), _flat(header)):
             raise InvalidRunFile(
                 f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); {_WRITING}"
             )
-
-    def _write(self, document: Json) -> None:
-        line = json.dumps(document, default=repr).encode() + b"\n"
-        try:
-            os.lseek(self._descriptor, 0, os.SEEK_END)
-            while line:
-                line = line[os.write(self._descriptor, line) :]
-            os.fsync(self._descriptor)
-        except OSError as error:
-            raise InvalidRunFile(
-                f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same command again."
-            ) from error
 
 
 def read_rows(path: Path) -> tuple[Header, list[Row]]:
@@ -131,13 +84,8 @@ def read_rows(path: Path) -> tuple[Header, list[Row]]:
     Raises:
         InvalidRunFile: it cannot be read, or is no such file.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidRunFile(
-            f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
-        ) from (error)
-    header, rows = _parse(content[: content.rfind(b"\n") + 1], path, advice=_READING)
+    content = read_lines(path, advice="give a file that 'atc bench run' wrote.")
+    header, rows = _parse(content, path, advice=_READING)
     return header, list(rows.values())
 
 
@@ -180,17 +128,9 @@ _TUPLES = frozenset(field.name for field in fields(Row) if field.default is not 
 """Fields that JSON keeps as lists."""
 
 
-def _differences(found: Header, wanted: Header) -> list[str]:
-    """`model was 'a', is 'b'` for each setting that differs."""
-    old, new = (_flat(header) for header in (found, wanted))
-    return [
-        f"{key} was {old.get(key)!r}, is {new.get(key)!r}" for key in {**old, **new} if old.get(key) != new.get(key)
-    ]
-
-
 def same_header(found: Header, wanted: Header) -> bool:
     """Whether a run with header `wanted` may continue a file whose header is `found`."""
-    return not _differences(found, wanted)
+    return not differences(_flat(found), _flat(wanted))
 
 
 def _flat(header: Header) -> dict[str, Json]:

@@ -6,17 +6,14 @@ header. A row that a power cut takes is found again by asking once more, so noth
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from protocols.jsontypes import Json
-from toolflow_bench.rows import InvalidRunFile
+from toolflow_bench.lines import InvalidRunFile, LineFile, differences, read_lines
 
 FORMAT = "atc-retrieval-1"
 DEPTH = 20
@@ -54,7 +51,7 @@ class RetrievalRow:
         return self.method, self.id
 
 
-class RetrievalFile:
+class RetrievalFile(LineFile):
     """An open file of rows, locked against other processes. `rows` has the last row of each method and query so far.
 
     `header` is what all rows have in common (data, model, versions): a run is continued only under an equal one. A line
@@ -65,77 +62,39 @@ class RetrievalFile:
     """
 
     def __init__(self, path: Path, header: Mapping[str, Json], *, restart: bool = False) -> None:
-        self.path = path
+        super().__init__(path, synced=False)
         self.rows: dict[tuple[str, str], RetrievalRow] = {}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+b")
-        except OSError as error:
-            raise InvalidRunFile(f"cannot write {str(path)!r}: {error.strerror}; give another --out.") from error
         try:
             self._begin(header, restart=restart)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     def append(self, row: RetrievalRow) -> None:
         """Write a row."""
         empty = asdict(RetrievalRow(method=row.method, id=row.id))
-        said = {key: value for key, value in asdict(row).items() if key in ("method", "id") or value != empty[key]}
-        self._write(said)
+        self.write({key: value for key, value in asdict(row).items() if key in ("method", "id") or value != empty[key]})
         self.rows[row.key] = row
 
-    def close(self) -> None:
-        """Close and unlock the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _begin(self, header: Mapping[str, Json], *, restart: bool) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InvalidRunFile(
-                f"another process is writing {str(self.path)!r}; wait for it, or give another --out."
-            ) from None
-        self._file.seek(0)
-        content = self._file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        found = _parse(whole, self.path) if whole else None
-        if content and found is None and not b'{"format"'.startswith(content[:9]):
+        found = _parse(self.whole, self.path) if self.whole else None
+        if self.content and found is None and not b'{"format"'.startswith(self.content[:9]):
             raise InvalidRunFile(f"{str(self.path)!r} is not a retrieval run's file; give another --out.")
         if restart or found is None:
-            os.ftruncate(self._file.fileno(), 0)
-            self._write({"format": FORMAT, **header})
+            self.keep(b"")
+            self.write({"format": FORMAT, **header})
             return
-        os.ftruncate(self._file.fileno(), len(whole))
+        self.keep(self.whole)
         old, self.rows = found
-        wanted = json.loads(json.dumps(header))
-        differing = [
-            f"{key} was {old.get(key)!r}, is {wanted.get(key)!r}"
-            for key in {**old, **wanted}
-            if key not in _PASSED_OVER and old.get(key) != wanted.get(key)
-        ]
-        if differing:
+        if differing := differences(_compared(old), _compared(json.loads(json.dumps(header)))):
             raise InvalidRunFile(
                 f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); give another --out, "
                 "or --restart to begin anew."
             )
 
-    def _write(self, document: Json) -> None:
-        try:
-            self._file.write(json.dumps(document, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
-            self._file.flush()
-        except OSError as error:
-            raise InvalidRunFile(
-                f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same command again."
-            ) from error
+
+def _compared(header: dict[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in header.items() if key not in _PASSED_OVER}
 
 
 def read_rows(path: Path) -> tuple[dict[str, Any], list[RetrievalRow]]:
@@ -144,11 +103,7 @@ def read_rows(path: Path) -> tuple[dict[str, Any], list[RetrievalRow]]:
     Raises:
         InvalidRunFile: it cannot be read, or is no such file.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidRunFile(f"cannot read {str(path)!r}: {error.strerror}; give a file of rows.") from error
-    header, rows = _parse(content[: content.rfind(b"\n") + 1], path)
+    header, rows = _parse(read_lines(path, advice="give a file of rows."), path)
     return header, list(rows.values())
 
 

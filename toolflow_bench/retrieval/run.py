@@ -11,7 +11,7 @@ from protocols.jsontypes import Json
 from toolflow_bench.retrieval.data import RetrievalData, RetrievalQuery, draw
 from toolflow_bench.retrieval.rows import DEPTH, RetrievalFile, RetrievalRow, read_rows
 from toolflow_bench.retrieval.suite import ASKED, OnRow, ask_method, data_digest, missing
-from toolflow_bench.rows import InvalidRunFile
+from toolflow_bench.lines import InvalidRunFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
