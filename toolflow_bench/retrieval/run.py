@@ -8,10 +8,10 @@ from pathlib import Path
 from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.methods import METHODS, Setup, build, read
 from protocols.jsontypes import Json
+from toolflow_bench.lines import InvalidRunFile
 from toolflow_bench.retrieval.data import RetrievalData, RetrievalQuery, draw
 from toolflow_bench.retrieval.rows import DEPTH, RetrievalFile, RetrievalRow, read_rows
 from toolflow_bench.retrieval.suite import ASKED, OnRow, ask_method, data_digest, missing
-from toolflow_bench.lines import InvalidRunFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

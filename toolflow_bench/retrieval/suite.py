@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import as_completed
 from dataclasses import replace
 from functools import partial
 
 from atc.retrieve.base import Retriever
+from atc.retrieve.side_by_side import SideBySide
 from protocols.errors import AtcError
 from toolflow_bench.retrieval.data import RetrievalData, RetrievalQuery
 from toolflow_bench.retrieval.rows import DEPTH, RetrievalFile, RetrievalRow
@@ -112,26 +111,11 @@ def _answered(
         for query in todo:
             yield search(query)
         return
-    waiting: queue.SimpleQueue[RetrievalQuery] = queue.SimpleQueue()
-    answered: queue.SimpleQueue[RetrievalRow] = queue.SimpleQueue()
-    for query in todo:
-        waiting.put(query)
-
-    def work() -> None:
-        while True:
-            try:
-                query = waiting.get_nowait()
-            except queue.Empty:
-                return
-            answered.put(search(query))
-
-    # Daemons: after Ctrl-C the process ends at once, and what is under way is asked again on resume.
-    for number in range(min(workers, len(todo))):
-        threading.Thread(target=work, name=f"retrieval-{number}", daemon=True).start()
-    try:
-        for _ in todo:
-            yield answered.get()
-    finally:
-        with suppress(queue.Empty):
-            while True:
-                waiting.get_nowait()
+    with SideBySide(workers) as searches:  # after Ctrl-C what is under way is not waited for: it is asked on resume
+        futures = [searches.submit(search, query) for query in todo]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
