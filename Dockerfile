@@ -23,7 +23,7 @@ COPY sandbox sandbox
 COPY protocols protocols
 COPY probing probing
 COPY toolflow_bench toolflow_bench
-RUN pip install --no-cache-dir ".[local,monty,retrieval,toolflow]" && rm -rf /src
+RUN pip install --no-cache-dir ".[decode,local,monty,retrieval,toolflow]" && rm -rf /src
 
 RUN useradd --create-home atc && mkdir /cache && chown atc /cache
 USER atc

@@ -19,7 +19,8 @@ class Message:
 class Completion:
     """What a model wrote, and what it took.
 
-    `input_tokens` counts the whole prompt, cached or not; `truncated` says that the token limit cut the text.
+    `input_tokens` counts the whole prompt, `cached_tokens` of them were not read again; `truncated` says that the token
+    limit cut the text.
     """
 
     text: str
@@ -28,6 +29,31 @@ class Completion:
     output_tokens: int = 0
     seconds: float = 0.0
     truncated: bool = False
+    cached_tokens: int = 0
+
+
+GrammarKind = Literal["lark", "gbnf"]
+"""How a grammar is written: in llguidance's Lark, its text beginning with `%llguidance`, or in llama.cpp's GBNF."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Powers:
+    """What an endpoint holds its model's replies to while they are written. Nothing of it is assumed of one unknown."""
+
+    schema: bool = False
+    """A JSON Schema is enforced, not only asked for in words."""
+    grammars: frozenset[GrammarKind] = frozenset()
+    """Kinds of grammar that are enforced."""
+    continues: bool = False
+    """A conversation that ends with the assistant's words is gone on with, in the middle of a line."""
+    tops: bool = False
+    """The likeliest tokens of each place are told, with their probabilities."""
+
+
+def powers(ask: Ask) -> Powers:
+    """What `ask` can hold a reply to: its `powers`, none where it has no such attribute."""
+    found = getattr(ask, "powers", None)
+    return found if isinstance(found, Powers) else Powers()
 
 
 class Ask(Protocol):
@@ -51,7 +77,10 @@ class Ask(Protocol):
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`; the text is JSON valid under `schema`, or a sentence of `grammar` (GBNF), where given.
+        """Continue `messages`; the text is JSON valid under `schema`, or a sentence of `grammar`, where given.
+
+        Whether that is enforced, `powers` tells. Where the last message is the assistant's, the reply goes on from it,
+        and the completion's text does not repeat it.
 
         Raises:
             ModelUnavailable: no reply could be had; nothing is learned about the task.

@@ -1,6 +1,8 @@
 """Stands in for `atc/models/llama_child.py`, run as a file: the same talk on stdin and stdout, without weights.
 
-The last message says what it does: `die`, `hang`, `overflow`, `grammar`, or it is echoed with the settings.
+The last message says what it does: `die`, `hang`, `overflow`, `grammar`, `reply TEXT`, `cut TEXT`, or it is echoed with
+the settings and the paths asked so far. A conversation that holds `long` took long to read. Words to go on from are
+rendered and continued as llama.cpp does it; the last message is then the one before them.
 """
 
 import json
@@ -11,34 +13,70 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+TIMINGS = {"cache_n": 5}
+paths = []
+
 
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = body["messages"][-1]["content"]
-        if said == "die":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if said == "hang":
-            print("hangs", file=sys.stderr, flush=True)
-            time.sleep(60)
-        reply = {
-            "overflow": {"error": {"type": "exceed_context_size_error", "n_prompt_tokens": 9030, "n_ctx": 8192}},
-            "grammar": {"error": {"message": "failed to parse grammar", "type": "invalid_request_error"}},
-        }.get(said, completion(body, self.headers["Authorization"]))
+        paths.append(self.path)
+        if self.path == "/apply-template":
+            reply = {"prompt": json.dumps(body["messages"])}
+        elif self.path.startswith("/slots"):
+            reply = {}
+        else:
+            reply = self.answered(body)
         content = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
+    def answered(self, body):
+        messages = json.loads(body["prompt"])[:-1] if "prompt" in body else body["messages"]
+        said = messages[-1]["content"]
+        if said == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if said == "hang":
+            print("hangs", file=sys.stderr, flush=True)
+            time.sleep(60)
+        refusals = {
+            "overflow": {"type": "exceed_context_size_error", "n_prompt_tokens": 9030, "n_ctx": 8192},
+            "grammar": {"message": "failed to parse grammar", "type": "invalid_request_error"},
+        }
+        if said in refusals:
+            return {"error": refusals[said]}
+        echo = {"request": body, "settings": settings, "authorization": self.headers["Authorization"]}
+        kind, _, text = said.partition(" ")
+        if kind not in ("reply", "cut"):
+            kind, text = "cut", json.dumps(echo | {"pid": os.getpid(), "paths": paths})
+        timings = TIMINGS | ({"prompt_n": 2000} if "long" in said and "prompt" not in body else {})
+        return (raw if "prompt" in body else chat)(text, kind == "cut", timings, body)
+
     def log_message(self, *_):
         pass
 
 
-def completion(body, authorization):
-    text = json.dumps({"request": body, "settings": settings, "authorization": authorization, "pid": os.getpid()})
-    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "length"}
-    return {"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}, "timings": {"cache_n": 5}}
+def chat(text, is_cut, timings, body):
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "length" if is_cut else "stop"}
+    if "logprobs" in body:
+        choice["logprobs"] = {"content": probabilities(text)}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 5}}
+    return {"choices": [choice], "usage": usage, "timings": timings}
+
+
+def raw(text, is_cut, timings, body):
+    reply = {"content": text, "stop_type": "limit" if is_cut else "eos", "tokens_evaluated": 7, "tokens_predicted": 3}
+    if "n_probs" in body:
+        reply["completion_probabilities"] = probabilities(text)
+    return reply | {"timings": timings}
+
+
+def probabilities(text):
+    """Each byte is a token, and the only likely one."""
+    tokens = [{"token": "?", "bytes": [byte], "logprob": -0.5} for byte in text.encode()]
+    return [token | {"top_logprobs": [token]} for token in tokens]
 
 
 settings = json.loads(sys.stdin.readline())

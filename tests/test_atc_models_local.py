@@ -15,14 +15,17 @@ from typing import Any
 
 import pytest
 
-from atc.models import llama
+from atc.models import held, llama
 from atc.models.fetch import cached
 from atc.models.local import LocalModel, serve_openai
 from atc.models.openai import OpenAIModel
-from protocols.ask import Message
+from atc.models.tops import TokenPlace
+from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
 
 FAKE = Path(__file__).with_name("fake_llama.py")
+ANYTHING = {"type": "object"}
+LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
 
 
@@ -38,10 +41,15 @@ def gguf(tmp_path) -> Path:
 
 
 @pytest.fixture
-def model(gguf, monkeypatch) -> Iterator[LocalModel]:
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def model(gguf, monkeypatch, told) -> Iterator[LocalModel]:
     pytest.importorskip("xllamacpp")
     monkeypatch.setattr(llama, "_CHILD", FAKE)
-    model = LocalModel(gguf, threads=2, context_tokens=4096)
+    model = LocalModel(gguf, threads=2, context_tokens=4096, on_message=told.append)
     yield model
     model.close()
 
@@ -65,6 +73,7 @@ def test_a_call_hands_everything_over_and_gives_the_counts(model):
     assert (reply.model, reply.input_tokens, reply.output_tokens, reply.truncated) == ("mine.gguf", 7, 3, True)
     assert reply.seconds > 0
     assert model.timings == {"cache_n": 5}
+    assert reply.cached_tokens == 5
 
 
 def test_only_we_may_use_its_port(model):
@@ -74,9 +83,121 @@ def test_only_we_may_use_its_port(model):
 
 
 def test_a_schema_goes_before_a_grammar(model):
-    assert echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert echoed(model, schema=ANYTHING)["request"]["response_format"]["json_schema"]["schema"] == ANYTHING
     assert echoed(model, grammar="root ::= x")["request"]["grammar"] == "root ::= x"
-    assert "grammar" not in echoed(model, schema=SCHEMA, grammar="root ::= x")["request"]
+    assert "grammar" not in echoed(model, schema=ANYTHING, grammar="root ::= x")["request"]
+
+
+def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
+    begun = [*user("hello"), Message("assistant", "Hel\n")]
+    reply = model(begun, grammar='root ::= "x"', temperature=0.5, seed=3, max_tokens=9)
+    echo = json.loads(reply.text)
+    assert echo["paths"] == ["/apply-template", "/completion"]
+    prompt = json.loads(echo["request"].pop("prompt"))
+    assert prompt == [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hel\n"}]
+    assert echo["request"] == {"grammar": 'root ::= "x"', "temperature": 0.5, "seed": 3, "n_predict": 9}
+    assert (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.truncated) == (7, 3, 5, True)
+    assert not model([*user("reply lo"), Message("assistant", "Hel")]).truncated
+
+
+def test_what_continues_is_sent_its_schema_as_the_runtime_has_it_there(model):
+    echo = json.loads(model([*user("hello"), Message("assistant", "x")], schema=ANYTHING).text)
+    assert echo["request"]["json_schema"] == ANYTHING
+    assert "response_format" not in echo["request"]
+
+
+def test_empty_words_of_the_assistant_are_no_turn(model):
+    echo = json.loads(model([*user("hello"), Message("assistant", "")]).text)
+    assert echo["request"]["messages"] == [{"role": "user", "content": "hello"}]
+
+
+@pytest.mark.parametrize("before", ["", "x = 1\n"])
+def test_a_refusal_is_told_whether_it_continues_or_not(model, before):
+    with pytest.raises(ModelUnavailable, match="838 tokens too long"):
+        model([*user("overflow"), Message("assistant", before)])
+
+
+def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
+    pytest.importorskip("llguidance")
+    assert model.powers == Powers(schema=True, grammars=frozenset({"lark", "gbnf"}), continues=True, tops=True)
+    monkeypatch.setattr(held, "find_spec", lambda _: None)
+    assert model.powers.grammars == {"gbnf"}
+    with pytest.raises(ModelUnavailable, match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"'):
+        model(user("hello"), grammar=LARK)
+    sent = echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"]
+    assert sent == SCHEMA | {"x-guidance": {"lenient": True}}  # it cannot be told which keywords are enforced
+
+
+def test_a_grammar_that_is_wrong_is_not_sent(model):
+    pytest.importorskip("llguidance")
+    with pytest.raises(ModelUnavailable, match=r"no reply can be held to this grammar: .*unknown name.*; correct it"):
+        model(user("hello"), grammar="%llguidance {}\nstart: foo\n")
+    assert echoed(model)["paths"] == ["/v1/chat/completions"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_held"),
+    [
+        ("reply add(1)", True),
+        ("reply add(1", False),  # the runtime stopped in the middle
+        ("cut add(1", True),
+        ("cut add(x", False),
+        ("reply I would add 1", False),
+    ],
+)
+def test_a_reply_that_was_not_held_to_its_grammar_is_told_and_the_power_is_gone(model, told, reply, is_held):
+    pytest.importorskip("llguidance")
+    for _ in range(2):
+        assert model(user(reply), grammar=LARK).text == reply.partition(" ")[2]
+    assert model.powers.grammars == ({"lark", "gbnf"} if is_held else {"gbnf"})
+    assert model.powers.schema
+    sentence = "llama.cpp did not hold a reply to its grammar; bring xllamacpp and llguidance up to date"
+    assert told == ([] if is_held else [sentence])
+
+
+def test_a_schema_that_is_known_in_part_is_enforced_in_that_part(model, told):
+    pytest.importorskip("llguidance")
+    unique = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    sent = echoed(model, schema=ANYTHING | {"not": {"required": ["x"]}})["request"]["response_format"]["json_schema"]
+    assert sent["schema"] == ANYTHING | {"not": {"required": ["x"]}, "x-guidance": {"lenient": True}}
+    assert model(user("reply [1]"), schema=unique).text == "[1]"
+    assert model.powers.schema
+    model(user('reply ["x"]'), schema=unique)
+    assert not model.powers.schema
+    assert told == ["llama.cpp did not hold a reply to its schema; bring xllamacpp and llguidance up to date"]
+
+
+def test_a_schema_that_nothing_can_be_held_to_is_asked_for_in_words(model, told):
+    pytest.importorskip("llguidance")
+    contradiction = {"type": "integer", "minimum": 3, "maximum": 2}
+    echo = echoed(model, schema=contradiction)["request"]
+    assert "response_format" not in echo
+    assert json.dumps(contradiction) in echo["messages"][-1]["content"]
+    assert model.powers.schema
+    assert told == []
+
+
+@pytest.mark.parametrize("before", ["", "He said "])
+def test_the_likeliest_tokens_come_with_the_reply(model, before):
+    found, reply = model.top_tokens([*user("reply né"), Message("assistant", before)], n=4)
+    assert reply.text == "né" == "".join(place.text for place in found)
+    assert found[0] == TokenPlace("n", -0.5, (("n", -0.5),))
+    assert [place.text for place in found[1:]] == ["", "é"]  # its two bytes are two tokens
+
+
+def test_statements_of_a_program_leave_the_disk_alone(model, monkeypatch, tmp_path):
+    model.load()
+    monkeypatch.setattr(model._states, "folder", tmp_path)
+    task = user("reply long " + "stubs " * 2000)
+    model(task)
+    assert len(list(tmp_path.glob("*.json"))) == 1  # what was long to read is kept
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "glob", lambda *_: pytest.fail("looked for a state"))
+        for statements in range(1, 4):
+            model([*task, Message("assistant", "x = 1\n" * statements)])
+    asked = echoed(model)["paths"]
+    assert [path for path in asked if path.startswith("/slots")] == ["/slots/0?action=save"]
+    assert len(asked) == 2 + 3 * 2 + 1
 
 
 def test_the_process_is_started_once_and_again_after_it_died(model):
@@ -139,7 +260,7 @@ def test_the_process_ends_with_its_model(model, gguf):
 INTERRUPTED = """
 import signal, sys, threading
 from pathlib import Path
-from atc.models import llama
+from atc.models import held, llama
 from atc.models.local import LocalModel
 from protocols.ask import Message
 
@@ -249,7 +370,7 @@ def test_the_real_model_answers_under_a_schema_and_reads_a_common_prefix_once(re
 def test_the_real_model_is_served_to_openai_clients(real):
     pytest.importorskip("xllamacpp")
     with serve_openai(real, api_key="k") as url:
-        model = OpenAIModel(base_url=url, api_key="k", gbnf=True)
+        model = OpenAIModel(base_url=url, api_key="k")
         try:
             reply = model(user("There are 7 geese. How many geese are there?"), schema=SCHEMA, max_tokens=30)
             assert json.loads(reply.text) == {"a": 7}

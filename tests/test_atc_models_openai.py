@@ -26,7 +26,7 @@ def bare_environment(monkeypatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def said(text: str | None, *, finish: str = "stop", **usage: int) -> Reply:
+def said(text: str | None, *, finish: str = "stop", **usage: Any) -> Reply:
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
     return Reply(body={"object": "chat.completion", "choices": [choice], "usage": usage})
 
@@ -62,9 +62,12 @@ def bodies(server: Server) -> list[dict[str, Any]]:
 
 
 def test_a_completion_has_its_text_and_token_counts():
-    with endpoint(said("Lima", finish="length", prompt_tokens=21, completion_tokens=2)) as (model, server):
+    details = {"cached_tokens": 16}
+    usage = {"prompt_tokens": 21, "completion_tokens": 2, "prompt_tokens_details": details}
+    with endpoint(said("Lima", finish="length", **usage)) as (model, server):
         reply = model(ASK, temperature=0.7, seed=3, max_tokens=64)
     assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("Lima", "m", 21, 2)
+    assert reply.cached_tokens == 16
     assert reply.truncated
     assert reply.seconds > 0
     assert (server.last.method, server.last.path) == ("POST", "/v1/chat/completions")
@@ -80,16 +83,10 @@ def test_a_completion_has_its_text_and_token_counts():
     ]
 
 
-def test_a_schema_is_sent_and_a_grammar_only_where_configured():
+def test_a_schema_is_sent_as_it_is():
     with endpoint(said('{"city": "Lima"}')) as (model, server):
         model(ASK, schema=SCHEMA)
-        model(ASK, grammar='root ::= "a"')
-    with_schema, with_grammar = bodies(server)
-    assert with_schema["response_format"]["json_schema"]["schema"] == SCHEMA
-    assert "grammar" not in with_grammar
-    with endpoint(said("a"), gbnf=True) as (model, server):
-        model(ASK, grammar='root ::= "a"')
-    assert bodies(server)[0]["grammar"] == 'root ::= "a"'
+    assert bodies(server)[0]["response_format"]["json_schema"] == {"name": "reply", "schema": SCHEMA}
 
 
 def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():

@@ -10,7 +10,7 @@ import pytest
 from atc.models.recorded import RecordedModel
 from atc.models.scripted import ScriptedModel
 from atc.redaction import Redactor
-from protocols.ask import Message
+from protocols.ask import GrammarKind, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
@@ -138,3 +138,26 @@ def test_a_replay_that_needs_what_only_the_model_knew_says_so(cassette):
         ModelUnavailable, match=r"cassette\.jsonl' diverged: redacted\. .*\[redacted-str-16-p0\.1\].*anew"
     ):
         RecordedModel(cassette)(ask)
+
+
+def test_powers_that_were_asked_for_are_recorded_with_the_exchanges(cassette):
+    grammars: frozenset[GrammarKind] = frozenset({"lark", "gbnf"})
+    script = ScriptedModel("Lima", "Rome", powers=Powers(grammars=grammars, continues=True, tops=True))
+    recording = RecordedModel(cassette, script)
+    recording(ASK)
+    assert "powers" not in cassette.read_text()
+    assert RecordedModel(cassette).powers == Powers()
+    assert recording.powers == Powers(grammars=grammars, continues=True)  # likeliest tokens are not replayed
+    recording(ASK, seed=1)
+    replay = RecordedModel(cassette)
+    assert replay.powers == recording.powers
+    assert replay(ASK).text == "Lima"
+
+
+def test_powers_of_an_unknown_kind_are_a_damaged_line(cassette):
+    recording = RecordedModel(cassette, ScriptedModel("Lima"))
+    assert recording.powers == Powers()
+    recording(ASK)
+    cassette.write_text(cassette.read_text().replace('"continues"', '"sings"'))
+    with pytest.raises(ModelUnavailable, match="line 1 of the cassette"):
+        RecordedModel(cassette)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from atc.models.scripted import ScriptedModel, ScriptEnded
-from protocols.ask import Message
+from protocols.ask import Message, Powers, powers
 from protocols.errors import ModelUnavailable
 
 ASK = [Message("system", "Be brief."), Message("user", "Name a city.")]
@@ -59,3 +59,8 @@ def test_a_file_that_is_no_script_is_named(tmp_path, content, words):
         path.write_text(content)
     with pytest.raises(ModelUnavailable, match=rf"the script '.*script\.json' .*{words}"):
         ScriptedModel.load(path)
+
+
+def test_it_pretends_to_the_powers_that_it_is_given():
+    assert powers(ScriptedModel("x")) == Powers()
+    assert powers(ScriptedModel("x", powers=Powers(continues=True))) == Powers(continues=True)

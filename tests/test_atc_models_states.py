@@ -35,6 +35,15 @@ def test_a_state_that_spares_little_is_not_loaded(states: PromptStates) -> None:
     assert states.nearest(LONG + "x") is not None
 
 
+def test_where_nothing_can_be_spared_the_disk_is_left_alone(
+    states: PromptStates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(states, LONG)
+    monkeypatch.setattr(Path, "glob", lambda *_: pytest.fail("looked for a state"))
+    assert states.nearest(LONG + "x = 1", held=LONG) is None
+    assert states.nearest("short") is None
+
+
 def test_another_model_or_runtime_reads_none_of_them(states: PromptStates) -> None:
     keep(states, LONG)
     assert PromptStates(states.folder, kind="model 2").nearest(LONG) is None

@@ -12,7 +12,7 @@ from atc.config import Config
 from atc.consent import Question
 from atc.store import Store
 from atc.types import Solution
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.errors import SourceUnavailable
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -123,6 +123,11 @@ class _Reseeded:
     def __init__(self, ask: Ask, offset: int) -> None:
         self._ask, self._offset = ask, offset
         self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self._ask)
 
     def __call__(
         self,

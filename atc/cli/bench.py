@@ -92,6 +92,10 @@ def list_(*, as_json: bool) -> None:
             "atc.cli.bench_retrieval:retrieval",
             "Compare methods of search: do they find the tools that a query needs?",
         ),
+        "decoding": (
+            "atc.cli.bench_decoding:decoding",
+            "Compare free and constrained decoding of calls and programs.",
+        ),
         "probing": ("atc.cli.bench_probing:probing", "Probe undocumented tools; score what is found by the truth."),
         "sandbox": (
             "atc.cli.bench_sandbox:sandbox",

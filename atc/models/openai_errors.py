@@ -85,7 +85,18 @@ def _status_sentence(error: APIStatusError, *, url: str, model: str, otherwise: 
         return (
             f"the model endpoint {url} still fails after several tries (HTTP {status}: {said}); wait, or {otherwise}."
         )
+    if blames_grammar(error):
+        return f"the model endpoint {url} cannot use the grammar it was sent (HTTP {status}: {said}); ask without one."
     return f"the model endpoint {url} refuses the request to {model!r} (HTTP {status}: {said}); try another model."
+
+
+def blames_grammar(error: APIStatusError) -> bool:
+    """Whether a refusal is about what a grammar says, and not about grammars at all."""
+    said = detail(error).lower()
+    faulty = re.search(r"(grammar|ebnf|lark|regex)", said) and re.search(
+        r"pars|compil|convert|syntax|specif|defin", said
+    )
+    return bool(faulty) and not re.search(r"support|unknown|unrecogni|not permitted|extra", said)
 
 
 def detail(error: APIStatusError) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atc.redaction import Redactor
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json
 from protocols.placeholder import PLACEHOLDER, in_literal, length
@@ -45,6 +45,7 @@ class RecordedModel:
         self._model = model
         self._redact = redact or Redactor()
         self._lock = threading.Lock()
+        self._powers: Powers | None = None
         self._exchanges = self._read()
         self.prompt_tokens = model.prompt_tokens if model is not None else 4000
 
@@ -52,6 +53,13 @@ class RecordedModel:
     def name(self) -> str:
         """The recording model's name, or `recorded`."""
         return self._model.name if self._model is not None else "recorded"
+
+    @property
+    def powers(self) -> Powers:
+        """Those of the model, or those recorded: as its first question found them. Likeliest tokens are not kept."""
+        if self._model is not None:
+            self._powers = replace(powers(self._model), tops=False)
+        return self._powers or Powers()
 
     def __call__(
         self,
@@ -94,7 +102,10 @@ class RecordedModel:
                 "the prompt or an option changed: record it anew with a model."
             )
         completion = self._model(messages, **options)
-        line = json.dumps({"key": key, **self._redacted(request, completion)}, ensure_ascii=False)
+        exchange = {"key": key, **self._redacted(request, completion)}
+        if self._powers is not None:  # whoever asked for them asks otherwise by them
+            exchange["powers"] = asdict(self._powers) | {"grammars": sorted(self._powers.grammars)}
+        line = json.dumps(exchange, ensure_ascii=False)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
             file.flush()
@@ -145,6 +156,8 @@ class RecordedModel:
                 exchange = json.loads(line)
                 asked = [message["content"] for message in exchange["request"]["messages"]]
                 exchanges[exchange["key"]] = _Exchange(asked, Completion(**exchange["reply"]))
+                if self._powers is None and (known := exchange.get("powers")) is not None:
+                    self._powers = Powers(**known | {"grammars": frozenset(known["grammars"])})
             except (ValueError, TypeError, KeyError) as error:
                 raise ModelUnavailable(
                     f"line {number} of the cassette {str(self._path)!r} is no recorded exchange; delete that line."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from protocols.ask import Completion, Message
+from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 
 Reply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
@@ -21,13 +21,15 @@ class ScriptEnded(AssertionError):
 class ScriptedModel:
     """Gives its replies in order, one a call. Token counts are words, so that they repeat.
 
-    `prompts` are the messages of each call so far, `options` its keyword arguments.
+    `prompts` are the messages of each call so far, `options` its keyword arguments. `powers` are what it pretends to
+    hold its replies to; it gives them as they are.
     """
 
     prompt_tokens = 4000
 
-    def __init__(self, *replies: Reply, name: str = "scripted") -> None:
+    def __init__(self, *replies: Reply, name: str = "scripted", powers: Powers = Powers()) -> None:  # noqa: B008 - frozen
         self.name = name
+        self.powers = powers
         self.prompts: list[list[Message]] = []
         self.options: list[dict[str, Any]] = []
         self._replies = replies

@@ -28,6 +28,8 @@ class PromptStates:
     def nearest(self, prompt: str, *, held: str = "") -> str | None:
         """The file of the state that shares enough of its beginning with `prompt`, more than `held` does; or None."""
         best, most = None, shared(held, prompt) + _WORTH_LOADING
+        if most > len(prompt):
+            return None  # nothing is looked for on the disk while a conversation goes on from what is held
         for note in self.folder.glob(f"{self._kind}-*.json"):
             with contextlib.suppress(OSError, ValueError):
                 common = shared(json.loads(note.read_text(encoding="utf-8"))["prompt"], prompt)

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from atc.types import Usage
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask, Completion, Message, Powers, powers
 
 
 class Tally:
@@ -28,6 +28,11 @@ class Tally:
         """See `Ask.prompt_tokens`."""
         return self._ask.prompt_tokens
 
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self._ask)
+
     def __call__(
         self,
         messages: Sequence[Message],
@@ -47,6 +52,7 @@ class Tally:
                 model_calls=self.usage.model_calls + 1,
                 input_tokens=self.usage.input_tokens + completion.input_tokens,
                 output_tokens=self.usage.output_tokens + completion.output_tokens,
+                cached_tokens=self.usage.cached_tokens + completion.cached_tokens,
                 model_seconds=self.usage.model_seconds + completion.seconds,
             )
         return completion

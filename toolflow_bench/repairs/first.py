@@ -8,7 +8,7 @@ from typing import Any
 
 from atc.agent import Agent
 from atc.config import Config
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 
@@ -31,6 +31,11 @@ class FirstGiven:
         self._ask, self._reply = ask, reply
         self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
         self.opening: Opening | None = None
+
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self._ask)
 
     def __call__(
         self,

@@ -49,10 +49,12 @@ SUMMARIES: Mapping[str, str] = {name: suite.summary for name, suite in SUITES.it
     "kills": "writing runs whose host is killed, and resumed: no write twice, none lost",
     "injection": "hostile tool output and descriptions against the gate, and how often it asks needlessly",
     "retrieval": "queries with the tools that they need: what each method of search finds, and at what cost",
+    "decoding": "calls and programs written freely and under constraints: errors, accuracy, tokens, seconds",
     "probing": "tools of which little more than names is known, probed, and held against the truth",
     "sandbox": "hostile and ordinary programs, latency and a soak of every sandbox",
 }
-"""What can be measured. From `blame` on no model is needed, but for some methods of `retrieval`."""
+"""What can be measured. From `blame` on no model is needed, but for some methods of `retrieval` and most
+suites of `decoding`."""
 
 
 def find_suite(name: str) -> Suite:

@@ -1,0 +1,85 @@
+"""Whether a reply is held to its grammar: compiled here too, by the llguidance that the runtime has inside.
+
+llama.cpp's server leaves out a Lark grammar or a JSON Schema that llguidance refuses, and goes on without it where its
+limits are met while a reply is written, in silence both times. So a grammar is compiled before it is sent, and a reply
+is read by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from atc.decode.errors import Undecodable
+from protocols.errors import ModelUnavailable
+
+HEADER = "%llguidance"
+"""How a grammar in Lark begins; one that does not is GBNF."""
+
+
+def require_taken(grammar: str) -> str:
+    """The grammar in Lark. Raises ModelUnavailable where llguidance refuses it, or is not installed to be asked."""
+    if not installed():
+        raise ModelUnavailable(
+            "a grammar in Lark needs 'llguidance', which is not installed: "
+            'pip install "automatic-tool-chain[decode]", or ask without one.'
+        )
+    if reason := problem(grammar):
+        raise ModelUnavailable(f"no reply can be held to this grammar: {reason}; correct it, or ask without one.")
+    return grammar
+
+
+def keeps(grammar: str, text: str, *, truncated: bool) -> bool:
+    """Whether `text` is a sentence of the grammar, or the beginning of one that was truncated.
+
+    True where it cannot be told, without llguidance.
+    """
+    if not installed():
+        return True
+    from atc.decode.matcher import judge
+
+    verdict = judge(grammar, text.rstrip("\ufffd") if truncated else text)  # a character may be cut too
+    return verdict == "complete" or (verdict == "unfinished" and truncated)
+
+
+def is_lark(grammar: str) -> bool:
+    """Whether it is llguidance's Lark, and not GBNF."""
+    return grammar.startswith(HEADER)
+
+
+def installed() -> bool:
+    """Whether Lark grammars can be compiled here."""
+    return find_spec("llguidance") is not None
+
+
+def schema_grammar(schema: Mapping[str, Any]) -> str:
+    """The grammar that llama.cpp's server makes of a JSON Schema."""
+    return f"{HEADER} {{}}\nstart: %json {json.dumps(schema)}\n"
+
+
+def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema as llama.cpp is to be sent it, so that it enforces what it can; None where it can use none of it."""
+    if not installed():
+        return _lenient(schema)
+    for form in (dict(schema), _lenient(schema)):
+        if not problem(schema_grammar(form)):
+            return form
+    return None
+
+
+def _lenient(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema, with word for llguidance to pass over keywords that it cannot enforce (`not`, `uniqueItems` …)."""
+    return {**schema, "x-guidance": {"lenient": True}}
+
+
+def problem(grammar: str) -> str:
+    """Why llguidance refuses a grammar in Lark, on one line; empty where it takes it."""
+    from atc.decode.matcher import judge
+
+    try:
+        judge(grammar, "")
+    except Undecodable as error:
+        return " ".join(str(error).split())[:300]
+    return ""

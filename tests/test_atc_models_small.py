@@ -1,0 +1,108 @@
+"""What real runtimes hold a small model to: in a child process of ours, and behind llama.cpp's HTTP server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atc.decode.matcher import judge
+from atc.models.download import SMOLLM2
+from atc.models.fetch import cached
+from atc.models.local import LocalModel, serve_openai
+from atc.models.openai import OpenAIModel
+from protocols.ask import Message, Powers
+from protocols.errors import ModelUnavailable
+
+pytestmark = pytest.mark.local_model
+
+Model = LocalModel | OpenAIModel
+SUM = [Message("user", "Write python: add 3 and 4 with add(a, b).")]
+STATEMENT = '%llguidance {{}}\nstart: "x{0} = " ("add" | "sub") "(" /[0-9]{{1,4}}/ ", " /x[0-9]/ ")\\n"\n'
+GBNF = 'root ::= ("add" | "sub") "(" [0-9] ", " [0-9] ")"'
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    pytest.importorskip("xllamacpp")
+    pytest.importorskip("llguidance")
+    path = cached(SMOLLM2)
+    if path is None:
+        pytest.skip("no small model: fetch it with 'atc models pull smollm2'")
+    return path
+
+
+@pytest.fixture(scope="module", params=["in a child process", "behind an endpoint"])
+def model(request, weights, tmp_path_factory) -> Iterator[Model]:
+    if request.param == "in a child process":
+        local = LocalModel(weights, threads=1, folder=tmp_path_factory.mktemp("models"))
+        yield local
+        local.close()
+    else:
+        with serve_openai(weights, threads=1, api_key="k") as url:
+            remote = OpenAIModel(base_url=url, api_key="k")
+            yield remote
+            remote.close()
+
+
+def test_llamas_powers_are_all_there_are(model):
+    assert model.powers == Powers(schema=True, grammars=frozenset({"lark", "gbnf"}), continues=True, tops=True)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 2.0])
+def test_a_reply_is_held_to_lark_to_gbnf_and_to_a_schema(model, temperature):
+    call = model(SUM, grammar=STATEMENT.format(1), temperature=temperature, seed=1, max_tokens=40)
+    assert judge(STATEMENT.format(1), call.text) == "complete"
+    assert not call.truncated
+    assert model(SUM, grammar=GBNF, temperature=temperature, max_tokens=40).text[:4] in ("add(", "sub(")
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert json.loads(model(SUM, schema=schema, temperature=temperature, max_tokens=60).text).keys() == {"a"}
+
+
+@pytest.mark.parametrize("said", ["Hello ", "Hello\n\n", "  Hello\n", "é…\u00a0", "x = 1\n    ", "x = 1\nx = 1\n", "{"])
+def test_words_are_gone_on_with_byte_for_byte(model, said):
+    """Whoever continues word by word writes what was written at once."""
+    at_once = model([*SUM, Message("assistant", said)], max_tokens=6)
+    assert not at_once.text.startswith(said)
+    first = model([*SUM, Message("assistant", said)], max_tokens=3).text
+    rest = model([*SUM, Message("assistant", said + first)], max_tokens=3).text
+    assert first + rest == at_once.text or "\ufffd" in first  # a character that is cut cannot be gone on with
+
+
+def test_a_statement_a_request_reads_little_more_than_what_is_new(model):
+    source = "```python\nx0 = 3\n"
+    new = model([*SUM, Message("assistant", source)], max_tokens=1).output_tokens
+    for number in range(1, 5):
+        messages = [*SUM, Message("assistant", source)]
+        reply = model(messages, grammar=STATEMENT.format(number), temperature=0.7, seed=number, max_tokens=40)
+        assert judge(STATEMENT.format(number), reply.text) == "complete"
+        # What was sampled may be read anew as other tokens, for a line at most.
+        assert reply.input_tokens - reply.cached_tokens <= new + 2
+        source, new = source + reply.text, reply.output_tokens
+    assert source.count("\n") == 6
+
+
+def test_a_grammar_that_is_wrong_is_told_before_and_by_the_runtime(model):
+    for grammar in ("%llguidance {}\nstart: foo (\n", "root ::= foo ("):
+        with pytest.raises(ModelUnavailable, match=r"grammar"):
+            model(SUM, grammar=grammar)
+    assert model.powers.grammars == {"lark", "gbnf"}
+    assert model(SUM, grammar=GBNF, max_tokens=40).text
+
+
+def test_the_likeliest_tokens_are_those_that_are_written(model):
+    begun = [*SUM, Message("assistant", "```python\n")]
+    for messages in (SUM, begun):
+        found, reply = model.top_tokens(messages, n=5, max_tokens=6)
+        assert "".join(place.text for place in found) == reply.text == model(messages, max_tokens=6).text
+        for place in found:
+            assert len(place.tops) == 5
+            assert place.tops[0] == (place.text, place.logprob)
+            assert [p for _, p in place.tops] == sorted((p for _, p in place.tops), reverse=True)
