@@ -17,7 +17,7 @@ from protocols.toolbox import Tool, Toolbox
 _SMALL = 100
 """Below it a number may be an hour, a count or a limit; from it on it is likely an id."""
 
-_QUANTITIES = re.compile(
+_MEASURES = re.compile(
     r"(^|_)(km|m|mi|miles|ft|feet|kt|kts|knots|mph|kg|lb|lbs|ms|seconds|minutes|hours|days|nights|years|usd|eur|percent|"
     r"radius|distance|limit|count|amount|size|length|width|height|weight|population|price|duration)$",
     re.IGNORECASE,
@@ -37,13 +37,13 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     producers = Producers(tools)
-    words = set(re.findall(r"\w+", task.casefold()))
+    words = words_of(task)
     found: list[Finding] = []
     for tool, keyword, value in _literals(tree, tools):
         sources = producers.of(tool, tool.arguments[keyword.arg or ""])
-        if isinstance(value, int) and _QUANTITIES.search(keyword.arg or ""):
+        if isinstance(value, int) and is_measure(keyword.arg or ""):
             continue
-        if not sources or not _telling(value) or str(value).casefold() in words:
+        if not sources or is_common(value) or str(value).casefold() in words:
             continue
         message = (
             f"{value!r} for {keyword.arg!r} of {tool.alias} is made up: the task does not give it. Take it from"
@@ -65,7 +65,18 @@ def _literals(tree: ast.Module, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyw
                         yield tool, keyword, value
 
 
-def _telling(value: str | int) -> bool:
+def words_of(task: str) -> frozenset[str]:
+    """What a task gives: its words and numbers, casefolded."""
+    return frozenset(re.findall(r"\w+", task.casefold()))
+
+
+def is_measure(argument: str) -> bool:
+    """Whether an argument of this name is a measure, of which a program may choose the number."""
+    return _MEASURES.search(argument) is not None
+
+
+def is_common(value: str | int) -> bool:
+    """Whether a value says too little to be made up: a small number, or no code of letters and digits."""
     if isinstance(value, int):
-        return abs(value) >= _SMALL
-    return value.isalnum() and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+        return abs(value) < _SMALL
+    return not (value.isalnum() and any(map(str.isdigit, value)) and any(map(str.isalpha, value)))

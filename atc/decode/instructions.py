@@ -1,0 +1,105 @@
+"""What a model is told when it is to write calls: with documentation of the tools, or with their names alone.
+
+With names alone the decoder knows the rest (ToolDec §5: which tool is wanted shows in its name); the prompt is shorter
+by the documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+from atc.decode.formats import CallFormat
+from atc.decode.prompts import fill
+from atc.decode.read import write_as
+from protocols.ask import Message
+from protocols.jsontypes import Json
+from protocols.protocol import ToolProtocol
+from protocols.render import Docs, described_within
+from protocols.toolbox import Tool, Toolbox
+
+_EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (
+    ("exchange_rate", {"base": "CHF", "quote": "JPY", "year": 2019}),
+    ("celsius", {"fahrenheit": 212}),
+    ("inflation", {"country": "France", "year": 2003}),
+)
+"""Answers to `example_tasks.md`, line by line."""
+_AMPLE = 1_000_000
+"""Tokens of documentation where nobody bounds them."""
+_SHAPES = {"json": '{"ARGUMENT": VALUE, …}', "positional": "VALUE, …", "keywords": "ARGUMENT=VALUE, …"}
+
+
+def call_prompt(
+    task: str, tools: Toolbox, form: CallFormat, docs: Docs = "full", *, budget: int | None = None
+) -> list[Message]:
+    """The conversation that asks for one call.
+
+    Worked examples from another field come first, and are cached. With one, a model of 135M answers in prose; with
+    three short ones it writes calls. `budget` is in tokens of documentation or names; tools that do not fit are left
+    out of the prompt.
+    """
+    shape = f"{form.trigger}{form.before}NAME{form.between}{_SHAPES[form.arguments]}{form.after}".strip()
+    system = fill(
+        "call_in_text" if form.trigger else "call", shape=shape, arguments=fill(f"arguments_{form.arguments}")
+    )
+    return [Message("system", system), *_examples(form, docs), Message("user", _asked(task, tools, form, docs, budget))]
+
+
+def _examples(form: CallFormat, docs: Docs) -> list[Message]:
+    tools, words = _example_tools(), fill("example_words") + " " if form.trigger else ""
+    messages: list[Message] = []
+    for task, (name, arguments) in zip(fill("example_tasks").splitlines(), _EXAMPLE_CALLS, strict=True):
+        asked = fill("next_task", task=task) if messages else _asked(task, tools, form, docs, None)
+        call = words + write_as(tools[name], arguments, form).rstrip()
+        messages += [Message("user", asked), Message("assistant", call)]
+    return messages
+
+
+def react_instructions(tools: Toolbox, docs: Docs = "full", *, budget: int | None = None) -> str:
+    """What the system message of a conversation in ReAct's form says (Yao et al. 2023): the form, and the tools."""
+    shown = _shown(tools, docs, budget=budget)
+    return fill("react", functions=shown if docs == "names" else f"```python\n{shown}\n```")
+
+
+def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None) -> str:
+    shown = _shown(tools, docs, budget=budget)
+    if docs == "names":
+        return fill("task_names", functions=shown, task=task)
+    if form.arguments == "positional":
+        shown = re.sub(
+            r"(?m)^(def \w+\()\*, ", r"\1", shown
+        )  # stubs say that arguments have names: here they have none
+    return fill("task", functions=shown, task=task)
+
+
+def _shown(tools: Toolbox, docs: Docs, *, budget: int | None) -> str:
+    """The tools without what they return, which says nothing about how one is called."""
+    return described_within(tools.map(_without_response), budget=budget or _AMPLE, docs=docs)[0]
+
+
+def _without_response(tool: Tool) -> Tool:
+    return replace(tool, protocol=replace(tool.protocol, output_schema=None))
+
+
+@cache
+def _example_tools() -> Toolbox:
+    text, year = {"type": "string"}, {"type": "integer"}
+    rate = {"base": {**text, "description": "ISO code"}, "quote": {**text, "description": "ISO code"}, "year": year}
+    drawn = [
+        ("list_currencies", "All currencies.", {}),
+        ("exchange_rate", "What one unit of a currency was worth in another, on the average of a year.", rate),
+        ("inflation", "How much prices rose in a year, in percent.", {"country": text, "year": year}),
+        ("celsius", "A temperature in degrees Celsius.", {"fahrenheit": {"type": "number"}}),
+    ]
+    return Toolbox(
+        Tool(
+            ToolProtocol(
+                name=name,
+                description=says,
+                input_schema={"type": "object", "properties": arguments, "required": list(arguments)},
+            ),
+            call=dict,
+        )
+        for name, says, arguments in drawn
+    )

@@ -1,0 +1,335 @@
+"""Expressions by kind: numbers, texts, tests, lists, and values of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from atc.check.kinds import Atom, Library, Null, Origin, Type
+from atc.check.lattice import members
+from atc.decode.arguments import value_grammar
+from atc.decode.bounds import Bounds
+from atc.decode.errors import Undecodable
+from atc.decode.grammar import Grammar, Pattern
+from atc.decode.program.nodes import Part, Rules, any_of, either, maybe, pattern, row, times
+from atc.decode.program.places import kind_of, quoted_value
+from atc.decode.program.view import Read, View, single_quoted
+
+if TYPE_CHECKING:
+    from atc.decode.program.each import Each
+
+NUMBER = Pattern(r"-?(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,6})?")
+COUNT = Pattern(r"(?:0|[1-9][0-9]{0,4})")
+STRING = Pattern(r"\"[^\"\\\n\r\t`\x00-\x1f]{0,80}\"|'[^'\\\n\r\t`\x00-\x1f]{0,80}'")
+_FREE = r"[^\"'\\\n\r\t{}`\x00-\x1f]"
+_CHUNK, _SHORT_CHUNK = Pattern(f"{_FREE}{{1,40}}"), Pattern(f"{_FREE}{{1,12}}")
+_ARITHMETIC = Pattern(r" (?:\+|-|\*|/|//|%) ")
+ORDER = Pattern(r" (?:<|<=|>|>=|==|!=) ")
+EQUAL = Pattern(r" (?:==|!=) ")
+METHOD = Pattern(
+    r"\.(?:lower|upper|strip|title|capitalize)\(\)|\[(?::[1-9][0-9]?|(?:0|[1-9][0-9]?):(?:[1-9][0-9]?)?)\]"
+)
+AGGREGATE = Pattern(r"(?:sum|min|max)\(")
+EXTREME = Pattern(r"(?:min|max)\(")
+BOTH = Pattern(" (?:and|or) ")
+WITHIN = Pattern(" (?:not )?in ")
+NONE_TEST = Pattern(" is (?:not )?None")
+CUT = Pattern(r"\[(?::-?[1-9][0-9]?|[1-9][0-9]?:(?:[1-9][0-9]?)?)\]")
+CHANGED = Pattern(r"\.(?:lower|upper|strip)\(\)")
+_SPEC = Pattern(r":(?:,|,?\.[0-9][f%]|\.[0-9])")
+_MOST_GUARDS = 6
+_TRUTHS = ("bool", "list", "str", "dict", "map", "any")
+"""What may be asked whether it is there at all."""
+
+
+class Terms:
+    """The expressions that can be written at one point; every method gives a part of a grammar, None for nothing."""
+
+    def __init__(self, view: View, rules: Rules, tag: str, bounds: Bounds) -> None:
+        self.view, self.rules, self.tag, self.bounds = view, rules, tag, bounds
+        self.more = bounds.operands - 1
+        self.ids: Collection[Origin | None] = ()
+        """Places in responses that hold ids."""
+        self.each: Each | None = None
+        """Expressions over the items of lists, once they are known."""
+        self.given: Callable[[], Part] = lambda: None
+        """Numbers that calls of tools give."""
+        self.fetched: Callable[[], Part] = lambda: None
+        """Anything that they give."""
+
+    # Numbers.
+
+    def number_paths(self) -> Part:
+        """Variables and places that hold a number."""
+        return self.rules.rule(f"{self.tag}numbers", lambda: pattern(self.view.kinds("int", "number")))
+
+    def plain_number(self) -> Part:
+        """A number without functions around it: `total + 1`, `a["x"] * 2`."""
+
+        def make() -> Part:
+            operand = self.rules.rule(f"{self.tag}operand", lambda: either(self.number_paths(), NUMBER, self.counted()))
+            return row(operand, times(row(_ARITHMETIC, operand), 0, self.more))
+
+        return self.rules.rule(f"{self.tag}plain", make)
+
+    def counted(self) -> Part:
+        """`len(x)` and sums of lists of numbers."""
+
+        def make() -> Part:
+            sized = pattern(self.view.where(lambda r: r.kind.name in ("list", "set", "map") and not r.kind.nullable))
+            numbers = self.lists_of("number")
+            return either(row("len(", sized, ")"), row(AGGREGATE, numbers, ")"))
+
+        return self.rules.rule(f"{self.tag}counted", make)
+
+    def lists_of(self, name: str) -> Part:
+        """Lists whose items are of one kind (`number`, `str`)."""
+
+        def make() -> Part:
+            return pattern(
+                any_of(regex for item, regex in self.view.lists.items() if item_kind(self.view, item) in (name, "any"))
+            )
+
+        return self.rules.rule(f"{self.tag}list_{name}", make)
+
+    def number(self) -> Part:
+        """Any number."""
+
+        def make() -> Part:
+            inner = self.rules.rule(f"{self.tag}inner", self._inner)
+            texts = self.text_paths()
+            functions = either(
+                row("round(", inner, maybe(row(", ", Pattern("[0-6]"))), ")"),
+                row(Pattern(r"(?:abs|int)\("), inner, ")"),
+                row(EXTREME, inner, ", ", inner, ")"),
+                row("float(", either(inner, texts), ")"),
+                row("(", either(inner, row(self.nullable_number(), " or 0")), ")"),
+                self.each.numbers() if self.each is not None else None,
+            )
+            operand = self.rules.rule(
+                f"{self.tag}factor",
+                lambda: either(self.number_paths(), NUMBER, self.counted(), functions, self.given()),
+            )
+            return row(operand, times(row(_ARITHMETIC, operand), 0, self.more))
+
+        return self.rules.rule(f"{self.tag}number", make)
+
+    def nullable_number(self) -> Part:
+        """Numbers that may be None."""
+        return pattern(self.view.where(lambda r: r.kind.nullable and r.kind.name in ("int", "number")))
+
+    def _inner(self) -> Part:
+        """What stands within `round(…)`: sums over items too."""
+        over = self.each.numbers() if self.each is not None else None
+        operand = self.rules.rule(f"{self.tag}term", lambda: either(self.number_paths(), NUMBER, self.counted(), over))
+        return row(operand, times(row(_ARITHMETIC, operand), 0, self.more))
+
+    # Texts.
+
+    def text_paths(self) -> Part:
+        """Variables and places that hold a text."""
+        return self.rules.rule(f"{self.tag}texts", lambda: pattern(self.view.kinds("str")))
+
+    def text(self) -> Part:
+        """Any text."""
+
+        def make() -> Part:
+            made = either(
+                row(self.text_paths(), maybe(METHOD)),
+                STRING,
+                self.template(),
+                row("str(", either(self.number_paths(), self.counted()), ")"),
+                row(STRING, ".join(", self.lists_of("str"), ")"),
+                self.each.joined() if self.each is not None else None,
+                self.dumped(),
+            )
+            operand = self.rules.rule(f"{self.tag}word", lambda: made)
+            return row(operand, times(row(" + ", operand), 0, self.more))
+
+        return self.rules.rule(f"{self.tag}text", make)
+
+    def dumped(self) -> Part:
+        """`json.dumps(value)`, where the program has imported it."""
+        if self.view.point.names.get("json") != Library("json"):
+            return None
+        shown = either(self.anything(), self.fetched(), self.each.lists() if self.each is not None else None)
+        listed = row("[", shown, times(row(", ", shown), 0, self.bounds.operands), "]")
+        return row("json.dumps(", either(shown, listed), ")")
+
+    def template(self) -> Part:
+        """`f"…{value}…"`."""
+
+        def make() -> Part:
+            shown = ("str", "int", "number", "bool", "any")
+            anything = self.view.where(lambda r: r.place.plain and r.kind.name in shown)
+            numbers = self.view.where(
+                lambda r: r.place.plain and r.kind.name in ("int", "number") and not r.kind.nullable
+            )
+            if anything is None:
+                return None
+            parts = either(
+                pattern(single_quoted(anything)),
+                row(pattern(None if numbers is None else single_quoted(numbers)), _SPEC),
+            )
+            return row(
+                'f"', maybe(_CHUNK), times(row("{", parts, "}", maybe(_SHORT_CHUNK)), 1, self.bounds.operands), '"'
+            )
+
+        return self.rules.rule(f"{self.tag}template", make)
+
+    # Tests.
+
+    def test(self) -> Part:
+        """What may stand after `if`."""
+
+        def make() -> Part:
+            unit = self.unit()
+            return either(
+                row(unit, times(row(BOTH, unit), 0, self.more)),
+                self.none_test(),
+                row(self.guarded(), times(row(" and ", unit), 0, 1)),
+            )
+
+        return self.rules.rule(f"{self.tag}test", make)
+
+    def ordered(self) -> Part:
+        """` > 3`: what a number is compared with."""
+        return self.rules.rule(f"{self.tag}ordered", lambda: row(ORDER, self.plain_number()))
+
+    def equalled(self) -> Part:
+        """` == "x"`: what a text is compared with."""
+        return self.rules.rule(
+            f"{self.tag}equalled", lambda: row(EQUAL, either(STRING, row(self.text_paths(), maybe(METHOD))))
+        )
+
+    def unit(self) -> Part:
+        """One comparison, or a value that is true or not."""
+
+        def make() -> Part:
+            view = self.view
+            free = pattern(view.where(lambda r: r.kind.name in ("str", "any") and r.kind.free))
+            texts = self.text_paths()
+            truth = pattern(view.where(lambda r: r.kind.name in _TRUTHS or r.kind.nullable))
+            paths = self.number_paths()
+            return either(
+                row(either(paths, self.counted(), self.given()), self.ordered()),
+                row(free, self.equalled()),
+                row(self.nullable_number(), EQUAL, self.plain_number()),
+                row(texts, either(row(CHANGED, self.equalled()), row(EQUAL, texts))),
+                *self.listed_values(),
+                *self._limited(),
+                row(either(STRING, row(texts, maybe(METHOD))), WITHIN, either(texts, self.lists_of("str"))),
+                row(maybe("not "), truth),
+                row(maybe("not "), self.each.decided() if self.each is not None else None),
+            )
+
+        return self.rules.rule(f"{self.tag}unit", make)
+
+    def _limited(self) -> list[Part]:
+        """Texts of which a schema gives a pattern, against a literal that matches it."""
+        found = [
+            r
+            for r in self.view.reads
+            if r.kind.name == "str" and not r.kind.free and r.kind.values is None and r.place.origin not in self.ids
+        ]
+        rows = [row(r.name, pattern(r.place.suffix), EQUAL, self.conforming(r.place.kind)) for r in found]
+        kept: list[Part] = [part for part in rows if part is not None]
+        return kept[:_MOST_GUARDS]
+
+    def conforming(self, value: Type) -> Part:
+        """String literals that match the pattern which a schema gives for `value`."""
+        patterns = {member.pattern for member in members(value) if isinstance(member, Atom)}
+        if len(patterns) != 1 or None in patterns:
+            return None
+        name = f"like_{'_'.join(map(str, patterns))}"
+        return self.rules.rule(name, lambda: _literals(str(next(iter(patterns))), self.rules))
+
+    def listed_values(self) -> list[Part]:
+        """Texts of which a schema lists the values, against one of them."""
+        known: dict[tuple[str, ...], list[str]] = {}
+        for read in self.view.reads:
+            if read.kind.name == "str" and read.kind.values is not None:
+                known.setdefault(read.kind.values, []).append(f"{read.name}{read.place.suffix}")
+        return [
+            row(pattern(any_of(paths)), EQUAL, pattern(any_of(map(quoted_value, values))))
+            for values, paths in known.items()
+        ]
+
+    def nullable(self) -> Part:
+        """What may be None."""
+        return pattern(self.view.where(lambda r: r.kind.nullable or r.kind.name == "any" or may_be_none(r)))
+
+    def none_test(self) -> Part:
+        """`x is None`, alone or before what is only looked at if it is not."""
+        better = [name for name, value in self.view.names.items() if may_be_none_number(value)]
+        compared = (row(name, " is None or ", self.number_paths(), ORDER, name) for name in better[:4])
+        return either(row(self.nullable(), NONE_TEST), *compared)
+
+    def guarded(self) -> Part:
+        """`x["k"] is not None and x["k"] > 3`: what may be None, compared where it is not."""
+        found = [r for r in self.view.reads if r.kind.nullable and r.kind.name in ("int", "number")]
+        return either(
+            *(
+                row(path := Pattern(f"{r.name}{r.place.suffix}"), " is not None", " and ", path, self.ordered())
+                for r in found[:_MOST_GUARDS]
+            )
+        )
+
+    # Anything.
+
+    def anything(self) -> Part:
+        """Every variable and place."""
+        return self.rules.rule(f"{self.tag}anything", lambda: pattern(self.view.where(lambda _: True)))
+
+    def simple(self) -> Part:
+        """A value without calls of tools in it."""
+        return self.rules.rule(
+            f"{self.tag}simple",
+            lambda: either(
+                self.number(),
+                self.text(),
+                self.anything(),
+                row(self.nullable_number(), " or 0"),
+                Pattern("True|False|None"),
+            ),
+        )
+
+
+@lru_cache(maxsize=512)
+def _matching(regex: str) -> Grammar | None:
+    try:
+        return value_grammar(
+            {"type": "string", "pattern": regex}, style="python", prefix=f"like_{regex}_", characters=60
+        )
+    except Undecodable:
+        return None
+
+
+def _literals(regex: str, rules: Rules) -> Part:
+    grammar = _matching(regex)
+    if grammar is None:
+        return None
+    rules.made.update(grammar.rules)
+    return grammar.start
+
+
+def may_be_none(read: Read) -> bool:
+    """Whether it may be None though a use of it does not count as wrong."""
+    return any(isinstance(member, Null) for member in members(read.place.kind))
+
+
+def may_be_none_number(value: Type) -> bool:
+    """Whether a variable of the program holds None or a number."""
+    kinds = members(value)
+    return any(isinstance(k, Null) for k in kinds) and all(
+        isinstance(k, Null) or (isinstance(k, Atom) and k.name in ("int", "float", "number")) for k in kinds
+    )
+
+
+def item_kind(view: View, item: Type) -> str:
+    """What the items of a list are good for: `number`, `str` or something else; empty where one may be None."""
+    kind = kind_of(item, view.point.calm)
+    if kind.nullable:
+        return ""
+    return "number" if kind.name in ("int", "number") else kind.name

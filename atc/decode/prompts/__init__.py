@@ -1,0 +1,10 @@
+"""The prompts that ask for one call of a tool."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from protocols import prompts
+
+fill = partial(prompts.fill, __name__)
+"""The text of a prompt, see `protocols.prompts.fill`."""

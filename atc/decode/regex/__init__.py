@@ -1,0 +1,34 @@
+"""Regular expressions as trees: read from JSON Schema's and Rust's syntax, reckoned with, written as Rust's or GBNF's.
+
+`tree.py` what they are made of · `parse.py` reads them · `anchors.py` what a search finds as what a whole string is ·
+`bounds.py` how long they let a string get ·
+`search.py` whether any string matches several · `write.py` writes them.
+"""
+
+from atc.decode.regex.anchors import searched
+from atc.decode.regex.bounds import bounded, lengths
+from atc.decode.regex.parse import PatternError, parse
+from atc.decode.regex.search import found
+from atc.decode.regex.tangled import tangled
+from atc.decode.regex.tree import ANY, Alternatives, Anchor, Chars, Repeated, Row, Tree, literal
+from atc.decode.regex.write import as_gbnf, as_rust
+
+__all__ = [
+    "ANY",
+    "Alternatives",
+    "Anchor",
+    "Chars",
+    "PatternError",
+    "Repeated",
+    "Row",
+    "Tree",
+    "as_gbnf",
+    "as_rust",
+    "bounded",
+    "found",
+    "lengths",
+    "literal",
+    "parse",
+    "searched",
+    "tangled",
+]

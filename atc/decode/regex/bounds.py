@@ -1,0 +1,82 @@
+"""How long a regular expression lets a string get: as it stands, and once every repetition is bounded."""
+
+from __future__ import annotations
+
+from atc.decode.regex.tree import Alternatives, Chars, Repeated, Row, Tree, alternatives, row
+
+_WORD_CHARACTERS = 24
+"""Of a repetition within a repetition."""
+
+
+def bounded(tree: Tree, most: int) -> Tree:
+    """`tree` with no repetition without end: those at the top go up to `most` characters each, inner ones less."""
+    return _bounded(tree, most, most)
+
+
+def _bounded(tree: Tree, most: int, inner: int) -> Tree:
+    match tree:
+        case Row(parts):
+            return row(_bounded(part, most, inner) for part in parts)
+        case Alternatives(parts):
+            return alternatives(_bounded(part, most, inner) for part in parts)
+        case Repeated(part, least, None):
+            held = _bounded(part, _WORD_CHARACTERS, _WORD_CHARACTERS)
+            longest = lengths(held, most + 1).bit_length() - 1
+            return Repeated(held, least, max(least, most // max(1, longest)))
+        case Repeated(part, least, count):
+            many = count is not None and count > 1
+            held = _bounded(part, _WORD_CHARACTERS if many else most, inner)
+            return Repeated(held, least, count)
+    return tree
+
+
+def lengths(tree: Tree, most: int) -> int:
+    """The lengths that matching strings have, up to `most`, as bits: bit n is set where one has n characters."""
+    mask = (1 << (most + 1)) - 1
+    match tree:
+        case Chars(ranges):
+            return 2 & mask if ranges else 0
+        case Row(parts):
+            found = 1
+            for part in parts:
+                found = _sums(found, lengths(part, most), mask)
+            return found
+        case Alternatives(parts):
+            found = 0
+            for part in parts:
+                found |= lengths(part, most)
+            return found
+        case Repeated(part, least, count):
+            return _repeated(lengths(part, most), least, count, most)
+    return 1
+
+
+def _sums(one: int, two: int, mask: int) -> int:
+    """Every sum of a length of `one` and a length of `two`."""
+    if one.bit_count() > two.bit_count():
+        one, two = two, one
+    found = 0
+    while one:
+        low = one & -one
+        found |= two * low
+        one ^= low
+    return found & mask
+
+
+def _repeated(part: int, least: int, count: int | None, most: int) -> int:
+    mask = (1 << (most + 1)) - 1
+    if part == 2:  # one character, the common case
+        top = most if count is None else min(count, most)
+        return (((1 << (top + 1)) - 1) >> least << least) if top >= least else 0
+    exact = 1
+    for _ in range(least):
+        exact = _sums(exact, part, mask)
+        if not exact:
+            return 0
+    found = exact
+    for _ in range(most if count is None else count - least):
+        wider = found | _sums(found, part, mask)
+        if wider == found:
+            break
+        found = wider
+    return found

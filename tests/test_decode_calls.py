@@ -1,0 +1,307 @@
+"""One call or turn from a model, by whatever its endpoint offers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from atc.decode.calls import Sampling, Written, write_call, write_turn
+from atc.decode.errors import Undecodable
+from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
+from atc.decode.holding import ONE_GRAMMAR_TOOLS
+from atc.models.scripted import ScriptedModel
+from protocols.ask import Message, Powers
+from protocols.errors import ModelUnavailable
+from protocols.schema import violations
+from protocols.toolbox import Toolbox
+from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, HoldingModel, tool
+
+GOOD = '{"name": "power", "arguments": {"base": 2, "exponent": 3}}'
+BAD = '{"name": "pow", "arguments": {"base": 2}}'
+ASKED = [Message("user", "What is 2 to the power of 3?")]
+MANY = Toolbox([*TOOLS.values(), *(tool(f"get_item_{i}", id=NUMBER) for i in range(ONE_GRAMMAR_TOOLS))])
+LARK = Powers(grammars=frozenset({"lark"}))
+SCHEMA = Powers(schema=True)
+
+
+def kind(written: Written) -> str:
+    return written.call.error.kind if written.call.error is not None else ""
+
+
+class Holds(ScriptedModel):
+    """A scripted model that says of itself what it enforces, true or not."""
+
+    def __init__(self, *replies: Any, powers: Powers) -> None:
+        super().__init__(*replies)
+        self.powers = powers
+
+
+# --- free ------------------------------------------------------------------------------------------------------------
+
+
+def test_off_is_one_free_reply_right_or_wrong() -> None:
+    model = Holds(f"Sure. {BAD} Bye.", powers=LARK)
+    written = write_call(model, ASKED, TOOLS, decoding="off")
+    assert (written.how, written.tries, written.requests, written.enforced) == ("free", 1, 1, None)
+    assert (written.text, kind(written)) == (f"Sure. {BAD}", "unknown-tool")
+    assert model.options[0]["grammar"] is None
+    assert model.options[0]["schema"] is None
+
+
+# --- check and resample ----------------------------------------------------------------------------------------------
+
+
+def test_where_nothing_is_enforced_the_reply_is_checked_and_sampled_again() -> None:
+    model = ScriptedModel(BAD, "no idea", GOOD)
+    written = write_call(model, ASKED, TOOLS, sampling=Sampling(seed=7))
+    assert (written.how, written.tries, written.requests, written.valid) == ("resampled", 3, 3, True)
+    assert written.enforced is None
+    assert "enforces neither" in written.note
+    assert [(o["temperature"], o["seed"]) for o in model.options] == [(0.0, 7), (0.7, 8), (0.7, 9)]
+    assert written.output_tokens == sum(len(reply.split()) for reply in (BAD, "no idea", GOOD))
+
+
+def test_after_the_samples_the_model_is_told_its_error_once() -> None:
+    model = ScriptedModel("no idea", BAD, GOOD)
+    written = write_call(model, ASKED, TOOLS, sampling=Sampling(tries=2))
+    assert (written.tries, written.valid) == (3, True)
+    roles = [message.role for message in model.prompts[-1]]
+    assert roles == ["user", "assistant", "user"]
+    assert model.prompts[-1][1].content == BAD
+    assert "There is no tool 'pow'; did you mean power" in model.prompts[-1][2].content
+
+
+def test_what_stays_wrong_is_given_with_its_error() -> None:
+    written = write_call(ScriptedModel(*[BAD] * 4), ASKED, TOOLS)
+    assert (written.tries, written.requests, kind(written)) == (4, 4, "unknown-tool")
+
+
+def test_an_outage_is_no_verdict_on_the_call() -> None:
+    for model in (ScriptedModel(BAD, ModelUnavailable("down")), Holds(ModelUnavailable("down"), powers=LARK)):
+        with pytest.raises(ModelUnavailable, match="down"):
+            write_call(model, ASKED, TOOLS)
+
+
+def test_without_tools_there_is_nothing_to_write() -> None:
+    with pytest.raises(Undecodable, match="no tool to call"):
+        write_call(ScriptedModel(GOOD), ASKED, Toolbox())
+
+
+# --- a JSON schema ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (JSON_CALL, GOOD),
+        (FUNCTION, "power(2, 3)"),
+        (PYTHON_CALL, "power(base=2, exponent=3)"),
+        (TOOLDEC, "it is <T>power(2, 3)"),
+        (REACT, 'Action: power\nAction Input: {"base": 2, "exponent": 3}'),
+    ],
+    ids=lambda value: value.name if isinstance(value, CallFormat) else "",
+)
+def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(form: CallFormat, text: str) -> None:
+    reply = {"call": json.loads(GOOD)} | ({"thought": "it\nis<T>"} if form is TOOLDEC else {})
+    model = Holds(json.dumps(reply), powers=SCHEMA)
+    written = write_call(model, ASKED, TOOLS, form=form)
+    assert (written.text, written.how, written.enforced, written.valid) == (text, "schema", True, True)
+    assert not violations(model.options[0]["schema"], reply)
+
+
+def test_a_turn_by_schema_has_its_thought_on_one_line() -> None:
+    reply = {"thought": "First\nthis", "call": json.loads(GOOD)}
+    written = write_turn(Holds(json.dumps(reply), powers=SCHEMA), ASKED, TOOLS)
+    assert written.text == 'Thought: First this\nAction: power\nAction Input: {"base": 2, "exponent": 3}'
+    assert (written.thought, written.call.tool) == ("First this", "power")
+
+
+def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> None:
+    size = {"$defs": {"size": {"type": "integer", "minimum": 1}}, "type": "object", "required": ["max-size", "again"]}
+    size["properties"] = {"max-size": {"$ref": "#/$defs/size"}, "again": {"$ref": "#/properties/max-size"}}
+    box = Toolbox([tool("one", x=NUMBER), _with_schema("two", size)])
+    model = Holds("{}", *["nothing"] * 3, powers=SCHEMA)
+    write_call(model, ASKED, box)
+    schema = model.options[0]["schema"]
+    good = {"call": {"name": "two", "arguments": {"max_size": 3, "again": 1}}}
+    assert not violations(schema, good)
+    for arguments in ({"max_size": 0, "again": 1}, {"max_size": 1, "again": 0}, {"max-size": 1, "again": 1}):
+        assert violations(schema, {"call": {"name": "two", "arguments": arguments}})
+    assert violations(schema, {"call": {"name": "one", "arguments": {"x": 1, "y": 1}}})
+
+
+def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
+    model = Holds('{"name": "power"}', json.dumps({"call": json.loads(GOOD)}), powers=SCHEMA)
+    written = write_call(model, ASKED, MANY)
+    assert (written.how, written.tries, written.requests, written.valid) == ("schema", 1, 2, True)
+    assert model.options[0]["schema"]["properties"]["name"]["enum"] == list(MANY)
+    assert len(model.options[1]["schema"]["properties"]["call"]["anyOf"]) == 1
+
+
+def test_a_schema_that_was_ignored_is_said_and_the_reply_checked() -> None:
+    model = Holds(f"Here: {BAD}", GOOD, powers=SCHEMA)
+    written = write_call(model, ASKED, TOOLS)
+    assert (written.how, written.enforced, written.tries, written.valid) == ("resampled", False, 2, True)
+    assert "did not hold to the schema" in written.note
+    assert model.options[1]["schema"] is None
+
+
+# --- a grammar -------------------------------------------------------------------------------------------------------
+
+FORMS = [JSON_CALL, FUNCTION, PYTHON_CALL, TOOLDEC, REACT]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
+@pytest.mark.parametrize("continues", [True, False])
+def test_whatever_the_model_prefers_its_call_is_valid(form: CallFormat, tools: Toolbox, continues: bool) -> None:
+    for seed in range(4):
+        powers = Powers(grammars=frozenset({"lark"}), continues=continues)
+        model = HoldingModel("I think that", powers=powers)
+        written = write_call(model, ASKED, tools, form=form, sampling=Sampling(seed=seed, max_tokens=4000))
+        assert written.call.error is None
+        assert (written.enforced, written.tries) == (True, 1)
+        assert (written.how, written.requests) == (("grammar", 1) if tools is TOOLS else ("two-stage", 2))
+
+
+@pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (JSON_CALL, GOOD),
+        (FUNCTION, "power(2, 3)"),
+        (FUNCTION, 'maximum("max(")'),
+        (PYTHON_CALL, "add(b=1, a=2)"),
+        (FUNCTION, 'größe("Åse")'),
+        (TOOLDEC, "It is <T>power(2, 3)"),
+    ],
+)
+def test_a_call_that_conforms_is_written_as_the_model_wishes(tools: Toolbox, form: CallFormat, text: str) -> None:
+    name, between, _ = text.partition("(" if form.arguments != "json" else '"arguments": ')
+    model = HoldingModel(text, text if tools is TOOLS else text[len(name + between) :])
+    written = write_call(model, ASKED, tools, form=form)
+    assert (written.text, written.call.error) == (text, None)
+
+
+def test_in_two_stages_the_second_request_goes_on_from_the_first() -> None:
+    model = HoldingModel("power(", "2, 3)")
+    written = write_call(model, [*ASKED, Message("assistant", "It is ")], MANY, form=FUNCTION)
+    assert written.text == "power(2, 3)"
+    assert [prompt[-1].content for prompt in model.prompts] == ["It is ", "It is power("]
+    assert ["item_" in option["grammar"] for option in model.options] == [True, False]
+
+
+def test_where_nothing_can_be_gone_on_from_the_beginning_is_written_once_more() -> None:
+    model = HoldingModel("power(", "power(2, 3)", powers=LARK)
+    written = write_call(model, ASKED, MANY, form=FUNCTION)
+    assert (written.text, written.requests) == ("power(2, 3)", 2)
+    assert all(prompt == ASKED for prompt in model.prompts)
+
+
+@pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
+def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -> None:
+    wish = "Thought: So " + "very " * 200 + "long"
+    written = write_turn(
+        HoldingModel(wish, "{"), ASKED, tools, thought_characters=40, sampling=Sampling(max_tokens=4000)
+    )
+    assert written.call.error is None
+    assert written.thought.startswith("So very very")
+    assert len(written.thought) <= 40
+    assert written.text.startswith("Thought: So very")
+
+
+def test_a_cut_reply_is_asked_for_again_with_more_room() -> None:
+    model = HoldingModel(GOOD)
+    written = write_call(model, ASKED, TOOLS, sampling=Sampling(max_tokens=30))
+    assert (written.valid, written.how, written.tries) == (True, "grammar", 2)
+    assert [option["max_tokens"] for option in model.options] == [30, 60]
+
+
+def test_a_reply_that_is_always_cut_is_unfinished_and_said_so() -> None:
+    for tools in (TOOLS, MANY):
+        written = write_call(HoldingModel(GOOD), ASKED, tools, sampling=Sampling(max_tokens=3))
+        assert (written.valid, written.truncated, written.enforced) == (False, True, True)
+        assert written.note == "The reply was cut."
+
+
+@pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
+@pytest.mark.parametrize("reply", [BAD, "I do not know.", '{"name": "power", "arguments": {}}'])
+def test_a_grammar_that_was_ignored_is_said_and_the_reply_checked(tools: Toolbox, reply: str) -> None:
+    model = Holds(reply, GOOD, powers=LARK)
+    written = write_call(model, ASKED, tools)
+    assert (written.how, written.enforced, written.tries, written.valid) == ("resampled", False, 2, True)
+    assert "did not hold to the" in written.note
+    assert model.options[1]["grammar"] is None
+
+
+def test_a_valid_reply_of_an_endpoint_that_ignores_grammars_costs_no_further_request() -> None:
+    written = write_call(Holds(f"Sure! ```{GOOD}```", powers=LARK), ASKED, TOOLS)
+    assert (written.how, written.enforced, written.requests, written.valid) == ("resampled", False, 1, True)
+
+
+def test_grammars_in_gbnf_go_to_an_endpoint_that_reads_those_alone() -> None:
+    model = Holds(GOOD, powers=Powers(grammars=frozenset({"gbnf"})))
+    written = write_call(model, ASKED, TOOLS)
+    assert (written.how, written.enforced) == ("grammar", True)
+    assert model.options[0]["grammar"].startswith("root ::=")
+    cut = Holds(BAD, GOOD, powers=Powers(grammars=frozenset({"gbnf"})))
+    assert write_call(cut, ASKED, TOOLS).enforced is False
+
+
+def test_what_gbnf_cannot_express_is_said_and_the_reply_checked() -> None:
+    tools = Toolbox([tool("even", x={"type": "string", "allOf": [{"pattern": "a.*b"}, {"pattern": "b.*a"}]})])
+    good = '{"name": "even", "arguments": {"x": "abba"}}'
+    written = write_call(Holds(good, powers=Powers(grammars=frozenset({"gbnf"}))), ASKED, tools)
+    assert (written.how, written.enforced, written.valid) == ("resampled", None, True)
+    assert "cannot express" in written.note
+
+
+def test_what_no_grammar_holds_is_said_checked_and_sampled_again() -> None:
+    tags = {"type": "array", "items": TEXT, "uniqueItems": True, "minItems": 2, "maxItems": 2}
+    tools = Toolbox([tool("mark", ("tags",), tags=tags, never={"type": "integer", "minimum": 5, "maximum": 3})])
+    twice = '{"name": "mark", "arguments": {"tags": ["a", "a"]}}'
+    written = write_call(HoldingModel(twice, twice.replace('"a"]', '"b"]')), ASKED, tools)
+    assert (written.how, written.enforced, written.tries, written.valid) == ("grammar", True, 2, True)
+    assert "No grammar holds" in written.note
+    assert "uniqueItems" in written.note
+    assert "Left out:" in written.note
+    assert "never" in written.note
+
+
+def test_a_tool_that_cannot_be_held_to_is_named_before_anything_is_asked() -> None:
+    broken = Toolbox([tool("fine", x=NUMBER), tool("broken", size={"type": "integer", "minimum": 5, "maximum": 3})])
+    model = HoldingModel(GOOD)
+    with pytest.raises(Undecodable) as caught:
+        write_call(model, ASKED, broken)
+    assert (caught.value.tool, model.prompts) == ("broken", [])
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_hostile_names_stay_inside_the_grammar(form: CallFormat, many: bool) -> None:
+    names = ['a"b', "c\nstart: /.*/", "d(e)", "f]]", "%ignore /./", "\\", "ü/ß", "工具", "🦊", "g" * 300]
+    filler = (tool(f"t{i}") for i in range(ONE_GRAMMAR_TOOLS if many else 0))
+    tools = Toolbox([*(tool(name, **{name: TEXT, '"}': NUMBER}) for name in names), *filler])
+    for seed in range(3):
+        model = HoldingModel("%", powers=LARK)
+        written = write_call(model, ASKED, tools, form=form, sampling=Sampling(seed=seed, max_tokens=5000))
+        assert (written.enforced, written.call.error) == (True, None)
+
+
+def test_sixteen_thousand_tools_need_no_grammar_of_them_all() -> None:
+    tools = Toolbox([*TOOLS.values(), *(tool(f"service_{i}_get_{i % 97}", id=TEXT) for i in range(16_000))])
+    model = HoldingModel('{"name": "service_15999_get_91", "arguments": ', '{"id": "x"}}')
+    written = write_call(model, ASKED, tools)
+    assert (written.text, written.valid) == ('{"name": "service_15999_get_91", "arguments": {"id": "x"}}', True)
+    assert len(model.options[1]["grammar"]) < 4000
+
+
+def _with_schema(name: str, schema: dict[str, Any]) -> Any:
+    one = tool(name)
+    return replace(one, protocol=replace(one.protocol, input_schema=schema))

@@ -1,0 +1,77 @@
+"""Calls that a real small model writes, held by a real runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from atc.decode.calls import Sampling, write_call, write_turn
+from atc.decode.formats import FUNCTION, JSON_CALL, REACT, TOOLDEC, CallFormat
+from atc.decode.holding import ONE_GRAMMAR_TOOLS
+from atc.decode.instructions import call_prompt, react_instructions
+from atc.decode.rivals.backtrack import write_backtracking
+from atc.models.download import SMOLLM2
+from atc.models.fetch import cached
+from atc.models.local import LocalModel
+from protocols.ask import Message
+from protocols.toolbox import Toolbox
+from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
+
+pytestmark = pytest.mark.local_model
+
+TASK = "A cube has sides of 1.31 meters. What is its volume?"
+FEW = TOOLS.only(["power", "add", "maximum"])
+MANY = Toolbox([*FEW.values(), *(tool(f"get_item_{i}", id={**TEXT, "maxLength": 9}) for i in range(ONE_GRAMMAR_TOOLS))])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalModel]:
+    pytest.importorskip("xllamacpp")
+    pytest.importorskip("llguidance")
+    path = cached(SMOLLM2)
+    if path is None:
+        pytest.skip("no small model: fetch it with 'atc models pull smollm2'")
+    local = LocalModel(path, threads=1, folder=tmp_path_factory.mktemp("models"))
+    yield local
+    local.close()
+
+
+@pytest.mark.parametrize("form", [FUNCTION, JSON_CALL, TOOLDEC], ids=lambda form: form.name)
+@pytest.mark.parametrize("temperature", [0.0, 2.0])
+def test_a_call_is_valid_at_any_temperature(model: LocalModel, form: CallFormat, temperature: float) -> None:
+    sampling = Sampling(temperature=temperature, seed=5, max_tokens=300)
+    messages = call_prompt(TASK, FEW, form, "names")
+    written = write_call(model, messages, FEW, form=form, sampling=sampling, text_characters=60)
+    assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
+
+
+def test_in_two_stages_the_second_request_reads_next_to_nothing_anew(model: LocalModel) -> None:
+    messages = call_prompt(TASK, FEW, FUNCTION, "names")
+    written = write_call(model, messages, MANY, form=FUNCTION, sampling=Sampling(temperature=1.0, max_tokens=100))
+    assert (written.call.error, written.how, written.requests) == (None, "two-stage", 2)
+    read = written.input_tokens - written.cached_tokens
+    assert read < written.input_tokens // 2 + 40  # the first request may have read all of its half
+
+
+@pytest.mark.parametrize("tools", [FEW, MANY], ids=["few", "many"])
+def test_a_turn_of_react_is_a_thought_and_a_valid_call(model: LocalModel, tools: Toolbox) -> None:
+    messages = [Message("system", react_instructions(FEW)), Message("user", f"Task: {TASK}")]
+    written = write_turn(model, messages, tools, form=REACT, thought_characters=80, sampling=Sampling(max_tokens=300))
+    assert (written.call.error, written.enforced) == (None, True)
+    assert 0 < len(written.thought) <= 80
+
+
+def test_backtracking_goes_back_and_counts_what_it_takes(model: LocalModel) -> None:
+    only = Toolbox([tool("volume_of_cube", side=NUMBER, unit={"enum": ["cm", "inch"]})])
+    written = write_backtracking(
+        model,
+        call_prompt(TASK, only, FUNCTION, "names"),
+        only,
+        steps=2,
+        form=FUNCTION,
+        sampling=Sampling(max_tokens=24),
+    )
+    assert written.tries == written.requests
+    assert written.tries == 3 or written.valid
+    assert written.output_tokens <= 24 * written.requests

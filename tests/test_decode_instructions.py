@@ -1,0 +1,146 @@
+"""What models are told when they are to write calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
+from atc.decode.instructions import call_prompt, react_instructions
+from atc.decode.prompts import fill
+from atc.decode.read import read_call
+from protocols.ask import Message
+from protocols.toolbox import Toolbox
+from tests.decode_calls_lab import NUMBER, TOOLS, tool
+
+SMALL = TOOLS.only(["power", "maximum"])
+
+
+def shown(messages: list[Message]) -> str:
+    return "\n".join(f"[{message.role}]\n{message.content}" for message in messages)
+
+
+def test_the_prompt_with_names_alone() -> None:
+    assert shown(call_prompt("What is 2 to the power of 3?", SMALL, FUNCTION, "names")) == (
+        "[system]\n"
+        "You answer a task by calling one function.\n"
+        "\n"
+        "Rules:\n"
+        "- Reply with one call and nothing else, in exactly this form: NAME(VALUE, …)\n"
+        "- NAME is one of the given functions. Use no other.\n"
+        "- The arguments are literals in the order in which the function takes them: numbers, or texts in double "
+        "quotes.\n"
+        "- Take the values from the task. Write numbers as plain digits, without units and without separators of "
+        "thousands.\n"
+        "[user]\n"
+        "Functions:\n"
+        "list_currencies\n"
+        "exchange_rate\n"
+        "inflation\n"
+        "celsius\n"
+        "\n"
+        "Task: How many yen was a Swiss franc worth in 2019?\n"
+        "[assistant]\n"
+        'exchange_rate("CHF", "JPY", 2019)\n'
+        "[user]\n"
+        "Task: Water boils at 212 degrees Fahrenheit. How many degrees Celsius is that?\n"
+        "[assistant]\n"
+        "celsius(212)\n"
+        "[user]\n"
+        "Task: By how much did prices in France rise in 2003?\n"
+        "[assistant]\n"
+        'inflation("France", 2003)\n'
+        "[user]\n"
+        "Functions:\n"
+        "power\n"
+        "maximum\n"
+        "\n"
+        "Task: What is 2 to the power of 3?"
+    )
+
+
+def test_the_prompt_with_documentation() -> None:
+    messages = call_prompt("What is 2 to the power of 3?", SMALL, JSON_CALL)
+    assert messages[2].content == (
+        '{"name": "exchange_rate", "arguments": {"base": "CHF", "quote": "JPY", "year": 2019}}'
+    )
+    assert messages[-1].content == (
+        "Functions:\n"
+        "\n"
+        "```python\n"
+        "def power(*, base: float, exponent: float) -> Any:\n"
+        '    """Does power."""\n'
+        "\n"
+        "def maximum(*, of: str) -> Any:\n"
+        '    """Does maximum."""\n'
+        "```\n"
+        "\n"
+        "Task: What is 2 to the power of 3?"
+    )
+    assert 'in exactly this form: {"name": "NAME", "arguments": {"ARGUMENT": VALUE, …}}' in messages[0].content
+
+
+def test_positional_arguments_are_not_documented_as_named_ones() -> None:
+    assert "def power(base: float, exponent: float)" in call_prompt("x", SMALL, FUNCTION)[-1].content
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
+@pytest.mark.parametrize("docs", ["full", "names"])
+def test_the_examples_are_calls_of_their_own_form(form: CallFormat, docs: str) -> None:
+    messages = call_prompt("x", SMALL, form, docs)  # type: ignore[arg-type]
+    assert [message.role for message in messages] == ["system", *["user", "assistant"] * 3, "user"]
+    drawn = Toolbox(
+        [
+            tool("exchange_rate", base={}, quote={}, year={}),
+            tool("celsius", f=NUMBER),
+            tool("inflation", of={}, year={}),
+        ]
+    )
+    calls = [read_call(message.content, drawn, form) for message in messages if message.role == "assistant"]
+    assert [call.name for call in calls] == ["exchange_rate", "celsius", "inflation"]
+    assert all(call.error is None or call.error.kind == "unknown-argument" for call in calls)
+
+
+def test_names_alone_are_a_shorter_prompt() -> None:
+    full, names = (sum(len(m.content) for m in call_prompt("x", TOOLS, JSON_CALL, docs)) for docs in ("full", "names"))
+    assert names < full / 1.5
+
+
+def test_amid_text_a_call_follows_its_trigger() -> None:
+    messages = call_prompt("x", SMALL, TOOLDEC)
+    assert "<T>NAME(VALUE, …)" in messages[0].content
+    assert messages[2].content == 'A function gives it: <T>exchange_rate("CHF", "JPY", 2019)'
+
+
+def test_what_does_not_fit_the_budget_is_left_out() -> None:
+    many = Toolbox(tool(f"tool_{i}", x=NUMBER) for i in range(500))
+    assert "tool_499" in call_prompt("x", many, JSON_CALL, "names")[-1].content
+    short = call_prompt("x", many, JSON_CALL, "names", budget=100)[-1].content
+    assert "tool_0" in short
+    assert "tool_499" not in short
+
+
+def test_react_is_told_its_three_lines_and_the_tools() -> None:
+    assert react_instructions(SMALL, "names") == (
+        "You solve a task step by step. Each step has three lines:\n"
+        "\n"
+        "Thought: what is known, and what to find out next, in one sentence\n"
+        "Action: the name of one of the given functions\n"
+        "Action Input: its arguments, as one JSON object\n"
+        "\n"
+        "Then you are shown the observation, which is what the function returned, and write the next step. "
+        "Never write an observation yourself. Use no function that is not given, "
+        "and no argument that its function does not take.\n"
+        "\n"
+        "Functions:\n"
+        "\n"
+        "power\n"
+        "maximum"
+    )
+    assert "```python\ndef power(*, base: float" in react_instructions(SMALL)
+
+
+def test_a_call_that_failed_is_asked_for_again() -> None:
+    assert fill("again", error="There is no tool 'x'.") == (
+        "That call cannot be made. There is no tool 'x'.\n\n"
+        "Write it again, corrected, in the same form, and nothing else."
+    )

@@ -1,0 +1,335 @@
+"""What may follow in a program: what the steps derive, what they refuse, and that they come to an end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import resources
+from typing import Any
+
+import pytest
+
+pytest.importorskip("llguidance")
+
+import atc.prompts
+from atc.check.kinds import Atom, Record
+from atc.check.scope import Unreadable, levels_at_end, scope_at_end
+from atc.decode.bounds import Bounds
+from atc.decode.errors import Undecodable
+from atc.decode.lark import lark
+from atc.decode.program import FENCE, Statements
+from atc.grounding import made_up
+from atc.types import Program
+from protocols.protocol import Link
+from protocols.toolbox import Tool, Toolbox
+from tests.check_lab import NUMBER, SHOP, TEXT, WHOLE, arr, maybe, obj, services, tool
+from tests.decode_program_lab import accepts, long_tokenizer, pieces, told, walk
+
+SHORT = Bounds(statements=4)
+BOOK = obj(title=TEXT, length=maybe(WHOLE), publisher_id=TEXT)
+LIBRARY = Toolbox(
+    [
+        tool("search_authors", {"name": TEXT}, obj(authors=arr(obj(author_id=TEXT, name=TEXT)))),
+        tool(
+            "list_books",
+            {"author_id": TEXT, "year": WHOLE, "page": WHOLE},
+            obj(books=arr(BOOK), page=WHOLE, pages=WHOLE),
+            optional=("year", "page"),
+        ),
+        tool("get_publisher", {"publisher_id": TEXT}, obj(publisher_id=TEXT, name=TEXT, city=TEXT)),
+        tool("rate", {"stars": NUMBER, "genre": {"enum": ["novel", 'it"s']}}, None, optional=("genre",)),
+    ]
+)
+FOUND = 'found = search_authors(name="x")\n'
+BOOKS = f'{FOUND}page = list_books(author_id=found[0]["author_id"])\n'
+
+
+def derives(before: str, line: str, tools: Toolbox = LIBRARY, task: str = "") -> bool:
+    return accepts(lark(Statements(tools, task=task).next(before).grammar), line) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("", 'authors = search_authors(name="Ursula Le Guin")\n'),
+        ("", "authors = search_authors(name='x')[0]['author_id']\n"),
+        ("", "rate(stars=3)\n"),
+        ("", 'rate(genre="novel", stars=4.5)\n'),
+        (FOUND, 'print(found[0]["name"], len(found))\n'),
+        (FOUND, 'books = list_books(author_id=found[0]["author_id"], page=2)\n'),
+        (FOUND, "for author in found:\n"),
+        (FOUND, 'le = next(author for author in found if author["name"] == "x")["author_id"]\n'),
+        (BOOKS, 'for book in page["books"]:\n'),
+        (BOOKS, 'if page["page"] < page["pages"] and len(page["books"]) > 3:\n'),
+        (BOOKS, 'known = [book for book in page["books"] if book["length"] is not None]\n'),
+        (BOOKS, 'total = sum(book["length"] for book in page["books"] if book["length"] is not None)\n'),
+        (BOOKS, 'best = max(page["books"], key=lambda book: book["title"])["publisher_id"]\n'),
+        (BOOKS, "print(f\"{page['pages']} pages: {found[0]['name']}\")\n"),
+        (f"{BOOKS}total = 0\n", 'total += page["pages"] * 2\n'),
+        (f"{BOOKS}rows = []\n", 'rows.append(page["books"][-1]["title"])\n'),
+        (f"{BOOKS}rows = {{}}\n", 'rows[page["books"][0]["title"]] = page["pages"]\n'),
+        (f'{BOOKS}for book in page["books"]:\n', '    if book["length"] is None:\n'),
+        (
+            f'{BOOKS}for book in page["books"]:\n    if book["length"] is not None:\n',
+            '        x = book["length"] + 1\n',
+        ),
+        ("try:\n    rate(stars=1)\n", "except ToolError as error:\n"),
+        ("try:\n    rate(stars=1)\nexcept ToolError as error:\n", "    if error.status == 404:\n"),
+        ("", "# Look the author up first.\n"),
+        ("x = 1\nif x > 2:\n", "    # Then ask again.\n"),
+        ("# Look the author up first.\n", "x = search_authors(name='y')\n"),
+        ("x = 1\nif x > 2:\n    x = 3\n", "elif x == 1:\n"),
+    ],
+)
+def test_ordinary_statement_follows(before: str, line: str) -> None:
+    assert derives(before, line)
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("", "x = find_authors(name='y')\n"),
+        ("", "x = search_authors(title='y')\n"),
+        ("", "x = search_authors()\n"),
+        ("", "x = search_authors('y')\n"),
+        ("", "x = search_authors(name=5)\n"),
+        ("", "rate(stars=3, genre='poem')\n"),
+        ("", "rate(stars=3, stars=4)\n"),
+        ("", "print(found)\n"),
+        ("", "search_authors = 3\n"),
+        ("", "for = 3\n"),
+        ("", "x = ٣\n"),
+        ("", "import os\n"),
+        ("", "x = __import__('os')\n"),
+        ("", FENCE),
+        ("", "# One statement a step.\nx = 1\n"),
+        ("# One line.\n", "# No second one.\n"),
+        ("x = 1\nif x > 2:\n", "# Not outside the block.\n"),
+        ("", "\n"),
+        (FOUND, f'print(f"{"so " * 15}{{len(found)}}")\n'),
+        (FOUND, 'print(found["authors"])\n'),
+        (FOUND, 'print(found[0]["title"])\n'),
+        (FOUND, "if found > 3:\n"),
+        (BOOKS, 'x = page["books"][0]["length"] + 1\n'),
+        (BOOKS, 'x = sum(book["length"] for book in page["books"])\n'),
+        (BOOKS, "elif page:\n"),
+        (f"{BOOKS}for book in page['books']:\n", "print(1)\n"),
+        ("while True:\n    x = 1\n", "print(x)\n"),
+        ("try:\n    rate(stars=1)\n", "print(1)\n"),
+    ],
+)
+def test_what_would_be_a_finding_does_not_follow(before: str, line: str) -> None:
+    assert not derives(before, line)
+
+
+def test_worked_example_of_the_prompt_is_derived() -> None:
+    source = resources.files(atc.prompts).joinpath("example_program.md").read_text("utf-8")
+    source = source.removeprefix("```python\n").split("```")[0]
+    before, refused = "", []
+    for line in pieces(source):
+        if not derives(before, line):
+            refused.append(line)
+        before += line
+    assert refused == []
+    assert Statements(LIBRARY).next(before).may_end
+
+
+def linked(support: Tool) -> Tool:
+    links = (Link(argument="author_id", tool="search_authors", path="authors[].author_id", support="declared"),)
+    return replace(support, protocol=replace(support.protocol, links=links))
+
+
+LINKED = Toolbox([linked(t) if t.alias == "list_books" else t for t in LIBRARY.values()])
+
+
+def test_id_takes_linked_values_first() -> None:
+    assert derives("", 'x = list_books(author_id="a1")\n', LINKED)
+    assert derives(FOUND, 'x = list_books(author_id=found[0]["author_id"])\n', LINKED)
+    assert not derives(FOUND, 'x = list_books(author_id="a1")\n', LINKED)
+    assert not derives(FOUND, 'x = list_books(author_id=found[0]["name"])\n', LINKED)
+    assert derives(FOUND, 'x = list_books(author_id="LGU")\n', LINKED, task="Which books has LGU written?")
+    assert derives(f'{FOUND}one = found[0]["author_id"]\n', "x = list_books(author_id=one)\n", LINKED)
+
+
+@pytest.mark.parametrize(
+    ("source", "ends"),
+    [
+        ("x = 1\nprint(x)\n", True),
+        ("x = 1\n", False),
+        ("x = 1\nif x:\n    print(x)\n", False),
+        ("x = 1\nif x:\n    print(x)\nelse:\n    x = 2\n", False),
+        ("x = 1\nif x:\n    print(x)\nelif x > 1:\n    print(2)\nelse:\n    print(3)\n", True),
+        ("for x in [1, 2]:\n    print(x)\n", True),
+        ("for x in [1, 2]:\n    if x > 1:\n        print(x)\n        break\n", False),
+        ("for x in [1, 2]:\n    if x > 1:\n        continue\n    print(x)\n", False),
+        ("x = 1\nwhile x < 3:\n    print(x)\n    x += 1\n", False),
+        ("x = 1\nwhile True:\n    for y in [1]:\n        break\n    print(x)\n    break\n", True),
+        ("try:\n    rate(stars=1)\n    print(1)\nexcept ToolError:\n    x = 1\n", False),
+        ("try:\n    rate(stars=1)\n    print(1)\nexcept ToolError:\n    print(2)\n", True),
+        ("# print(1)\nx = 1\n", False),
+    ],
+)
+def test_end_needs_an_answer_on_every_way(source: str, ends: bool) -> None:
+    step = Statements(LIBRARY).next(source)
+    assert step.may_end is ends
+    assert (accepts(lark(step.grammar), FENCE) is None) is ends
+
+
+def made(name: str, schema: dict[str, Any], *, required: bool = True) -> Toolbox:
+    """A tool with an argument whose values another tool yields, and one of which none does."""
+    links = (Link(argument=name, tool="look", path=f"rows[].{name}", support="declared"),)
+    give = tool("give", {name: schema, "note": TEXT}, None, optional=("note",) if required else ("note", name))
+    look = tool("look", {"word": TEXT}, obj(rows=arr(obj(**{name: schema, "label": TEXT}))))
+    return Toolbox([look, replace(give, protocol=replace(give.protocol, links=links))])
+
+
+CODE = {"type": "string", "pattern": "^[0-9A-Z]{3}$"}
+DATE = {"type": "string", "format": "date"}
+TASK = "Which flights of Delta left JFK for Boston on 4 July 2013, by plane n14228 or 47ab?"
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "value", "allowed"),
+    [
+        ("airport", CODE, '"JFK"', True),
+        ("airport", CODE, '"BOS"', False),
+        ("airport", TEXT, '"Boston"', True),
+        ("airport", TEXT, '"Chicago"', False),
+        ("airport", {"enum": ["BOS", "X12"]}, '"BOS"', True),
+        ("airport", {"enum": ["BOS", "X12"]}, '"X12"', False),
+        ("tail", {"type": "string", "minLength": 2}, '"N14228"', True),
+        ("tail", {"type": "string", "minLength": 2}, '"N14229"', False),
+        ("number", WHOLE, "2013", True),
+        ("number", WHOLE, "1234", False),
+        ("flight_id", WHOLE, "7", False),
+        ("season", WHOLE, "7", True),
+        ("radius_km", WHOLE, "250", True),
+        ("hour", {"type": "integer", "minimum": 0, "maximum": 23}, "17", True),
+        ("date", DATE, '"2013-07-05"', True),
+        ("date", TEXT, '"2013-07-05"', True),
+        ("date", {"type": "string", "pattern": "^2013-[0-9]{2}-[0-9]{2}$"}, '"2013-07-04"', True),
+        ("ids", arr(CODE), '["JFK"]', True),
+        ("ids", arr(CODE), '["BOS"]', False),
+    ],
+)
+@pytest.mark.parametrize("required", [True, False])
+def test_literal_that_nobody_gave_is_not_written(
+    name: str, schema: dict[str, Any], value: str, allowed: bool, required: bool
+) -> None:
+    box = made(name, schema, required=required)
+    line = f"give({name}={value})\n"
+    assert derives("", line, box, task=TASK) is allowed
+    assert derives('x = look(word="a")\n', line, box, task=TASK) is allowed
+    if allowed:
+        assert not made_up(Program(source=line), TASK, box)
+
+
+def test_tool_without_a_value_for_an_id_waits_for_one() -> None:
+    task, box = "Which author wrote most?", made("key", CODE)
+    assert not derives("", 'give(note="a", key="', box, task=task)
+    step = Statements(box, task=task).next("")
+    assert "give(" not in lark(step.grammar)
+    before = 'x = look(word="most")\n'
+    assert derives(before, 'give(key=x[0]["key"], note="a")\n', box, task=task)
+    assert not derives(before, 'give(key=x[0]["label"])\n', box, task=task)
+    assert not derives(f'{before}y = "ABC"\n', "give(key=y)\n", box, task=task)
+    assert derives(f'{before}y = "ABC"\n', "give(key=y)\n", box, task="What is ABC?")
+    assert derives(f'{before}y = x[0]["key"]\n', "give(key=y)\n", box, task=task)
+    optional = made("key", CODE, required=False)
+    assert derives("", 'give(note="a")\n', optional, task=task)
+    assert not derives(before, 'give(note=x[0]["key"])\n', box, task=task)
+
+
+def test_value_of_another_pattern_does_not_fit() -> None:
+    day = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+    look = tool("look", {"word": TEXT}, obj(code=CODE, day=day, words=TEXT))
+    box = Toolbox([look, tool("plan", {"start": day}, None)])
+    before = 'x = look(word="a")\n'
+    assert derives(before, 'plan(start=x["day"])\n', box)
+    assert not derives(before, 'plan(start=x["code"])\n', box)
+
+
+def test_unknown_response_may_be_read_as_one_likes() -> None:
+    box = Toolbox([tool("look", {"word": TEXT}, None)])
+    assert derives('x = look(word="a")\n', 'print(x["rows"][0]["id"], x["total"] + 1)\n', box)
+
+
+@pytest.mark.parametrize("name", ['a"]\nimport os\n', "it's", "back\\slash", "{x}", "```", "\u2028", "a\x00b"])
+def test_hostile_keys_and_values_stay_within_their_quotes(name: str) -> None:
+    hostile = Toolbox(
+        [
+            tool("get", {"id": TEXT, "kind": {"enum": [name, "plain"]}}, obj(**{name: TEXT, "count": WHOLE})),
+            tool("put", {"text": TEXT, name: TEXT}, obj(**{name: {"enum": [name, "b"]}}), optional=(name,)),
+        ]
+    )
+    for seed in range(2):
+        made = walk(hostile, seed, statements=Statements(hostile, bounds=SHORT))
+        assert made.clean, told(made)
+        assert "import os" not in made.source.replace("\\nimport os", "")
+
+
+def test_scope_at_end_knows_what_holds_inside_the_open_blocks() -> None:
+    source = f'{BOOKS}for book in page["books"]:\n    if book["length"] is not None:\n'
+    names = scope_at_end(source, LIBRARY)
+    assert set(names) == {"found", "page", "book"}
+    assert isinstance(names["book"], Record)
+    assert dict(names["book"].refined)["length"] == Atom("int")
+    levels = levels_at_end(source, LIBRARY)
+    assert [(level.keyword, level.indent) for level in levels] == [("", ""), ("for", "    "), ("if", "        ")]
+    assert levels[2].otherwise is not None
+
+
+def test_scope_after_an_end_of_a_block_is_not_reached() -> None:
+    levels = levels_at_end("while True:\n    x = 1\n", LIBRARY)
+    assert not levels[0].inside.reached
+    assert levels[1].inside.reached
+    assert levels_at_end("while True:\n    x = 1\n    if x:\n        break\n", LIBRARY)[0].inside.reached
+
+
+@pytest.mark.parametrize("source", ["x = \n", "x = (1\n", "  x = 1\ny = 2\n", "if x:\nprint(1)\n", 'x = "a\n'])
+def test_text_that_begins_no_program_is_refused(source: str) -> None:
+    with pytest.raises(Unreadable):
+        scope_at_end(source, LIBRARY)
+    with pytest.raises(Undecodable, match="cannot be read"):
+        Statements(LIBRARY).next(source)
+
+
+def test_program_of_full_length_can_only_print_and_end() -> None:
+    steps = Statements(LIBRARY, bounds=Bounds(statements=2))
+    step = steps.next("x = 1\nif x:\n")
+    assert accepts(lark(step.grammar), "    print(x)\n") is None
+    assert accepts(lark(step.grammar), "    y = 2\n") is not None
+    ended = steps.next("x = 1\nprint(x)\n")
+    assert ended.must_end
+    assert accepts(lark(ended.grammar), FENCE) is None
+
+
+def test_blocks_are_not_nested_without_end() -> None:
+    steps = Statements(LIBRARY, bounds=Bounds(blocks=1))
+    grammar = lark(steps.next("x = 1\nif x:\n").grammar)
+    assert accepts(grammar, "    if x:\n") is not None
+    assert accepts(grammar, "    x = 2\n") is None
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("box", ["shop", "library", "flights"])
+def test_random_programs_are_free_of_findings(box: str, seed: int) -> None:
+    flights = services("flights")
+    tools = {"shop": SHOP.only(list(SHOP)[:8]), "library": LINKED, "flights": flights.only(list(flights)[:6])}[box]
+    made = walk(tools, seed, statements=Statements(tools, bounds=SHORT))
+    assert made.clean, told(made)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_masks_over_long_tokens_stay_within_the_limits_of_the_lexer(seed: int) -> None:
+    # A mask that cannot be computed makes a server go on without a grammar.
+    flights = services("flights")
+    tools = flights.only(list(flights)[:24])
+    steps = Statements(tools, bounds=SHORT, task=TASK)
+    made = walk(tools, seed, statements=steps, task=TASK, tokenizer=long_tokenizer())
+    assert made.clean, told(made)
+
+
+def test_comment_does_not_open_the_next_statement() -> None:
+    grammar = lark(Statements(LIBRARY).next("").grammar)
+    assert accepts(grammar, "# Your corrected program here\n") is None
+    assert accepts(grammar, "# Your corrected program here\nx = 1\n") is not None

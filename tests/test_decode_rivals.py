@@ -1,0 +1,171 @@
+"""The paper's rivals: names matched by suffix, and backtracking to the next-best token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from atc.decode.calls import Sampling
+from atc.decode.errors import Undecodable
+from atc.decode.formats import FUNCTION, JSON_CALL, REACT, CallFormat
+from atc.decode.read import ReadCall
+from atc.decode.rivals.backtrack import write_backtracking
+from atc.decode.rivals.fuzzy import Rule, fuzzy_call, match_suffix, write_fuzzy
+from atc.models.scripted import ScriptedModel
+from atc.models.tops import TokenPlace, TopTokens
+from protocols.ask import Completion, Message, Powers
+from tests.decode_calls_lab import TOOLS
+
+ASKED = [Message("user", "What is 2 to the power of 3?")]
+NAMES = ["search_for_spotify", "get_for_spotify", "search_for_tmdb", "multiply"]
+
+
+@pytest.mark.parametrize(
+    ("name", "published", "longest"),
+    [
+        ("search_for_tmdb", "search_for_tmdb", "search_for_tmdb"),
+        ("for_spotify", "search_for_spotify", "search_for_spotify"),
+        ("find_for_spotify", None, "search_for_spotify"),
+        ("the_get_for_spotify", None, "get_for_spotify"),
+        ("numbers", None, None),
+        ("product", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_name_is_taken_for_one_that_ends_with_it(name: str, published: str | None, longest: str | None) -> None:
+    assert match_suffix(name, NAMES) == published
+    assert match_suffix(name, NAMES, "longest") == longest
+
+
+@given(st.lists(st.text("ab_", max_size=5), max_size=6), st.text("ab_", max_size=6))
+def test_what_matches_exists_and_what_exists_matches_itself(names: list[str], name: str) -> None:
+    rules: list[Rule] = ["published", "longest"]
+    for rule in rules:
+        found = match_suffix(name, names, rule)
+        assert found is None or found in names
+        assert name not in names or found == name
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "wrong"),
+    [
+        (FUNCTION, "So wer(2, 3) it is", "wer"),
+        (JSON_CALL, '{"name": "wer", "arguments": {"base": 2, "exponent": 3}}', "wer"),
+        (REACT, 'Thought: x\nAction: wer\nAction Input: {"base": 2, "exponent": 3}', "wer"),
+    ],
+)
+def test_the_name_alone_is_replaced(form: CallFormat, text: str, wrong: str) -> None:
+    call = fuzzy_call(text, TOOLS, form)
+    assert (call.tool, call.arguments, call.error, call.name) == ("power", {"base": 2, "exponent": 3}, None, wrong)
+    assert text[slice(*call.name_span)] == wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("wer(2)", "wrong-count"), ("wer(2, x)", "wrong-type"), ("multiply(2, 3)", "unknown-tool"), ("no", "no-call")],
+)
+def test_what_is_wrong_besides_the_name_stays_wrong(text: str, kind: str) -> None:
+    error = fuzzy_call(text, TOOLS, FUNCTION).error
+    assert error is not None
+    assert error.kind == kind
+
+
+def test_matching_costs_one_request() -> None:
+    model = ScriptedModel("wer(2, 3)")
+    written = write_fuzzy(model, ASKED, TOOLS, form=FUNCTION)
+    assert (written.how, written.call.tool, written.valid) == ("fuzzy", "power", True)
+    assert (written.text, written.requests, written.tries) == ("wer(2, 3)", 1, 1)
+
+
+class Telling:
+    """A model of tokens: `chances` maps what stands before to the tokens that may follow, likeliest first."""
+
+    name, prompt_tokens = "telling", 4000
+    powers = Powers(continues=True, tops=True)
+
+    def __init__(self, chances: dict[str, list[tuple[str, float]]]) -> None:
+        self._chances = chances
+        self.begun: list[str] = []
+
+    def __call__(self, messages: Sequence[Message], **options: object) -> Completion:
+        raise AssertionError("backtracking asks for the likeliest tokens")
+
+    def top_tokens(
+        self, messages: Sequence[Message], *, n: int, temperature: float, seed: int, max_tokens: int
+    ) -> tuple[TopTokens, Completion]:
+        """The likeliest token of each place, until nothing may follow."""
+        begun = messages[-1].content if messages[-1].role == "assistant" else ""
+        self.begun.append(begun)
+        text, places = begun, list[TokenPlace]()
+        while text in self._chances and len(places) < max_tokens:
+            tops = tuple((token, math.log(chance)) for token, chance in self._chances[text][:n])
+            places.append(TokenPlace(tops[0][0], tops[0][1], tops))
+            text += tops[0][0]
+        new = text.removeprefix(begun)
+        usage = {"input_tokens": 10, "output_tokens": len(places), "seconds": 0.5}
+        return tuple(places), Completion(text=new, model=self.name, **usage)  # type: ignore[arg-type]
+
+
+CHANCES: dict[str, list[tuple[str, float]]] = {
+    "": [("It is ", 0.6), ("power", 0.39)],
+    "It is ": [("pro", 0.5), ("po", 0.3), ("<|im_end|>", 0.2), ("", 0.1)],
+    "It is pro": [("duct(", 0.9), ("pose(", 0.1)],
+    "It is product(": [("2, 3)", 0.6), ("2", 0.4)],
+    "It is product(2": [(", 3)", 1.0)],
+    "It is po": [("wer(", 1.0)],
+    "It is power(": [("2)", 0.8), ("2, 3)", 0.2)],
+}
+
+
+def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
+    model = Telling(CHANCES)
+    written = write_backtracking(model, ASKED, TOOLS, form=FUNCTION)
+    # `po` at its place (0.3) was likelier than `pose(` (0.1) and, later, `2, 3)` (0.2). `2` leads to the same
+    # characters as before, and what stands before the call stays.
+    assert model.begun == ["", "It is po", "It is power(2, 3)"]
+    assert (written.text, written.valid, written.how) == ("It is power(2, 3)", True, "backtracked")
+    assert (written.tries, written.requests, written.input_tokens, written.seconds) == (3, 3, 30, 1.5)
+    assert written.output_tokens == 4 + 2 + 0
+    assert written.note == ""
+
+
+def test_a_call_whose_execution_failed_is_taken_back_too() -> None:
+    chances = {"": [("power(", 0.9), ("add(", 0.1)], "power(": [("1, 2)", 1.0)], "add(": [("3, 4)", 1.0)]}
+    seen: list[ReadCall] = []
+
+    def failed(call: ReadCall) -> bool:
+        seen.append(call)
+        return call.tool == "power"
+
+    written = write_backtracking(Telling(chances), ASKED, TOOLS, form=FUNCTION, failed=failed)
+    assert [call.tool for call in seen] == ["power", "add"]
+    assert (written.text, written.tries) == ("add(3, 4)", 2)
+
+
+def test_it_ends_after_its_steps_and_says_so() -> None:
+    model = Telling(CHANCES)
+    written = write_backtracking(model, ASKED, TOOLS, form=FUNCTION, steps=1)
+    assert (len(model.begun), written.tries, written.valid) == (2, 2, False)
+    assert written.note == "The call failed after 1 steps back."
+
+
+def test_it_ends_where_no_alternative_is_left() -> None:
+    chances = {"": [("no", 0.9), ("<|im_end|>", 0.1)]}
+    written = write_backtracking(Telling(chances), ASKED, TOOLS, form=FUNCTION)
+    assert (written.tries, written.call.error is not None) == (1, True)
+
+
+def test_it_goes_on_from_given_words() -> None:
+    model = Telling({"A: ": [("pow(", 0.6), ("power(", 0.4)], "A: power(": [("2, 3)", 1.0)], "A: pow(": [("1)", 1.0)]})
+    written = write_backtracking(model, [*ASKED, Message("assistant", "A: ")], TOOLS, form=FUNCTION)
+    assert model.begun == ["A: ", "A: power("]
+    assert written.text == "power(2, 3)"
+
+
+def test_a_model_that_tells_no_tokens_is_refused() -> None:
+    with pytest.raises(Undecodable, match="likeliest tokens"):
+        write_backtracking(ScriptedModel("x"), ASKED, TOOLS, sampling=Sampling())
