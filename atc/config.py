@@ -107,6 +107,11 @@ class Config:
     """Where values of sensitive arguments may come from: `tool`, `tool:path` or `value=…`."""
     temperature: float = 0.7
     """Of samples after the first, which is greedy."""
+    decoding: Literal["off", "calls", "program", "auto"] = "auto"
+    """What a model is held to while it writes: nothing, calls that conform, programs in which only tools, arguments,
+    variables and response keys stand that there are; or, by `auto`, such a program where the check stopped one."""
+    docs: Literal["full", "names"] = "full"
+    """What a prompt tells of tools: a stub each, or names alone, where decoding knows the rest."""
     state_dir: Path = field(default_factory=lambda: _user_dir("state"))
     """Where runs are stored."""
     cache_dir: Path = field(default_factory=lambda: _user_dir("cache"))
@@ -356,6 +361,8 @@ _KINDS: Mapping[str, _Kind] = {
     "settle_seconds": _number("a number of seconds from 0 on", lambda n: 0 <= n < float("inf")),
     "trust": _Kind("a list of rules: tool, tool:path or value=…", _names, _split),
     "temperature": _number("a number from 0 to 2", lambda n: 0 <= n <= 2),
+    "decoding": _one_of("off", "calls", "program", "auto"),
+    "docs": _one_of("full", "names"),
     "state_dir": _Kind("a folder", _folder),
     "cache_dir": _Kind("a folder", _folder),
 }

@@ -22,10 +22,14 @@ class ToolsChosen:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A prompt is about to go to the model. `purpose`: write, sample or repair."""
+    """A prompt is about to go to the model. `purpose`: write, sample or repair.
+
+    `statement` counts the statements of a program that is asked for one by one, from 0; else it is None.
+    """
 
     purpose: str
     messages: Sequence[Message]
+    statement: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class ModelReplied:
 
     purpose: str
     completion: Completion
+    statement: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,13 @@ class RouteChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """Something is done otherwise than the settings ask for: a sentence, told once a run."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptEnded:
     """An attempt is over; its fault is None when it gave an answer."""
 
@@ -96,5 +108,6 @@ Event = (
     | CallEnded
     | AttemptEnded
     | RouteChanged
+    | Noted
 )
 Observer = Callable[[Event], None]

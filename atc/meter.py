@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.events import ModelAsked, ModelReplied, Observer
+from atc.events import ModelAsked, ModelReplied, Noted, Observer
 from atc.past import Past
 from atc.types import Usage
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask, Completion, Message, Powers, powers
 
-_PROGRAM_TOKENS = 900
+PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
 
 _FIRST_TO_LATER = 4
@@ -52,6 +52,7 @@ class Meter:
         self._max_seconds, self._max_tokens = max_seconds, max_tokens
         self._began = time.monotonic()
         self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
+        self._notes: dict[str, None] = {}
         self.usage = self._past.usage
 
     @property
@@ -64,6 +65,22 @@ class Meter:
         """Of the run's time; None when it has no limit."""
         return None if self._max_seconds is None else max(0.0, self._max_seconds - self.seconds)
 
+    @property
+    def powers(self) -> Powers:
+        """What the model can be held to. They may become fewer: read them for each request."""
+        return powers(self._ask)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What `note` was told."""
+        return tuple(self._notes)
+
+    def note(self, sentence: str) -> None:
+        """Say, once a run, that something is done otherwise than the settings ask for."""
+        if sentence not in self._notes:
+            self._notes[sentence] = None
+            self._observer(Noted(sentence))
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -71,10 +88,12 @@ class Meter:
         purpose: str,
         temperature: float,
         seed: int,
-        max_tokens: int = _PROGRAM_TOKENS,
+        max_tokens: int = PROGRAM_TOKENS,
         schema: Mapping[str, Any] | None = None,
+        grammar: str | None = None,
+        statement: int | None = None,
     ) -> Completion:
-        """Ask the model.
+        """Ask the model; `statement` numbers the requests of a program that is asked for statement by statement.
 
         Raises:
             BudgetSpent: there is no time for another reply, or no tokens are left.
@@ -85,9 +104,11 @@ class Meter:
         if known is not None:
             return replace(known, text=self._restore(known.text))
         self._require_budget()
-        self._observer(ModelAsked(purpose, tuple(messages)))
+        self._observer(ModelAsked(purpose, tuple(messages), statement))
         began = time.monotonic()
-        completion = self._ask(messages, schema=schema, temperature=temperature, seed=seed, max_tokens=max_tokens)
+        completion = self._ask(
+            messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
+        )
         took = time.monotonic() - began
         if self._first:
             self._slowest = max(self._slowest, took)
@@ -98,9 +119,10 @@ class Meter:
             input_tokens=self.usage.input_tokens + completion.input_tokens,
             output_tokens=self.usage.output_tokens + completion.output_tokens,
             model_seconds=self.usage.model_seconds + took,
+            cached_tokens=self.usage.cached_tokens + completion.cached_tokens,
         )
         completion = replace(completion, seconds=took)
-        self._observer(ModelReplied(purpose, completion))
+        self._observer(ModelReplied(purpose, completion, statement))
         return replace(completion, text=self._restore(completion.text))
 
     def asker(self, purpose: str) -> Ask:
@@ -112,7 +134,7 @@ class Meter:
         # The first reply took reading the tools; those after it begin where that left off.
         if left is not None and left <= (self._slowest or self._first / _FIRST_TO_LATER):
             raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
-        if self._max_tokens is not None and self.usage.input_tokens + self.usage.output_tokens >= self._max_tokens:
+        if self._max_tokens is not None and self.usage.tokens >= self._max_tokens:
             raise BudgetSpent(f"max_tokens = {self._max_tokens}")
 
 
@@ -132,16 +154,26 @@ class _Metered:
     def prompt_tokens(self) -> int:
         return self.ask.prompt_tokens
 
+    @property
+    def powers(self) -> Powers:
+        return powers(self.ask)
+
     def __call__(
         self,
         messages: Sequence[Message],
         *,
         schema: Mapping[str, Any] | None = None,
-        grammar: str | None = None,  # noqa: ARG002 - of Ask; none of those parts has a grammar
+        grammar: str | None = None,
         temperature: float = 0.0,
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
         return self.meter.complete(
-            messages, purpose=self.purpose, temperature=temperature, seed=seed, max_tokens=max_tokens, schema=schema
+            messages,
+            purpose=self.purpose,
+            temperature=temperature,
+            seed=seed,
+            max_tokens=max_tokens,
+            schema=schema,
+            grammar=grammar,
         )

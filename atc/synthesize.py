@@ -3,50 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from atc.prompts import fill
 from atc.types import Program
 from protocols.ask import Completion, Message
-from protocols.render import stubs_within
+from protocols.render import Docs, described_within
 from protocols.toolbox import Toolbox
 from sandbox.fenced import program_in
+
+if TYPE_CHECKING:
+    from atc.decode.decoder import Decoder
 
 Complete = Callable[..., Completion]
 """`complete(messages, purpose=…, temperature=…, seed=…)`: a model with the run's bookkeeping around it."""
 
 
-def opening(task: str, tools: Toolbox, *, budget: int) -> list[Message]:
+def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> list[Message]:
     """The conversation that asks for a first program (I_c of the ATC paper).
 
     A worked example from another field comes first: on a small model it matters more than anything else, and what
-    stands first is read once and cached. `budget` is in tokens of stubs.
+    stands first is read once and cached. `budget` is in tokens of what is told of the tools.
     """
-    text, _ = stubs_within(tools, budget=budget)
+    text, _ = described_within(tools, budget=budget, docs=docs)
+    kind = "" if docs == "full" else "_names"
     return [
-        Message("system", fill("program")),
-        Message("user", fill("example_task")),
+        Message("system", fill(f"program{kind}")),
+        Message("user", fill(f"example_task{kind}")),
         Message("assistant", fill("example_program")),
         Message("user", fill("task", stubs=text, task=task)),
     ]
 
 
-def samples(messages: Sequence[Message], complete: Complete, *, count: int, temperature: float) -> Iterator[Program]:
+def samples(
+    messages: Sequence[Message],
+    complete: Complete,
+    *,
+    count: int,
+    temperature: float,
+    decoder: Decoder | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+    before: str = "",
+    seen: str = "",
+) -> Iterator[Program]:
     """Up to `count` different programs: the greedy one first, then samples with seeds 1, 2, …
 
     Lazy, so that nobody waits for a sample that is not looked at. A reply without a program is skipped; a repeated
-    program too.
+    program too. A `decoder` has those written under grammars that it wants so; the first of them is greedy, too.
+    `stopped` says whether the check found the last program to be wrong; for `before` and `seen` see `Decoder.write`.
     """
-    seen: set[str] = set()
+    found: set[str] = set()
+    temperatures = {"held": 0.0, "free": 0.0}  # of the next one; the first of either kind is greedy
+    empty = False
     for seed in range(count):
-        completion = complete(
-            messages,
-            purpose="sample" if seed else "write",
-            temperature=temperature if seed else 0.0,
-            seed=seed,
-        )
-        program = parse(completion.text)
-        if program is not None and program.source not in seen:
-            seen.add(program.source)
+        purpose = "sample" if seed else "write"
+        program = None
+        if decoder is not None and decoder.constrains(stopped=empty or stopped()):
+            warmth, temperatures["held"] = temperatures["held"], temperature
+            program = decoder.write(messages, purpose=purpose, temperature=warmth, seed=seed, before=before, seen=seen)
+        if program is None:
+            warmth, temperatures["free"] = temperatures["free"], temperature
+            program = parse(complete(messages, purpose=purpose, temperature=warmth, seed=seed).text)
+        empty = program is None
+        if program is not None and program.source not in found:
+            found.add(program.source)
             yield program
 
 

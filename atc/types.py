@@ -117,12 +117,21 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a run took, tools aside. `model_seconds` is the time spent waiting for the model."""
+    """What a run took, tools aside. `model_seconds` is the time spent waiting for the model.
+
+    `cached_tokens` of the `input_tokens` stood in the model's cache and were not read again.
+    """
 
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     model_seconds: float = 0.0
+    cached_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Read anew and written: what a budget counts."""
+        return self.input_tokens - self.cached_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +154,8 @@ class Solution:
     """Writes of earlier attempts that the answer's program does not make, and that nothing has undone."""
     unknown: tuple[ToolCall, ...] = ()
     """Writes of which nobody knows whether they took effect."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what was done otherwise than the settings ask for."""
 
     @property
     def calls(self) -> int:

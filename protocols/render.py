@@ -7,7 +7,7 @@ import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.producers import Producers
@@ -43,6 +43,9 @@ DETAILS = (
 )
 """From generous to terse: a prompt takes the first at which its stubs fit."""
 
+Docs = Literal["full", "names"]
+"""What a prompt tells of tools: a stub each, or their names alone, where a decoder knows the rest."""
+
 
 def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None = None) -> str:
     """The tools as Python: each response shape once, as a TypedDict, then a function with its docstring.
@@ -69,6 +72,25 @@ def stubs_within(tools: Toolbox, *, budget: int) -> tuple[str, Toolbox]:
             if token_estimate(text) <= budget or (len(names) <= 1 and detail is DETAILS[-1]):
                 return text, chosen
         names.pop()
+
+
+def names_only(tools: Toolbox) -> str:
+    """The tools' aliases, one a line."""
+    return "\n".join(tools)
+
+
+def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tuple[str, Toolbox]:
+    """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens, and these tools."""
+    if docs == "full":
+        return stubs_within(tools, budget=budget)
+    names, left = list(tools)[:1], budget - sum(token_estimate(name) for name in list(tools)[:1])
+    for name in list(tools)[1:]:
+        left -= token_estimate(f"\n{name}")
+        if left < 0:
+            break
+        names.append(name)
+    chosen = tools.only(names)
+    return names_only(chosen), chosen
 
 
 def token_estimate(text: str) -> int:

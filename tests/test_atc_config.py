@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from atc.cli.main import _guarded
 from atc.cli.settings import load_config, read_secret
 from atc.config import Config, CredentialEntry, InvalidConfig, public
 
@@ -72,6 +73,8 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("temperature = 3", "temperature must be a number from 0 to 2, got 3."),
         ("max_seconds = nan", "max_seconds must be a number of seconds above 0, got nan."),
         ("strategy = 'react'", "strategy must be one of auto, chain, stepwise, got 'react'."),
+        ("decoding = 'grammar'", "decoding must be one of off, calls, program, auto, got 'grammar'."),
+        ("docs = 'none'", "docs must be one of full, names, got 'none'."),
         ("tools = 3", "tools must be a list of tool sources, got 3."),
         ("tools = [3]", "tools must be a list of tool sources, got [3]."),
         ("model = ' '", "model must be a model's name, got ' '."),
@@ -170,3 +173,20 @@ def test_secrets_are_read_when_they_are_needed(tmp_path: Path) -> None:
         read_secret("x", entry(f"file:{tmp_path / 'none'}"), env={})
     with pytest.raises(InvalidConfig, match="control characters"):
         read_secret("x", entry("env:T"), env={"T": "a\r\nX: y"})
+
+
+def test_decoding_is_a_setting_like_any_other(tmp_path: Path) -> None:
+    config, origins = load(tmp_path, project="decoding = 'off'\ndocs = 'names'", env={"ATC_DECODING": "program"})
+    assert (config.decoding, config.docs) == ("program", "names")
+    assert (origins["decoding"], origins["docs"]) == ("ATC_DECODING", "atc.toml")
+    assert load(tmp_path, decoding="calls")[0].decoding == "calls"
+    assert (public(config)["decoding"], public(config)["docs"]) == ("program", "names")
+    assert (Config().decoding, Config().docs) == ("auto", "full")
+
+
+@pytest.mark.parametrize(
+    ("flag", "choices"), [("--decoding", "'off', 'calls', 'program', 'auto'"), ("--docs", "'full', 'names'")]
+)
+def test_a_flag_takes_no_other_value(capsys: pytest.CaptureFixture[str], flag: str, choices: str) -> None:
+    assert _guarded(["run", "x", flag, "maybe"]) == 2
+    assert f"'{flag}': 'maybe' is not one of {choices}" in capsys.readouterr().err

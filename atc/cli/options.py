@@ -52,6 +52,20 @@ def trust_option(verb: _Verb) -> _Verb:
     )(verb)
 
 
+def decoding_options(verb: _Verb) -> _Verb:
+    """`--decoding` and `--docs`."""
+    decoding = click.option(
+        "--decoding",
+        type=click.Choice(["off", "calls", "program", "auto"]),
+        help="What the model is held to as it writes: nothing, calls that conform, programs that can only name what "
+        "there is, or such programs where the check stopped one (auto, default).",
+    )
+    docs = click.option(
+        "--docs", type=click.Choice(["full", "names"]), help="What the prompt tells of tools: stubs, or names alone."
+    )
+    return decoding(docs(verb))
+
+
 def on_unknown_option(verb: _Verb) -> _Verb:
     """`--on-unknown`."""
     return click.option(

@@ -11,7 +11,7 @@ import click
 
 from atc.agent import readable
 from atc.cli.asking import asker
-from atc.cli.options import on_unknown_option, servers_options, tools_option, trust_option
+from atc.cli.options import decoding_options, on_unknown_option, servers_options, tools_option, trust_option
 from atc.cli.output import escape_controls, stderr_console
 from atc.cli.settings import load_config
 from atc.cli.solving import finish
@@ -34,6 +34,7 @@ Examples:
 @click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
 @click.option("--strategy", type=click.Choice(NAMES), help="How the program is come by.")
 @click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")
+@decoding_options
 @click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
 @click.option(
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."

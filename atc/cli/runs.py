@@ -89,7 +89,7 @@ def _document(stored: StoredRun) -> Json:
         for attempt in stored.attempts
     ]
     unfinished = [asdict(call) for call in _unfinished(stored)]
-    kept = {name: parts[name] for name in ("tools", "config", "usage", "exchanges")}
+    kept = {name: parts[name] for name in ("tools", "config", "usage", "notes", "exchanges")}
     return parts["summary"] | kept | {"attempts": attempts, "unfinished_calls": unfinished}
 
 
@@ -131,6 +131,7 @@ def _head(stored: StoredRun) -> list[str]:
         f"when     {_when(run.created)}, took {_took(run)}",
         f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
         f"tools    {', '.join(stored.tools) or '-'}",
+        *(f"note     {note}" for note in stored.notes),
     ]
 
 

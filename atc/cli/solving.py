@@ -37,7 +37,7 @@ def _conclude(solution: Solution, view: RunView) -> None:
     """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
     took = (
         f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {solution.calls} calls,"
-        f" {solution.repairs} repairs, {solution.usage.input_tokens + solution.usage.output_tokens} tokens"
+        f" {solution.repairs} repairs, {solution.usage.tokens} tokens"
     )
     where = f" · run {solution.run}" if solution.run else ""
     view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")

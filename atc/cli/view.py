@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,11 +18,13 @@ from atc.events import (
     Event,
     ModelAsked,
     ModelReplied,
+    Noted,
     ProgramWritten,
     RouteChanged,
     ToolsChosen,
 )
-from atc.types import Finding
+from atc.types import Attempt, Finding
+from protocols.ask import Completion
 from protocols.schema import shape
 from sandbox.trace import ToolCall
 
@@ -43,25 +44,25 @@ class RunView(Moving):
 
     def __init__(self, console: Console) -> None:
         super().__init__(console, first="choosing tools")
-        self._asked = 0.0
+        self._statements: list[Completion] = []
 
     def __call__(self, event: Event) -> None:
-        """Show one event."""
+        """Show one event. The replies that gave a program statement by statement are told together."""
+        if not (isinstance(event, ModelAsked | ModelReplied) and event.statement):
+            self._replied(self._statements, what=" statement by statement")
+            self._statements = []
         match event:
             case ToolsChosen():
-                all_of_many = len(event.tools) == event.total > _MANY_TOOLS
-                names = f"all {event.total}" if all_of_many else f"{', '.join(event.tools)} (of {event.total})"
-                self.line("tools", names, "cyan")
+                self._chosen(event)
             case ModelAsked():
-                self._asked = time.monotonic()
-                self._now(f"{_DOING.get(event.purpose, event.purpose)} …")
+                where = "" if event.statement is None else f", statement {event.statement + 1}"
+                self._now(f"{_DOING.get(event.purpose, event.purpose)}{where} …")
+            case ModelReplied(statement=None):
+                self._replied([event.completion])
             case ModelReplied():
-                reply = event.completion
-                self.line(
-                    "model",
-                    f"{reply.input_tokens} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s",
-                    "dim",
-                )
+                self._statements.append(event.completion)
+            case Noted():
+                self.line("note", event.sentence, "yellow")
             case ProgramWritten():
                 self._program(event)
             case CallStarted():
@@ -72,8 +73,16 @@ class RunView(Moving):
                 name = {"stepwise": "step by step"}.get(event.to, event.to)
                 self.line("route", f"changing to {name}: {event.why}", "yellow")
             case AttemptEnded():
-                if event.result.fault is not None and not event.result.findings and not event.result.paused:
-                    self.line("fault", event.result.fault.message, "red")
+                self._ended(event.result)
+
+    def _ended(self, result: Attempt) -> None:
+        if result.fault is not None and not result.findings and not result.paused:
+            self.line("fault", result.fault.message, "red")
+
+    def _chosen(self, event: ToolsChosen) -> None:
+        all_of_many = len(event.tools) == event.total > _MANY_TOOLS
+        names = f"all {event.total}" if all_of_many else f"{', '.join(event.tools)} (of {event.total})"
+        self.line("tools", names, "cyan")
 
     def progress(self, done: int, total: int) -> None:
         """A download of the model, in bytes."""
@@ -100,6 +109,13 @@ class RunView(Moving):
         finally:
             if self._status is not None:
                 self._status.start()
+
+    def _replied(self, replies: Sequence[Completion], *, what: str = "") -> None:
+        """What replies took together; nothing where there are none."""
+        if replies:
+            read = sum(reply.input_tokens - reply.cached_tokens for reply in replies)
+            written, seconds = sum(reply.output_tokens for reply in replies), sum(reply.seconds for reply in replies)
+            self.line("model", f"{read} tokens read, {written} written{what} in {seconds:.1f} s", "dim")
 
     def _program(self, event: ProgramWritten) -> None:
         source = event.program.source.rstrip("\n")

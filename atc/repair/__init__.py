@@ -17,6 +17,7 @@ from atc.repair.case import Case
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
+from protocols.render import Docs
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
@@ -43,18 +44,26 @@ def correction(
     complete: Complete | None = None,
     orphans: Sequence[ToolCall] = (),
     messages: Sequence[Message] = (),
+    docs: Docs = "full",
 ) -> list[Message]:
     """The turns that follow a failed or doubtful attempt: its program, and what became of it.
 
     `mode` is one of `WAYS`. `complete` asks the model in between: `reflection` needs it, `facts` uses it where
     attribution left a tie. `orphans` are writes that happened, which the next program would leave behind if it
-    did not make them. `messages` is the conversation so far.
+    did not make them. `messages` is the conversation so far. With `docs` "names" no tool is described.
 
     Raises:
         ValueError: `reflection` without `complete`.
         KeyError: no such mode.
     """
-    case = Case(attempt=attempt, tools=tools, complete=complete, orphans=tuple(orphans), messages=tuple(messages))
+    case = Case(
+        attempt=attempt,
+        tools=tools,
+        complete=complete,
+        orphans=tuple(orphans),
+        messages=tuple(messages),
+        docs=docs,
+    )
     if attempt.fault is None:
         return [case.written, Message("user", _doubted(case))]
     return _TELL[mode](case)

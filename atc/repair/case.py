@@ -11,6 +11,7 @@ from atc.repair.writes import writes_told
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
+from protocols.render import Docs
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
@@ -24,6 +25,7 @@ class Case:
     complete: Complete | None = None
     orphans: tuple[ToolCall, ...] = ()
     messages: tuple[Message, ...] = ()
+    docs: Docs = "full"
 
     @property
     def written(self) -> Message:

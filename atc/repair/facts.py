@@ -99,7 +99,14 @@ def _gave(call: ToolCall) -> str:
 
 
 def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """The blamed tools: how they are called, and what can be read of their results, as it was where there is one."""
+    """The blamed tools: how they are called, and what can be read of their results, as it was where there is one.
+
+    Where prompts hold no more than names, only what a call really gave is told.
+    """
+    if case.docs == "names":
+        if call is not None and call.error is None and call.tool in case.tools:
+            yield from ("", *seen_fields(case.attempt.program, call, case.tools[call.tool], near=fault.path or ""))
+        return
     named = [call.tool] if call is not None else [fault.tool, *(finding.tool for finding in case.attempt.findings)]
     for alias in [name for name in dict.fromkeys(named) if name is not None and name in case.tools][:_MOST_TOOLS]:
         tool = case.tools[alias]

@@ -27,7 +27,9 @@ def told(case: Case) -> list[Message]:
     question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
     answer = case.ask(question).strip()[:_LONGEST_ANSWER]
     tool = named_tool(answer, case.tools)
-    about = [f"The error comes from {tool}.", documentation(case.tools[tool], among=case.tools)] if tool else []
+    about = [f"The error comes from {tool}."] if tool else []
+    if tool and case.docs == "full":
+        about.append(documentation(case.tools[tool], among=case.tools))
     said = Message("assistant", tool or answer or "(none)")
     return [case.written, Message("user", question), said, case.rewrite(about)]
 

@@ -22,7 +22,7 @@ from atc.store.stored import (
     StoredRun,
     attempt_of,
     call_of,
-    exchange_of,
+    exchanges_of,
     new_run_id,
     process_mark,
     summary_of,
@@ -114,7 +114,8 @@ class Store:
                 run = new_run_id(now)
                 try:
                     db.execute(
-                        "INSERT INTO runs VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?)",
+                        "INSERT INTO runs "
+                        "VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, '[]')",
                         (run, plain(task), now, *fixed, pid, process_mark(pid), pins and to_json(asdict(pins))),
                     )
                 except sqlite3.IntegrityError:
@@ -179,7 +180,7 @@ class Store:
             for stored in calls:
                 by_execution[stored.execution] = (*by_execution.get(stored.execution, ()), stored.call)
             attempts = [attempt_of(a, by_execution.get(a["execution"], ())) for a in db.execute(_ATTEMPTS, (run,))]
-            exchanges = [exchange_of(found) for found in db.execute(_EXCHANGES, (run,))]
+            exchanges = list(exchanges_of(db.execute(_EXCHANGES, (run,))))
             tools = {found["alias"]: found["document"] for found in db.execute(_TOOLS, (run,))}
         return StoredRun(
             summary=summary_of(row),
@@ -191,6 +192,7 @@ class Store:
             usage=Usage(**json.loads(row["usage"])) if row["usage"] else used_so_far(exchanges),
             pins=Pins(**json.loads(row["pins"])) if row["pins"] else None,
             protocols={alias: protocol_of(json.loads(document)) for alias, document in tools.items()},
+            notes=tuple(json.loads(row["notes"])),
         )
 
     def take(self, name: str) -> StoredRun:

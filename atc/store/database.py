@@ -11,7 +11,7 @@ from pathlib import Path
 
 from protocols.errors import AtcError
 
-VERSION = 2
+VERSION = 3
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
 
@@ -19,7 +19,8 @@ _SCHEMA = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, task TEXT NOT NULL, created REAL NOT NULL, ended REAL, status TEXT NOT NULL,
     model TEXT NOT NULL, strategy TEXT NOT NULL, sandbox TEXT NOT NULL, config TEXT NOT NULL, tools TEXT NOT NULL,
-    answer TEXT, error TEXT, usage TEXT, pid INTEGER NOT NULL, process TEXT, pins TEXT
+    answer TEXT, error TEXT, usage TEXT, pid INTEGER NOT NULL, process TEXT, pins TEXT,
+    notes TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE TABLE attempts (
     run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, execution INTEGER,
@@ -38,7 +39,8 @@ CREATE TABLE calls (
 CREATE TABLE exchanges (
     run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, purpose TEXT NOT NULL,
     messages TEXT NOT NULL, reply TEXT, model TEXT NOT NULL DEFAULT '', input_tokens INTEGER NOT NULL DEFAULT 0,
-    output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, PRIMARY KEY (run, number)
+    output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 """
 
@@ -59,6 +61,10 @@ ALTER TABLE calls ADD COLUMN baseline TEXT NOT NULL DEFAULT 'null';
 ALTER TABLE calls ADD COLUMN note TEXT;
 """
     + _PROTOCOLS,
+    2: """
+ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE exchanges ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;
+""",
 }
 """What makes the next version of each older one."""
 

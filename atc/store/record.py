@@ -46,6 +46,8 @@ def write_event(db: sqlite3.Connection, run: str, event: events.Event) -> None:
             _named(db, run, event)
         case events.AttemptEnded():
             _ended(db, run, event)
+        case events.Noted():
+            _noted(db, run, event)
 
 
 def write_call(db: sqlite3.Connection, run: str, execution: int, call: ToolCall, *, complete: bool) -> None:
@@ -54,23 +56,43 @@ def write_call(db: sqlite3.Connection, run: str, execution: int, call: ToolCall,
 
 
 def _asked(db: sqlite3.Connection, run: str, event: events.ModelAsked) -> None:
-    messages = to_json([asdict(message) for message in event.messages])
+    messages: Json = [asdict(message) for message in event.messages]
+    if event.statement:
+        messages = _grown(db, run, messages)
     db.execute(
         "INSERT INTO exchanges (run, number, purpose, messages) "
         "SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM exchanges WHERE run = ?",
-        (run, plain(event.purpose), messages, run),
+        (run, plain(event.purpose), to_json(messages), run),
     )
+
+
+def _grown(db: sqlite3.Connection, run: str, messages: list[Json]) -> Json:
+    """The prompt for a program's further statement: the last whole one with another last turn, where it is that."""
+    whole = "SELECT number, messages FROM exchanges WHERE run = ? AND messages LIKE '[%' ORDER BY number DESC LIMIT 1"
+    found = db.execute(whole, (run,)).fetchone()
+    if found is None or json.loads(found["messages"])[:-1] != messages[:-1]:
+        return messages
+    return {"like": found["number"], "last": messages[-1]}
 
 
 def _replied(db: sqlite3.Connection, run: str, event: events.ModelReplied) -> None:
     reply = event.completion
+    counts = (reply.input_tokens, reply.output_tokens, reply.seconds, reply.cached_tokens)
     db.execute(
-        "UPDATE exchanges SET reply = ?, model = ?, input_tokens = ?, output_tokens = ?, seconds = ? "
+        "UPDATE exchanges "
+        "SET reply = ?, model = ?, input_tokens = ?, output_tokens = ?, seconds = ?, cached_tokens = ? "
         "WHERE run = ? AND number = (SELECT max(number) FROM exchanges WHERE run = ?)",
-        (plain(reply.text), reply.model, reply.input_tokens, reply.output_tokens, reply.seconds, run, run),
+        (plain(reply.text), reply.model, *counts, run, run),
     )
     # A run that was begun without a named model is the model's that answers first.
     db.execute("UPDATE runs SET model = ? WHERE id = ? AND model = ''", (plain(reply.model), run))
+
+
+def _noted(db: sqlite3.Connection, run: str, event: events.Noted) -> None:
+    # A run that goes on is told again what it was told before.
+    said = json.loads(db.execute("SELECT notes FROM runs WHERE id = ?", (run,)).fetchone()[0])
+    if event.sentence not in said:
+        db.execute("UPDATE runs SET notes = ? WHERE id = ?", (to_json([*said, plain(event.sentence)]), run))
 
 
 def _written(db: sqlite3.Connection, run: str, event: events.ProgramWritten) -> None:

@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,7 @@ class Exchange:
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,8 @@ class StoredRun:
     """What every execution pinned; None in runs of older versions."""
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
     """By alias: the tools that its programs named, as they were then. None in runs of older versions."""
+    notes: tuple[str, ...] = ()
+    """What was done otherwise than the settings ask for, see `Solution.notes`."""
 
 
 def new_run_id(now: float) -> str:
@@ -158,16 +161,27 @@ def call_of(row: sqlite3.Row) -> StoredCall:
     return StoredCall(execution=row["execution"], call=call, complete=complete, intended=row["intent_at"])
 
 
-def exchange_of(row: sqlite3.Row) -> Exchange:
-    """The exchange of a row."""
+def exchanges_of(rows: Iterable[sqlite3.Row]) -> Iterator[Exchange]:
+    """The exchanges of rows in their order. A prompt may be stored as an earlier one with another last turn."""
+    prompts: dict[int, list[Any]] = {}
+    for row in rows:
+        found = json.loads(row["messages"])
+        if isinstance(found, dict):
+            found = [*prompts[found["like"]][:-1], found["last"]]
+        prompts[row["number"]] = found
+        yield _exchange(row, tuple(Message(**message) for message in found))
+
+
+def _exchange(row: sqlite3.Row, messages: tuple[Message, ...]) -> Exchange:
     return Exchange(
         purpose=row["purpose"],
-        messages=tuple(Message(**message) for message in json.loads(row["messages"])),
+        messages=messages,
         reply=row["reply"],
         model=row["model"],
         input_tokens=row["input_tokens"],
         output_tokens=row["output_tokens"],
         seconds=row["seconds"],
+        cached_tokens=row["cached_tokens"],
     )
 
 
@@ -179,4 +193,5 @@ def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
         input_tokens=sum(exchange.input_tokens for exchange in replied),
         output_tokens=sum(exchange.output_tokens for exchange in replied),
         model_seconds=sum(exchange.seconds for exchange in replied),
+        cached_tokens=sum(exchange.cached_tokens for exchange in replied),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from atc.decode.decoder import Decoder
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
@@ -13,7 +14,7 @@ from atc.strategies.base import Parts
 from atc.strategies.conclusion import conclusion
 from atc.synthesize import opening, samples
 from atc.types import Attempt, Fault, Finding, Program, Solution
-from protocols.render import DETAILS, stubs, stubs_within, token_estimate
+from protocols.render import DETAILS, Docs, described_within, names_only, stubs, token_estimate
 from protocols.toolbox import Toolbox
 
 _FEW = 4
@@ -36,14 +37,22 @@ def solve(
     config, meter = parts.config, meter or parts.meter()
     if tools is None:
         tools = retrieve(task, parts, meter)
-    messages = opening(task, tools, budget=parts.prompt_tokens)
+    messages = opening(task, tools, budget=parts.prompt_tokens, docs=config.docs)
+    decoder = Decoder(config, tools, meter, task=task)
     attempts: list[Attempt] = []
     limit: str | None = None
     try:
         for round_ in range(config.max_repairs + 1):
             tried: list[Attempt] = []
             blind = not seen_output(attempts)
-            for program in samples(messages, meter.complete, count=config.samples, temperature=config.temperature):
+            for program in samples(
+                messages,
+                meter.complete,
+                count=config.samples,
+                temperature=config.temperature,
+                decoder=decoder,
+                stopped=lambda: bool(attempts and attempts[-1].findings),
+            ):
                 number = len(attempts)
                 tried.append(attempt(task, program, tools, parts, meter, number=number, round_=round_, blind=blind))
                 attempts.append(tried[-1])
@@ -64,6 +73,7 @@ def solve(
                 complete=meter.complete,
                 orphans=written(attempts, parts),
                 messages=messages,
+                docs=config.docs,
             )
     except BudgetSpent as spent:
         limit = spent.limit
@@ -71,7 +81,7 @@ def solve(
 
 
 def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
-    """The tools that the prompt will hold: all where their stubs fit it, else the best hits with their producers.
+    """The tools that the prompt will hold: all where what is told of them fits it, else the best hits with producers.
 
     All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
     Of ToolFlow's tasks, the best 8 of 20 candidates held all that was needed for four in ten; so details go first.
@@ -79,19 +89,21 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     toolbox, budget, most = parts.toolbox, parts.prompt_tokens, parts.config.max_tools
     names: Sequence[str] = list(toolbox)
     transcript: tuple[str, ...] = ()
-    if len(names) > _FEW and not _fit(toolbox, budget):
+    docs = parts.config.docs
+    if len(names) > _FEW and not _fit(toolbox, budget, docs):
         found = parts.finder(meter.asker("retrieve")).search(task, k=most)
         names, transcript = [hit.tool for hit in found.hits] or names[:most], found.transcript
-    kept = stubs_within(toolbox.only(names), budget=budget)[1]
+    kept = described_within(toolbox.only(names), budget=budget, docs=docs)[1]
     parts.observer(ToolsChosen(tuple(kept), len(toolbox), transcript))
     return kept
 
 
-def _fit(toolbox: Toolbox, budget: int) -> bool:
+def _fit(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     """Whether the least that can be said of each tool fits; of very many that need not be written out."""
     if len(toolbox) > budget:
         return False
-    return token_estimate(stubs(toolbox, detail=DETAILS[-1])) <= budget
+    least = names_only(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
+    return token_estimate(least) <= budget
 
 
 def _settled(tried: Sequence[Attempt], parts: Parts) -> bool:
@@ -139,15 +151,20 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     meter = parts.meter()
     tools = retrieve(task, parts, meter)
-    messages = opening(task, tools, budget=parts.prompt_tokens)
-    best: tuple[Program | None, tuple[Finding, ...]] = (None, ())
-    for number, program in enumerate(
-        samples(messages, meter.complete, count=parts.config.samples, temperature=parts.config.temperature)
+    config = parts.config
+    drafts: list[tuple[Program, tuple[Finding, ...]]] = []
+    for program in samples(
+        opening(task, tools, budget=parts.prompt_tokens, docs=config.docs),
+        meter.complete,
+        count=config.samples,
+        temperature=config.temperature,
+        decoder=Decoder(config, tools, meter, task=task),
+        stopped=lambda: bool(drafts and drafts[-1][1]),
     ):
         program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
-        parts.observer(ProgramWritten(number, program, findings, mended))
-        if best[0] is None or len(findings) < len(best[1]):
-            best = (program, findings)
+        parts.observer(ProgramWritten(len(drafts), program, findings, mended))
+        drafts.append((program, findings))
         if not findings:
             break
+    best = min(drafts, key=lambda draft: len(draft[1]), default=(None, ()))
     return tools, *best

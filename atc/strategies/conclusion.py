@@ -44,6 +44,7 @@ def conclusion(
         limit=limit,
         orphans=orphans,
         unknown=parts.journal.unknown(),
+        notes=meter.notes,
     )
 
 

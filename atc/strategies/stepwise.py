@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from atc.decode.decoder import Decoder
 from atc.events import AttemptEnded
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
@@ -81,8 +82,10 @@ class _Growing:
         self.round = max((a.round + 1 for a in self.attempts), default=0)
         self.writing = frozenset(alias for alias, tool in self.parts.toolbox.items() if tool.protocol.writes)
         calls = [call for attempt in self.attempts for call in _calls(attempt)]
-        budget, stands = self.parts.prompt_tokens, self._stands()
-        self.said = Conversation.begun(self.task, self.tools, budget=budget, calls=calls, more=stands)
+        config, budget = self.parts.config, self.parts.prompt_tokens
+        self.decoder = Decoder(config, self.tools, self.meter, task=self.task)
+        stands = self._stands()
+        self.said = Conversation.begun(self.task, self.tools, budget=budget, calls=calls, more=stands, docs=config.docs)
         self.seen += [self.said.opening[-1].content] if calls else []
 
     def solve(self) -> Solution:
@@ -106,7 +109,16 @@ class _Growing:
         """The next piece: the first sample that the check lets pass, executed; or the one that came nearest to it."""
         config, blind = self.parts.config, not seen_output(self.attempts)
         steps: list[_Step] = []
-        pieces = samples(self.said.messages(), self._complete, count=config.samples, temperature=config.temperature)
+        pieces = samples(
+            self.said.messages(),
+            self._complete,
+            count=config.samples,
+            temperature=config.temperature,
+            decoder=self.decoder,
+            stopped=lambda: bool(steps and steps[-1].result.findings),
+            before=grown(self.kept, Program("")).source,
+            seen="\n".join(self.seen),
+        )
         for piece in pieces:
             steps.append(self._attempted(piece, blind=blind))
             if steps[-1].result.trace is not None:
@@ -201,7 +213,10 @@ class _Growing:
 
     def _failed(self, step: _Step) -> str:
         messages = self.said.messages()
-        return failed(step.piece, step.result, self.parts.toolbox, complete=self.meter.complete, messages=messages)
+        docs = self.parts.config.docs
+        return failed(
+            step.piece, step.result, self.parts.toolbox, complete=self.meter.complete, messages=messages, docs=docs
+        )
 
     def _stands(self) -> str:
         return writes_told(self._standing(), self.parts.toolbox)

@@ -14,7 +14,7 @@ from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
-from protocols.render import stubs_within, token_estimate
+from protocols.render import Docs, described_within, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -53,20 +53,27 @@ class Conversation:
 
     @classmethod
     def begun(
-        cls, task: str, tools: Toolbox, *, budget: int, calls: Sequence[ToolCall] = (), more: str = ""
+        cls,
+        task: str,
+        tools: Toolbox,
+        *,
+        budget: int,
+        calls: Sequence[ToolCall] = (),
+        more: str = "",
+        docs: Docs = "full",
     ) -> Conversation:
-        """A conversation about `task`; `budget` is in tokens of stubs.
+        """A conversation about `task`; `budget` is in tokens of what is told of the tools.
 
         `calls` were made before it: what they gave is shown. `more` is said behind it.
         """
         room = max(_LEAST_ROOM, budget // 2)
-        text, _ = stubs_within(tools, budget=budget)
+        text, _ = described_within(tools, budget=budget, docs=docs)
         asked = [fill("task", stubs=text, task=task)]
         if calls:
             known = fill("step_known", calls=_fenceless(returned(calls, tools, most=room * _CHARACTERS_A_TOKEN // 3)))
             asked.append(known)
             room -= token_estimate(known)
-        opening = [Message("system", fill("step")), *_example(), Message("user", _paragraphs([*asked, more]))]
+        opening = [Message("system", fill("step")), *_example(docs), Message("user", _paragraphs([*asked, more]))]
         return cls(opening, room)
 
     @property
@@ -119,12 +126,20 @@ def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int) -> str:
     return "\n".join(f"{invocation(c)} gave {abridged(tools[c.tool].unwrap(c.result), most=each)}" for c in shown)
 
 
-def failed(piece: str, result: Attempt, tools: Toolbox, *, complete: Complete, messages: Sequence[Message]) -> str:
+def failed(
+    piece: str,
+    result: Attempt,
+    tools: Toolbox,
+    *,
+    complete: Complete,
+    messages: Sequence[Message],
+    docs: Docs = "full",
+) -> str:
     """What is known of a piece's failure, as a repair of a whole program tells it.
 
     `complete` and `messages`, the conversation so far, serve where facts leave several calls to blame.
     """
-    case = _Failed(attempt=result, tools=tools, complete=complete, messages=tuple(messages), piece=piece)
+    case = _Failed(attempt=result, tools=tools, complete=complete, messages=tuple(messages), docs=docs, piece=piece)
     return facts.told(case)[-1].content
 
 
@@ -156,7 +171,7 @@ def doubted(result: Attempt) -> str:
     return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
 
 
-def _example() -> Iterable[Message]:
+def _example(docs: Docs) -> Iterable[Message]:
     """The worked example: a task, and pieces with what they printed, told as the real ones are."""
     parts = re.split(r"^=== (\w+)\n", fill("step_example"), flags=re.MULTILINE)[1:]
     for kind, text in zip(parts[::2], parts[1::2], strict=True):
@@ -166,7 +181,7 @@ def _example() -> Iterable[Message]:
             case "output":
                 yield Message("user", _paragraphs([fill("step_output", output=text.strip("\n")), fill("step_next")]))
             case _:
-                yield Message("user", text.strip("\n"))
+                yield Message("user", text.strip("\n") if docs == "full" else fill("example_task_names"))
 
 
 def _block(source: str) -> str:

@@ -1,0 +1,43 @@
+"""What a person sees of a run while it goes on."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from atc.cli.view import RunView
+from atc.events import ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.types import Program
+from protocols.ask import Completion
+
+
+def shown(*events) -> list[str]:
+    text = io.StringIO()
+    with RunView(Console(file=text, width=200)) as view:
+        for event in events:
+            view(event)
+    return text.getvalue().splitlines()
+
+
+def exchange(number: int | None, *, cached: int = 0) -> tuple[ModelAsked, ModelReplied]:
+    reply = Completion(text="x", model="m", input_tokens=100, cached_tokens=cached, output_tokens=7, seconds=1.5)
+    return ModelAsked("write", (), number), ModelReplied("write", reply, number)
+
+
+def test_a_reply_is_a_line() -> None:
+    assert shown(*exchange(None), *exchange(None, cached=90)) == [
+        "model     100 tokens read, 7 written in 1.5 s",
+        "model     10 tokens read, 7 written in 1.5 s",
+    ]
+
+
+def test_replies_that_gave_a_program_statement_by_statement_are_one_line() -> None:
+    program = (*exchange(0), *exchange(1, cached=99), *exchange(2, cached=99))
+    lines = shown(*program, *program, *exchange(None), ProgramWritten(0, Program("print(1)\n"), ()))
+    statements = "model     102 tokens read, 21 written statement by statement in 4.5 s"
+    assert lines[:3] == [statements, statements, "model     100 tokens read, 7 written in 1.5 s"]
+
+
+def test_what_is_done_otherwise_than_asked_for_is_said() -> None:
+    assert shown(Noted("decoding: no.")) == ["note      decoding: no."]
