@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from protocols.protocol import Link, ToolProtocol
-from protocols.render import DETAILS, FULL, stubs, stubs_within, token_estimate
+from protocols.render import DETAILS, FULL, described_within, names_only, stubs, stubs_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
 
 
@@ -138,3 +138,32 @@ def test_an_argument_says_which_tool_yields_it():
     )
     text = stubs(box(protocol("search_airports", output=found, query={"type": "string"}), consumer))
     assert 'origin: Airport code; from search_airports(…)[0]["code"]' in text
+
+
+def named(*names):
+    return Toolbox([Tool(protocol=protocol(name), call=nobody) for name in names])
+
+
+def test_names_alone_are_the_aliases_one_a_line():
+    assert names_only(named("find-it", "list_departures")) == "find_it\nlist_departures"
+
+
+def test_names_fit_a_budget_that_no_stubs_fit():
+    tools = named(*(f"list_departures_{n}" for n in range(50)))
+    text, kept = described_within(tools, budget=200, docs="names")
+    assert 1 < len(kept) < 50
+    assert text == names_only(kept)
+    assert token_estimate(text) <= 200
+    assert list(kept) == list(tools)[: len(kept)]
+    assert len(kept) > len(described_within(tools, budget=200)[1])
+
+
+def test_at_least_one_name_is_told():
+    tools = named("list_departures", "other")
+    assert list(described_within(tools, budget=0, docs="names")[1]) == ["list_departures"]
+    assert described_within(Toolbox(), budget=0, docs="names")[0] == ""
+
+
+def test_full_documentation_is_the_stubs():
+    tools = named("list_departures")
+    assert described_within(tools, budget=500) == stubs_within(tools, budget=500)
