@@ -169,7 +169,6 @@ def _with_patterns(node: Node, change: Callable[[Pattern], Pattern]) -> Node:
             return replace(node, part=_with_patterns(node.part, change))
         case AnyOrder():
             items = tuple((_with_patterns(item, change), must) for item, must in node.items)
-            extra = _with_patterns(node.extra, change) if node.extra is not None else None
-            return replace(node, items=items, separator=_with_patterns(node.separator, change), extra=extra)
+            return replace(node, items=items, separator=_with_patterns(node.separator, change))
         case _:
             return node

@@ -67,7 +67,6 @@ class AnyOrder:
 
     items: tuple[tuple[Node, bool], ...]
     separator: Node
-    extra: None = None
     least: int = 0
     most: int | None = None
 

@@ -30,6 +30,8 @@ def objects(compiler: Compiler, these: Objects, room: int) -> Node:
     Raises:
         Impossible: no object conforms.
     """
+    if these.properties and (these.patterns or these.extra not in (None, (False,))):
+        room //= 2  # for keys that somebody named, and for others
     named = members(compiler, these, room)
     pairs = [(pair_of(key_text(one.name, compiler.style), one.value), one.needed) for one in named]
     must, most = sum(one.needed for one in named), these.most

@@ -2,11 +2,11 @@
 
 `tree.py` what they are made of · `parse.py` reads them · `anchors.py` what a search finds as what a whole string is ·
 `bounds.py` how long they let a string get ·
-`search.py` whether any string matches several · `write.py` writes them.
+`search.py` whether any string matches several · `tangled.py` which a lexer cannot follow · `write.py` writes them.
 """
 
 from atc.decode.regex.anchors import searched
-from atc.decode.regex.bounds import bounded, lengths
+from atc.decode.regex.bounds import lengths
 from atc.decode.regex.parse import PatternError, parse
 from atc.decode.regex.search import found
 from atc.decode.regex.tangled import tangled
@@ -24,7 +24,6 @@ __all__ = [
     "Tree",
     "as_gbnf",
     "as_rust",
-    "bounded",
     "found",
     "lengths",
     "literal",

@@ -1,33 +1,8 @@
-"""How long a regular expression lets a string get: as it stands, and once every repetition is bounded."""
+"""How long a regular expression lets a string get."""
 
 from __future__ import annotations
 
-from atc.decode.regex.tree import Alternatives, Chars, Repeated, Row, Tree, alternatives, row
-
-_WORD_CHARACTERS = 24
-"""Of a repetition within a repetition."""
-
-
-def bounded(tree: Tree, most: int) -> Tree:
-    """`tree` with no repetition without end: those at the top go up to `most` characters each, inner ones less."""
-    return _bounded(tree, most, most)
-
-
-def _bounded(tree: Tree, most: int, inner: int) -> Tree:
-    match tree:
-        case Row(parts):
-            return row(_bounded(part, most, inner) for part in parts)
-        case Alternatives(parts):
-            return alternatives(_bounded(part, most, inner) for part in parts)
-        case Repeated(part, least, None):
-            held = _bounded(part, _WORD_CHARACTERS, _WORD_CHARACTERS)
-            longest = lengths(held, most + 1).bit_length() - 1
-            return Repeated(held, least, max(least, most // max(1, longest)))
-        case Repeated(part, least, count):
-            many = count is not None and count > 1
-            held = _bounded(part, _WORD_CHARACTERS if many else most, inner)
-            return Repeated(held, least, count)
-    return tree
+from atc.decode.regex.tree import Alternatives, Chars, Repeated, Row, Tree
 
 
 def lengths(tree: Tree, most: int) -> int:
