@@ -11,7 +11,7 @@ from atc.decode.arguments import value_grammar
 from atc.decode.bounds import Bounds
 from atc.decode.errors import Undecodable
 from atc.decode.grammar import Node
-from atc.decode.program.given import Given, dates, is_free
+from atc.decode.program.given import Given, codes, dates, is_free
 from atc.decode.program.nodes import Part, either
 from protocols.producers import Producers
 from protocols.schema import resolve, steps, types
@@ -119,7 +119,8 @@ class Reading:
     def _given(self, alias: str, wanted: Wanted) -> Part:
         if not isinstance(wanted.schema, Mapping):
             return None
-        return either(self.given.literal(alias, wanted.schema, wanted.root), dates(alias, wanted.schema))
+        known = either(dates(alias, wanted.schema), codes(wanted.schema, wanted.root))
+        return either(self.given.literal(alias, wanted.schema, wanted.root), known)
 
     def _origins(self, tool: Tool, name: str) -> frozenset[Origin]:
         """Every place that the links name, the tool's own response included."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from atc.decode.arguments import value_grammar
 from atc.decode.grammar import Pattern
 from atc.decode.program.nodes import Part, any_of, literally, pattern, row, times
 from atc.decode.program.places import quoted_value
+from atc.decode.regex import PatternError, found, parse, searched
 from atc.grounding import is_common, is_measure, words_of
 from protocols.schema import validator
 
@@ -23,6 +26,7 @@ _DATE_FORMATS = ("date", "date-time", "time", "duration")
 _DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
 _ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
 _DATE = r"[0-9]{4}-[01][0-9](?:-[0-3][0-9])?"
+_NO_DIGITS = "[^0-9]*"
 _DEFINITIONS = ("$defs", "definitions", "components")
 
 
@@ -108,6 +112,22 @@ def _phrases(task: str) -> dict[str, None]:
         if any(map(str.isdigit, word)):
             found[word.upper()] = None
     return found
+
+
+def codes(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Part:
+    """Codes without digits, of a form that the schema gives: the model may know that Boston is `BOS`.
+
+    `atc.grounding` minds them as little: a task says names where a tool takes codes.
+    """
+    if not isinstance(schema.get("pattern"), str) or "enum" in schema:
+        return None
+    try:
+        if found([searched(parse(schema["pattern"])), searched(parse(f"^{_NO_DIGITS}$"))]) is None:
+            return None
+    except PatternError:
+        return None
+    start = value_grammar(schema, root, "python").start
+    return replace(start, also=(*start.also, _NO_DIGITS)) if isinstance(start, Pattern) else None
 
 
 def is_free(argument: str, schema: Mapping[str, Any], types: frozenset[str]) -> bool:
