@@ -6,7 +6,20 @@ import re
 from collections.abc import Callable
 
 from atc.decode.errors import Undecodable
-from atc.decode.grammar import AnyOrder, Choice, Grammar, Node, Pattern, Ref, Repeat, Sequence, Text, optional, used
+from atc.decode.grammar import (
+    AnyOrder,
+    Choice,
+    Grammar,
+    Node,
+    Pattern,
+    Ref,
+    Repeat,
+    Sequence,
+    Text,
+    optional,
+    repeated,
+    used,
+)
 from atc.decode.regex import PatternError, as_gbnf, parse, searched
 
 MOST_ORDERED = 4
@@ -58,12 +71,7 @@ class _Gbnf:
             case Choice(parts):
                 return f"({' | '.join(self._render(part) for part in parts)})"
             case Repeat(part, least, most):
-                if most == 0:
-                    return '""'
-                inner = self._render(part, within=True)
-                if (least, most) == (1, 1):
-                    return inner
-                return f"{inner}?" if (least, most) == (0, 1) else f"{inner}{{{least},{most}}}"
+                return repeated(self._render(part, within=True), least, most) if most else '""'
             case AnyOrder():
                 return self._any_order(node)
 

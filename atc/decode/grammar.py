@@ -126,3 +126,10 @@ def used(grammar: Grammar) -> list[str]:
         else:
             waiting.extend(reversed(list(inside(node))))
     return list(found)
+
+
+def repeated(inner: str, least: int, most: int) -> str:
+    """A repeat of what is rendered already, as Lark and GBNF both write it; `most` is not 0."""
+    if (least, most) == (1, 1):
+        return inner
+    return f"{inner}?" if (least, most) == (0, 1) else f"{inner}{{{least},{most}}}"

@@ -16,6 +16,7 @@ from atc.decode.grammar import (
     Sequence,
     Text,
     optional,
+    repeated,
     used,
 )
 
@@ -63,12 +64,7 @@ class _Lark:
                 row = " | ".join(self._render(part) for part in parts)
                 return f"({row})" if within or len(parts) > 1 else row
             case Repeat(part, least, most):
-                if most == 0:
-                    return '""'
-                inner = self._render(part, within=True)
-                if (least, most) == (1, 1):
-                    return inner
-                return f"{inner}?" if (least, most) == (0, 1) else f"{inner}{{{least},{most}}}"
+                return repeated(self._render(part, within=True), least, most) if most else '""'
             case AnyOrder():
                 return self._any_order(node)
 

@@ -18,7 +18,7 @@ from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.decoding.funcqa.operations import operations
 from toolflow_bench.probing.bfcl_classes import CLASSES
-from toolflow_bench.probing.bfcl_classes import _protocol as bfcl_protocol
+from toolflow_bench.probing.bfcl_classes import protocol_of as bfcl_protocol
 from toolflow_bench.restbench.data import APIS, operations_of, pattern
 
 _FUNCQA_CALL = re.compile(r"<?(\w+)>?\(([^()]*)\)")

@@ -69,7 +69,7 @@ def missing() -> str:
 def declared(bfcl: BfclClass) -> list[ToolProtocol]:
     """What its document says of each of its methods."""
     path = _data() / _DOCUMENTS / f"{bfcl.module}.json"
-    return [_protocol(tool) for tool in _json_lines(path)]
+    return [protocol_of(tool) for tool in _json_lines(path)]
 
 
 def tasks(bfcl: BfclClass) -> list[Task]:
@@ -180,7 +180,8 @@ def _calls_of(task: Task, instance: Any, tools: Mapping[str, Any]) -> Iterator[t
             yield call.func.id, dict(bound.arguments)
 
 
-def _protocol(tool: JsonObject) -> ToolProtocol:
+def protocol_of(tool: JsonObject) -> ToolProtocol:
+    """A function's document as a protocol: its types are spelled as Python's."""
     return ToolProtocol(
         name=tool["name"],
         description=tool.get("description", ""),
