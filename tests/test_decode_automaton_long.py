@@ -58,12 +58,12 @@ def test_only_what_repeats_very_often_loses_its_count() -> None:
     held = Pattern("[a-z]{0,400}", never=("abc",))
     grammar = Grammar(
         Sequence((Text("x{0,400}"), Choice((many, Ref("r"))), Repeat(few, 0, 300))),
-        {"r": AnyOrder(((Pattern("b{5,250}"), True), (held, False)), Text(","), extra=many)},
+        {"r": AnyOrder(((Pattern("b{5,250}"), True), (held, False), (many, False)), Text(","))},
     )
     loose, shortest = without_long_counts(grammar)
     endless = Pattern('"([^"]|\\\\.){0,}"')
     assert loose.start == Sequence((Text("x{0,400}"), Choice((endless, Ref("r"))), Repeat(few, 0, 300)))
-    assert loose.rules == {"r": AnyOrder(((Pattern("b{5,}"), True), (held, False)), Text(","), extra=endless)}
+    assert loose.rules == {"r": AnyOrder(((Pattern("b{5,}"), True), (held, False), (endless, False)), Text(","))}
     assert shortest == 250
 
 
