@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
 
@@ -46,6 +46,11 @@ def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
     return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
 
 
+def free_alias(alias: str, taken: Container[str]) -> str:
+    """`alias`, numbered where it is taken."""
+    return _numbered(alias, taken) if alias in taken else alias
+
+
 def _assign(names: Sequence[tuple[str, str]], *, reserved: frozenset[str]) -> list[str]:
     order = sorted(range(len(names)), key=lambda i: (names[i], i))
     result: dict[int, str] = {}
@@ -73,7 +78,7 @@ def _assign(names: Sequence[tuple[str, str]], *, reserved: frozenset[str]) -> li
     return [result[i] for i in range(len(names))]
 
 
-def _numbered(base: str, taken: set[str]) -> str:
+def _numbered(base: str, taken: Container[str]) -> str:
     number = 2
     while (candidate := f"{base}_{number}") in taken:
         number += 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from protocols.alias import argument_aliases, tool_aliases
+from protocols.alias import argument_aliases, free_alias, tool_aliases
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
@@ -105,6 +105,19 @@ class Toolbox(Mapping[str, Tool]):
         chosen._tools = {tool.alias: tool for tool in map(self.find, names)}
         chosen._origin = self._origin
         return chosen
+
+    def also(self, tools: Iterable[Tool]) -> Toolbox:
+        """These tools and `tools` behind them, aliases of these unchanged; one whose alias is taken gets the next free.
+
+        Unlike `+`, which names all anew: a selection must go on calling its tools what the whole toolbox calls them.
+        """
+        more = Toolbox()
+        more._tools = dict(self._tools)
+        for tool in tools:
+            alias = free_alias(tool.alias, more)
+            more._tools[alias] = replace(tool, alias=alias)
+        more._origin = self._origin
+        return more
 
     def verifier(self, tool: Tool) -> Tool | None:
         """The read of the same source that shows what `tool` wrote, where its protocol names one; chosen or not."""

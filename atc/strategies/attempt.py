@@ -100,6 +100,34 @@ def _with_names(task: str, result: Attempt, parts: Parts, meter: Meter) -> Attem
     return _again(result, program, finding, tools, parts, meter)
 
 
+def executed(
+    program: Program,
+    tools: Toolbox,
+    parts: Parts,
+    meter: Meter,
+    *,
+    number: int,
+    round_: int,
+    blind: bool,
+    look: bool = False,
+) -> Attempt:
+    """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check.
+
+    `number`, `round_`, `blind` and `look` are those of `attempt`.
+    """
+    parts.consent.wrote(program, blind=blind)
+    if (before := parts.past.attempt(number)) is not None:
+        return before
+    parts.observer(ProgramWritten(number, program, ()))
+    trace = _executed(program, tools, parts, meter)
+    fault = attribute(program, (), trace, tools)
+    if look and fault is not None and fault.kind == "no_answer":
+        fault = None
+    result = Attempt(program, (), trace, fault, round=round_, execution=parts.journal.execution)
+    parts.observer(AttemptEnded(number, result))
+    return result
+
+
 def _again(
     result: Attempt, program: Program | None, finding: Finding, tools: Toolbox, parts: Parts, meter: Meter
 ) -> Attempt:
@@ -187,6 +215,12 @@ def _limits(parts: Parts, meter: Meter) -> Limits:
 def seen_output(attempts: Sequence[Attempt]) -> bool:
     """Whether the model may have been shown what a tool answered: whatever is written from then on may repeat it."""
     return any(attempt.trace is not None and attempt.trace.calls for attempt in attempts)
+
+
+def calls_made(attempts: Sequence[Attempt]) -> int:
+    """Calls that reached a tool: neither answered by the journal nor refused unsent."""
+    traces = (attempt.trace for attempt in attempts if attempt.trace is not None)
+    return sum(not call.reused and call.outcome != "not_run" for trace in traces for call in trace.calls)
 
 
 def written(attempts: Sequence[Attempt], parts: Parts) -> tuple[ToolCall, ...]:

@@ -10,6 +10,7 @@ from atc.attribute.facts import invocation
 from atc.prompts import fill
 from atc.repair import facts
 from atc.repair.case import Case
+from atc.strategies.turns import briefer, room_for_turns
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.abridge import abridged, clipped, printed
@@ -18,13 +19,9 @@ from protocols.render import Docs, described_within, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
-_LEAST_ROOM = 1_600
-"""Tokens of pieces and outputs in a prompt: with the opening and a reply they fit the embedded model's context."""
 _OUTPUTS = 4
 """Outputs of full length that fit the room, with the pieces between them."""
 _CHARACTERS_A_TOKEN = 3
-_BRIEF = 160
-"""Characters that are left of an earlier output where room is short."""
 _LONGEST_ANSWER = 300
 _MOST_CALLS = 8
 
@@ -66,7 +63,7 @@ class Conversation:
 
         `calls` were made before it: what they gave is shown. `more` is said behind it.
         """
-        room = max(_LEAST_ROOM, budget // 2)
+        room = room_for_turns(budget)
         text, _ = described_within(tools, budget=budget, docs=docs)
         asked = [fill("task", stubs=text, task=task)]
         if calls:
@@ -87,12 +84,8 @@ class Conversation:
 
     def messages(self) -> list[Message]:
         """The prompt for the next piece."""
-        told = [turn.told for turn in self.turns]
         pieces = sum(token_estimate(turn.piece.content) for turn in self.turns)
-        for number, turn in enumerate(self.turns[:-1]):
-            if pieces + sum(map(token_estimate, told)) <= self.room:
-                break
-            told[number] = clipped(turn.told, _BRIEF)
+        told = briefer([turn.told for turn in self.turns], beside=pieces, room=self.room)
         if self.turns:
             told[-1] = _paragraphs([told[-1], self.turns[-1].beside])
         messages = list(self.opening)

@@ -1,0 +1,201 @@
+"""Calls made one at a time: each is the next line of a program that grows, so that nothing of a run is special.
+
+The rivals of one program (ReAct, DFSDT, RestGPT, ConAgents, AnyTool's solver) act through this. A call is appended to
+the calls that stand, and the whole is executed again: the journal answers the earlier ones. So calls that are made one
+by one are validated by the host, consented to, stored, resumed and replayed as a program's are, and what solves a task
+in the end is a program, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from atc.meter import BudgetSpent, Meter
+from atc.prompts import fill
+from atc.strategies.attempt import calls_made, executed, seen_output
+from atc.strategies.base import Parts
+from atc.types import Attempt, Program
+from protocols.abridge import abridged, clipped
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+
+LONGEST_OBSERVATION = 1024
+"""Characters of a result that the model is shown, as in ToolLLM's published code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What became of a call: `text` for the model, the whole `value` (as a program gets it) for whoever reads on.
+
+    `failed`: the call does not stand. `paused`: a person must decide first, and the run ends here.
+    """
+
+    text: str
+    failed: bool = False
+    paused: bool = False
+    value: Json = None
+
+
+class Action(NamedTuple):
+    """A call that stands: a tool and its arguments, both by alias."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+class CallsSpent(BudgetSpent):
+    """The calls of a part of the run are used up; the run may go on."""
+
+
+@dataclass
+class Acting:
+    """The calls of one run. `standing` are those that its program makes; all that were ever made are in `attempts`."""
+
+    parts: Parts
+    meter: Meter
+    attempts: list[Attempt] = field(default_factory=list)
+    standing: tuple[Action, ...] = ()
+    round: int = 0
+    """Counts how often a strategy began anew; attempts carry it."""
+    _allowed: tuple[int, int] | None = None
+
+    @property
+    def made(self) -> int:
+        """Calls that reached a tool, over all attempts."""
+        return calls_made(self.attempts)
+
+    def allow(self, calls: int | None) -> None:
+        """Let so many calls be made from here on (None: as many as the run may); the next one raises `CallsSpent`."""
+        self._allowed = None if calls is None else (calls, self.made + calls)
+
+    def act(self, tool: str, arguments: Mapping[str, Json], *, most: int = LONGEST_OBSERVATION) -> Observation:
+        """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
+
+        Raises:
+            BudgetSpent: the run has made as many calls as it may.
+            CallsSpent: so has what `allow` bounds.
+        """
+        if tool not in self.parts.toolbox:
+            return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
+        if self.made >= (allowed := self.parts.config.max_calls):
+            raise BudgetSpent(f"max_calls = {allowed}")
+        if self._allowed is not None and self.made >= self._allowed[1]:
+            raise CallsSpent(f"{self._allowed[0]} calls")
+        before = len(self.standing)
+        actions = (*self.standing, Action(tool, arguments))
+        result = self._executed(actions, _source(actions), look=True)
+        said = result.fault.message if result.fault is not None else "no call was made"
+        if result.paused:
+            return Observation(text=said, failed=True, paused=True)
+        calls = result.trace.calls if result.trace is not None else ()
+        if len(calls) <= before:  # the program stopped before the call, by a limit of the sandbox
+            return Observation(text=clipped(f"Error: {said}", most), failed=True)
+        call = calls[before]
+        if call.error is not None:
+            status = f" (HTTP {call.status})" if call.status is not None else ""
+            return Observation(text=clipped(f"Error{status}: {call.error}", most), failed=True)
+        self.standing = actions
+        value = self.parts.toolbox[tool].unwrap(call.result)
+        return Observation(text=shown(value, most=most), value=value)
+
+    def back_to(self, count: int) -> None:
+        """Let only the first `count` calls stand. What the others wrote is not undone: the run's end tells of it."""
+        self.standing = self.standing[:count]
+
+    def without(self, tools: Collection[str]) -> None:
+        """Let no call of these tools stand."""
+        self.standing = tuple(action for action in self.standing if action.tool not in tools)
+
+    def begin_anew(self) -> None:
+        """Let no call stand, and count the attempts from here on to the next round."""
+        self.standing, self.round = (), self.round + 1
+
+    def answer(self, text: str) -> Attempt:
+        """The program that the calls that stand make, printing the answer: it is what has solved the task."""
+        return self._executed(self.standing, f"{_source(self.standing)}print({text!r})\n", look=False)
+
+    def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
+        result = executed(
+            Program(source),
+            self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions)),
+            self.parts,
+            self.meter,
+            number=len(self.attempts),
+            round_=self.round,
+            blind=not seen_output(self.attempts),
+            look=look,
+        )
+        self.attempts.append(result)
+        return result
+
+
+def shown(value: Json, *, most: int = LONGEST_OBSERVATION) -> str:
+    """A result as the model is shown it: a longer object or list as a sample and, in as much room again, its shape."""
+    if len(whole := repr(value)) <= most:
+        return whole
+    return clipped(abridged(value, most=most // 2) if isinstance(value, Mapping | list) else whole, most)
+
+
+def _source(actions: Iterable[Action]) -> str:
+    return "".join(f"result_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
+
+
+def _spelled(action: Action) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
+    return f"{action.tool}({given})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a turn may call: `tools`, those that end it among them, whose aliases are told apart here.
+
+    `back` and `give_up` are empty where they are not offered.
+    """
+
+    tools: Toolbox
+    finish: str
+    back: str = ""
+    give_up: str = ""
+
+    @property
+    def told(self) -> str:
+        """How to end, as rules of a prompt."""
+        rules = [fill("act_finish", finish=self.finish)]
+        rules += [fill("act_back", back=self.back)] if self.back else []
+        rules += [fill("act_give_up", give_up=self.give_up)] if self.give_up else []
+        return "\n".join(rules)
+
+
+def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False) -> Offer:
+    """The tools, by the aliases that they have, and the ways to end."""
+    ends = [finish_tool(), *([back_tool()] if back else []), *([give_up_tool()] if give_up else [])]
+    offer = tools.also(ends)
+    named = iter(list(offer)[len(tools) :])
+    return Offer(tools=offer, finish=next(named), back=next(named) if back else "", give_up=next(named, ""))
+
+
+def finish_tool() -> Tool:
+    """`finish(answer)`: the task is done."""
+    return _ending("finish", "End with the answer to the task.", {"answer": _TEXT})
+
+
+def back_tool() -> Tool:
+    """`go_back(reason)`: this way leads nowhere, try another from an earlier step."""
+    return _ending("go_back", "Leave this way and try another from an earlier step.", {"reason": _TEXT})
+
+
+def give_up_tool() -> Tool:
+    """`give_up(reason, functions)`: these tools do not solve the task; `functions` are those that are of no use."""
+    parameters = {"reason": _TEXT, "functions": {"type": "array", "items": _TEXT}}
+    return _ending("give_up", "End without an answer.", parameters)
+
+
+_TEXT: JsonObject = {"type": "string"}
+
+
+def _ending(name: str, description: str, parameters: JsonObject) -> Tool:
+    schema = {"type": "object", "properties": parameters, "required": list(parameters), "additionalProperties": False}
+    return Tool(ToolProtocol(name=name, description=description, input_schema=schema), call=dict)

@@ -1,0 +1,227 @@
+"""AnyTool: agents find a pool of tools, a solver works with it, and what fails wakes them again (Du et al. 2024, §4).
+
+1. *Retriever* (§4.1): agents over category, collection and tool fill the pool (`atc.retrieve.hierarchy`).
+2. *Solver* (§4.2): DFSDT, or turns in a row (CoT), with the pool's tools and `finish`, `go_back` and `give_up`.
+3. *Self-reflection* (§4.3): the solver gives up, for a reason and naming functions that are of no use, or a judge
+   rejects its answer. The functions leave the pool, and their calls the solver's history; tool agents, then category
+   agents, then the meta agent are woken with the reason, as far as they have not finished, until the pool suffices;
+   and the solver goes on, told the reason, with the new pool and what is left of its history.
+
+It ends with an answer that is not rejected, after the last round, or when the tokens are used up, which all parts share
+(A.1). An answer that was rejected stands, with that doubt, where nothing better came.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from atc.events import ToolsChosen
+from atc.meter import BudgetSpent, Meter
+from atc.prompts import fill
+from atc.retrieve import hierarchy
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.hierarchy.tree import spelled
+from atc.strategies import dfsdt, react
+from atc.strategies.acting import Acting, Action, offered
+from atc.strategies.anytool_options import Options
+from atc.strategies.base import Parts
+from atc.strategies.conclusion import conclusion
+from atc.strategies.judge import Grader, Judge, told
+from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.types import Attempt, Solution
+from protocols.abridge import clipped
+from protocols.render import described_within
+from protocols.toolbox import Toolbox
+
+_LONGEST_REASON = 600
+_NO_TOOLS = "No function was found that helps with the task."
+_NO_ANSWER = "No way that was tried led to an answer."
+
+
+def solve(
+    task: str,
+    parts: Parts,
+    *,
+    options: Options = Options(),  # noqa: B008 - frozen
+    grade: Grader | None = None,
+) -> Solution:
+    """Find tools, solve, reflect, and again. `grade` judges answers by program, where it can, instead of the model."""
+    config = parts.config
+    tokens = min(options.tokens, config.max_tokens or options.tokens)
+    return _Run(task, replace(parts, config=replace(config, max_tokens=tokens)), options, grade).solve()
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """Why a round came to nothing, and the functions that were of no use."""
+
+    reason: str
+    functions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """An attempt that answered, with what the judge holds against it, and the calls under it."""
+
+    attempt: Attempt
+    standing: tuple[Action, ...]
+
+    def again(self, acting: Acting) -> str | None:
+        """The answer, given by the run's last program: the writes that stand are held against that one's calls."""
+        if acting.attempts[-1] is not self.attempt:
+            acting.standing = self.standing
+            acting.attempts[-1] = replace(acting.answer(self.attempt.answer or ""), doubts=self.attempt.doubts)
+        return acting.attempts[-1].answer
+
+
+@dataclass
+class _Run:
+    """One run. `given` are the tools that the solver had so far, `turns` its history, `best` its last answer."""
+
+    task: str
+    parts: Parts
+    options: Options
+    grade: Grader | None
+    given: tuple[str, ...] = ()
+    tools: Toolbox = field(default_factory=Toolbox)
+    turns: Sequence[Turn] = ()
+    best: _Answered | None = None
+    answer: str | None = None
+    limit: str | None = None
+    meter: Meter = field(init=False)
+    acting: Acting = field(init=False)
+    search: hierarchy.Search = field(init=False)
+    state: tuple[object, ...] = ()
+    """What the last round came to: another that comes to the same is the last."""
+    shown: int = 0
+    """Lines of the search's transcript that whoever watches has been told."""
+
+    def __post_init__(self) -> None:
+        self.meter = self.parts.meter()
+        self.acting = Acting(self.parts, self.meter)
+        options = self.options
+        limits = hierarchy.Options(
+            pool=options.pool,
+            tools_per_agent=options.tools_per_agent,
+            steps=options.steps,
+            tokens=options.tokens,
+            threads=1,  # a stored run gives its replies back in one order
+            flat=options.flat,
+            prompt_tokens=self.parts.prompt_tokens,
+        )
+        documents = {name: ToolDocument.of(self.parts.toolbox[name]) for name in self._names()}
+        self.search = hierarchy.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(self.task)
+
+    def solve(self) -> Solution:
+        """Round after round."""
+        try:
+            self.search.run()
+            failed: _Failed | None = None
+            for round_ in range(self.options.rounds + 1):
+                self.acting.round = round_
+                failed = self._round(failed)
+                if failed is None or round_ == self.options.rounds or not self._reflect(failed):
+                    break
+        except BudgetSpent as spent:
+            self.limit = spent.limit
+        if self.answer is None and self.best is not None and not self._paused:
+            self.answer = self.best.again(self.acting)
+        attempts = self.acting.attempts
+        return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=self.answer, limit=self.limit)
+
+    def _round(self, failed: _Failed | None) -> _Failed | None:
+        """Solve with the pool as it is, after `failed`; None where the run is over."""
+        if self.search.ended == "budget":
+            raise BudgetSpent(f"max_tokens = {self.options.tokens}")
+        tools = self._candidates()
+        if not tools:
+            return _Failed(_NO_TOOLS)
+        offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
+        opening = react.opening(self.task, tools, offer, self.parts)
+        if failed is not None:
+            again = fill("anytool_again", reason=failed.reason)
+            opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
+        turns = Turns(opening, room_for_turns(self.parts.prompt_tokens), list(self.turns))
+        solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
+        ended = solver(turns, offer, self.acting, most_calls=self.options.calls)
+        self.turns = [turn for turn in turns.taken if turn.end is None]
+        if ended.answer is not None:
+            return self._judged(ended.answer)
+        if ended.limit is not None:
+            return _Failed(f"No answer was found within {ended.limit}.")
+        if ended.turn.end == "paused":
+            return None
+        reason = clipped(ended.turn.reason or _NO_ANSWER, _LONGEST_REASON)
+        return _Failed(reason, self._spelled(ended.turn.functions))
+
+    def _judged(self, text: str) -> _Failed | None:
+        """What the judge holds of an answer: None, or why it is rejected."""
+        attempt = self.acting.answer(text)
+        if attempt.answer is None or attempt.trace is None:
+            said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
+            return None if self._paused else _Failed(clipped(said, _LONGEST_REASON))
+        judge = Judge(
+            ask=self.meter.asker("judge"),
+            votes=self.options.votes,
+            temperature=self.parts.config.temperature,
+            grade=self.grade,
+        )
+        self.best = _Answered(attempt, self.acting.standing)
+        verdict = judge(self.task, attempt.answer, calls=told(attempt.trace.calls, self.parts.toolbox))
+        if not verdict.rejects:
+            self.answer = attempt.answer
+            return None
+        reason = verdict.reason or "The answer does not settle the task."
+        self.acting.attempts[-1] = replace(attempt, doubts=(f"A judge holds: {reason}",))
+        self.best = _Answered(self.acting.attempts[-1], self.acting.standing)
+        return _Failed(clipped(reason, _LONGEST_REASON))
+
+    def _reflect(self, failed: _Failed) -> bool:
+        """Drop what was of no use, and wake agents with the reason; False where another round would be as the last.
+
+        A call that changed something stays in the history and in the program, whatever was said of its tool: it did
+        happen.
+        """
+        asked = self.search.budget.usage.model_calls
+        before, self.state = self.state, (failed, len(self.turns), tuple(self.search.pool))
+        if failed.functions:
+            self.search.prune(failed.functions)
+            gone = [name for name in failed.functions if not self._wrote(name)]
+            self.acting.without(gone)
+            self.turns = [turn for turn in self.turns if turn.tool not in gone]
+        self.search.resume(failed.reason, self.options.roles)
+        woken = self.search.budget.usage.model_calls > asked
+        return woken or (bool(self.search.pool) and self.state != before)
+
+    def _candidates(self) -> Toolbox:
+        """The pool's tools that fit a prompt, those that are new first: the solver has not tried them."""
+        pool, parts = self.search.pool, self.parts
+        names = [*(name for name in pool if name not in self.given), *(name for name in self.given if name in pool)]
+        chosen = parts.toolbox.only(names)
+        if names:
+            chosen = described_within(chosen, budget=parts.prompt_tokens, docs=parts.config.docs)[1]
+        lines, self.shown = self.search.transcript[self.shown :], len(self.search.transcript)
+        parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox), tuple(lines)))
+        self.given, self.tools = tuple(names), chosen
+        return chosen
+
+    def _names(self) -> Sequence[str]:
+        """The tools that there are to be searched."""
+        names, most = list(self.parts.toolbox), self.options.apis
+        if most is None or most >= len(names):
+            return names
+        drawn: Collection[str] = set(random.Random(0).sample(names, most))  # noqa: S311 - sampling, not secrecy
+        return [name for name in names if name in drawn]
+
+    def _spelled(self, functions: Sequence[str]) -> tuple[str, ...]:
+        found = [spelled(name.removesuffix("()"), self.search.pool) for name in functions]
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+    def _wrote(self, tool: str) -> bool:
+        return self.parts.toolbox[tool].protocol.writes and any(one.tool == tool for one in self.acting.standing)
+
+    @property
+    def _paused(self) -> bool:
+        return bool(self.acting.attempts) and self.acting.attempts[-1].paused

@@ -1,0 +1,217 @@
+"""CodeAct: code as actions, turn after turn, the result of each in view of the next (Wang et al., 2024).
+
+A reply is a block of Python, or the answer. There is no live session: blocks become a program that grows, which is
+executed again with each new one, and the journal answers the calls of earlier ones. It behaves as a session does: what
+a block did before it failed stands, and what was shown is not shown again. There is no check, no mending and no
+attribution: the model sees what its block prints, or its traceback, as Python shows them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from atc.decode.decoder import Decoder
+from atc.meter import BudgetSpent, Meter
+from atc.prompts import fill
+from atc.repair.traceback import traceback_text
+from atc.strategies.attempt import executed, seen_output, with_named
+from atc.strategies.base import Parts
+from atc.strategies.chain import retrieve
+from atc.strategies.conclusion import conclusion
+from atc.strategies.pieces import grown
+from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.synthesize import parse
+from atc.types import Attempt, Program, Solution
+from protocols.abridge import abridged, printed
+from protocols.ask import Message
+from protocols.render import Docs, described_within
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall, Trace
+
+MOST_TURNS = 10
+"""Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
+LONGEST_OUTPUT = 2_000
+"""Characters of an output that are shown, as in the paper's published code."""
+_ANSWER = re.compile(r"(?ims)^[\s*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
+_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+_EXITS = frozenset({"exit", "quit", "SystemExit"})
+_SILENT = "print_aloud = print\ndef print(*args, **kwargs): pass  # what was shown is not shown again\n"
+_SPEAKING = "print = print_aloud\n"
+
+
+def solve(task: str, parts: Parts) -> Solution:
+    """Let the model act by blocks of code until it gives its answer, in a line of its own, or the budget is spent."""
+    meter = parts.meter()
+    return _Session.begun(task, parts, retrieve(task, parts, meter), meter).solve()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model wrote, up to where its turn ends: an answer, or code; or neither."""
+
+    said: str
+    answer: str | None = None
+    code: Program | None = None
+
+
+@dataclass
+class _Session:
+    """One run. `kept` is the program of the blocks so far, `issued` its calls."""
+
+    task: str
+    parts: Parts
+    tools: Toolbox
+    meter: Meter
+    turns: Turns
+    decoder: Decoder
+    attempts: list[Attempt] = field(default_factory=list)
+    kept: Program = field(default_factory=lambda: Program(""))
+    issued: tuple[ToolCall, ...] = ()
+    failed: int = 0
+
+    @classmethod
+    def begun(cls, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> _Session:
+        """A session that has not been asked for anything."""
+        budget, docs = parts.prompt_tokens, parts.config.docs
+        turns = Turns(opening(task, tools, budget=budget, docs=docs), room_for_turns(budget))
+        return cls(task, parts, tools, meter, turns, Decoder(parts.config, tools, meter, task=task))
+
+    def solve(self) -> Solution:
+        """Turn after turn."""
+        answer: str | None = None
+        limit: str | None = f"{MOST_TURNS} turns"
+        try:
+            for _ in range(MOST_TURNS):
+                reply = self._reply()
+                if reply.answer is not None:
+                    bare = Program(f"print({reply.answer!r})\n")
+                    answer, limit = self._executed(self._with(bare)).answer, None
+                    break
+                told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
+                if self.attempts and self.attempts[-1].paused:
+                    limit = None
+                    break
+                self.turns.add(Turn(said=reply.said.strip() or "(nothing)", told=told))
+        except BudgetSpent as spent:
+            limit = spent.limit
+        return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+
+    def _reply(self) -> Reply:
+        messages = self.turns.messages()
+        reply = read(self.meter.complete(messages, purpose="act", temperature=0.0, seed=0).text)
+        if reply.code is None or not self.decoder.constrains(stopped=False):
+            return reply
+        # The fence is what switches to constrained decoding, as a trigger does in ToolDec: its block is written anew.
+        seen = "\n".join(turn.told for turn in self.turns.taken)
+        code = self.decoder.write(messages, purpose="act", temperature=0.0, seed=0, before=self.kept.source, seen=seen)
+        return reply if code is None else Reply(f"```python\n{code.source.rstrip()}\n```", code=code)
+
+    def _run(self, block: Program) -> str:
+        """Execute the program with a new block behind it; what the model is told of that."""
+        whole = self._with(block)
+        result = self._executed(whole)
+        trace = result.trace
+        assert trace is not None  # nothing is checked before it runs
+        failure = trace.failure
+        self.failed += failure is not None
+        if failure is None or failure.kind == "exception":
+            self.kept = grown(self.kept, _as_left(block, failed=failure is not None))
+            self.issued = trace.calls
+        if failure is not None and (failure.kind, failure.type) == ("limit", "tool_calls"):
+            raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
+        before = len(whole.source.splitlines()) - len(block.source.splitlines())
+        shown = [*_shown(trace), *([_traceback(result, block, before)] if failure is not None else [])]
+        output = "\n".join(shown) or "(nothing was printed)"
+        return fill("codeact_output", output=output.replace("```", "'''"))
+
+    def _with(self, block: Program) -> Program:
+        """The program so far, which is silent now, and a block behind it."""
+        if not self.kept.source:
+            return block
+        return grown(Program(f"{_SILENT}{self.kept.source.rstrip()}\n{_SPEAKING}"), block)
+
+    def _executed(self, program: Program) -> Attempt:
+        self.parts.journal.settled = self.issued
+        result = executed(
+            program,
+            with_named(program, self.tools, self.parts.toolbox),
+            self.parts,
+            self.meter,
+            number=len(self.attempts),
+            round_=self.failed,
+            blind=not seen_output(self.attempts),
+            look=True,
+        )
+        self.attempts.append(result)
+        return result
+
+
+def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs) -> list[Message]:
+    """The conversation that asks for the first turn: instructions, a worked example from another field, the task."""
+    text, _ = described_within(tools, budget=budget, docs=docs)
+    return [
+        Message("system", fill("codeact", turns=str(MOST_TURNS))),
+        Message("user", fill("example_task" if docs == "full" else "example_task_names")),
+        *_example(),
+        Message("user", fill("task", stubs=text, task=task)),
+    ]
+
+
+def _example() -> Iterator[Message]:
+    parts = re.split(r"^=== (\w+)\n", fill("codeact_example"), flags=re.MULTILINE)[1:]
+    for kind, text in zip(parts[::2], parts[1::2], strict=True):
+        said = text.strip("\n")
+        yield Message("assistant", said) if kind == "reply" else Message("user", fill("codeact_output", output=said))
+
+
+def read(text: str) -> Reply:
+    """A reply up to the end of its first block, or the answer where that comes first.
+
+    Some models go on with an output and turns of their own; and an answer behind a block was given before its output
+    was seen.
+    """
+    fence, answer = _FENCE.search(text), _ANSWER.search(text)
+    if answer is not None and (fence is None or answer.start("answer") < fence.start()):
+        said = text[: fence.start()] if fence is not None else text
+        return Reply(said, answer=said[answer.start("answer") :].strip().strip("*_`").strip() or None)
+    if fence is None:
+        return Reply(text, code=parse(text))
+    closing = text.find("```", fence.end())
+    said = text if closing < 0 else text[: closing + 3]
+    return Reply(said, code=parse(said))
+
+
+def _as_left(block: Program, *, failed: bool) -> Program:
+    """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
+    tree = ast.parse(block.source)
+    names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
+    if not failed and not _EXITS & names:
+        return block
+    ends = ast.Tuple([ast.Name("Exception"), ast.Name("SystemExit")])
+    kept = ast.Try(body=tree.body, handlers=[ast.ExceptHandler(ends, None, [ast.Pass()])], orelse=[], finalbody=[])
+    return Program(ast.unparse(ast.fix_missing_locations(ast.Module([kept], []))) + "\n")
+
+
+def _shown(trace: Trace) -> Iterator[str]:
+    """What a notebook shows of a block that ran: what it printed, and the value of its last expression."""
+    if trace.stdout.strip():
+        yield printed(trace.stdout, most=LONGEST_OUTPUT)
+    if isinstance(trace.value, str):
+        yield printed(trace.value, most=LONGEST_OUTPUT)
+    elif trace.value is not None:
+        yield abridged(trace.value, most=LONGEST_OUTPUT)
+
+
+def _traceback(result: Attempt, block: Program, before: int) -> str:
+    """The traceback, lines counted within the block where it speaks of no other (`before` lines come first)."""
+    trace = result.trace
+    assert trace is not None
+    assert trace.failure is not None
+    failure = trace.failure
+    if all(frame.line > before for frame in failure.frames):
+        frames = tuple(replace(frame, line=frame.line - before) for frame in failure.frames)
+        result = replace(result, program=block, trace=replace(trace, failure=replace(failure, frames=frames)))
+    return traceback_text(result)

@@ -1,0 +1,239 @@
+"""ConAgents: agents for grounding, execution, review and observing, who correct each other (Shi et al., 2024).
+
+Step after step grounding says what to do next and by which tool, execution writes the call, and what was wanted of the
+response is observed: no more of it is known from then on. Review reads each instruction and each call before it counts,
+and each call that failed; what it sends back is written again, at most so many times a step (the paper's automatic
+communication; the calibration by what the tools themselves say is that of its first version). The paper is
+arXiv:2403.03031; `docs/strategies.md` states where this departs from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from atc.decode.calls import Written, write_call
+from atc.decode.formats import PYTHON_CALL
+from atc.decode.read import ReadCall, write_as
+from atc.meter import BudgetSpent, Meter
+from atc.prompts import fill
+from atc.strategies.acting import Acting, finish_tool
+from atc.strategies.asking import held
+from atc.strategies.base import Parts
+from atc.strategies.chain import retrieve
+from atc.strategies.conclusion import conclusion
+from atc.strategies.observing import Looked, observed
+from atc.strategies.turns import Turn, Turns, briefer, room_for_turns
+from atc.types import Solution
+from protocols.abridge import clipped
+from protocols.ask import Message
+from protocols.protocol import ToolProtocol
+from protocols.render import described_within
+from protocols.toolbox import Tool, Toolbox
+
+MOST_STEPS = 30
+"""Instructions of a run, as many as ReAct has turns. The published code has 5; ToolFlow's long tasks take many more."""
+MOST_ROUNDS = 3
+"""Times in one step that something is written again, by whomever: as often as the published code tries a call."""
+_LONGEST_CALL = 1_000
+"""Characters that a prompt shows of a call."""
+
+Agent = Literal["grounding", "execution"]
+"""Whose work review may send back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """What came of an instruction or a call, as it is told. `again`: who is to write once more, and is told why."""
+
+    told: str
+    again: Agent | None = None
+    paused: bool = False
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """Grounding's instruction, the tool that it chose, and what is wanted of the response."""
+
+    instruction: str
+    tool: str
+    wanted: str
+
+
+def solve(task: str, parts: Parts) -> Solution:
+    """Step by step, each calibrated, until grounding gives the answer or a budget is spent."""
+    meter = parts.meter()
+    return _Team(task, retrieve(task, parts, meter), parts, meter).solve()
+
+
+class _Team:
+    def __init__(self, task: str, tools: Toolbox, parts: Parts, meter: Meter) -> None:
+        self.task, self.tools, self.parts, self.meter = task, tools, parts, meter
+        self.acting = Acting(parts, meter)
+        self.stubs = self._described(tools)
+        opening = [
+            Message("system", fill("conagents_ground")),
+            Message("user", fill("task", stubs=self.stubs, task=task)),
+        ]
+        self.room = room_for_turns(parts.prompt_tokens)
+        self.turns = Turns(opening, self.room)
+        self.known: list[str] = []
+        """What the steps so far were about and what was observed: all that execution and review know of them."""
+        self.rounds = 0
+        """How often something may still be written again in this step."""
+
+    def solve(self) -> Solution:
+        """The steps."""
+        answer = limit = None
+        try:
+            for _ in range(MOST_STEPS):
+                outcome = self._step()
+                if outcome.paused or outcome.answer is not None:
+                    answer = outcome.answer
+                    break
+            else:
+                limit = f"{MOST_STEPS} steps"
+        except BudgetSpent as spent:
+            limit = spent.limit
+        attempts = self.acting.attempts
+        return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+
+    def _step(self) -> _Outcome:
+        """One step, from its instruction to what was observed. Of what was sent back only this step's prompts tell."""
+        begun, self.rounds = len(self.turns.taken), MOST_ROUNDS
+        while True:
+            written = self._write("ground", self.turns.messages(), _guiding(self.tools))
+            outcome = self._carried_out(written.call)
+            if outcome.again is None:
+                break
+            self.turns.add(Turn(said=_said(written), told=fill("conagents_again", feedback=outcome.told)))
+        self.turns.back_to(begun)
+        self.turns.add(Turn(said=_said(written), told=fill("conagents_result", result=outcome.told)))
+        return outcome
+
+    def _carried_out(self, call: ReadCall) -> _Outcome:
+        """What came of grounding's reply: an instruction, the answer, or neither."""
+        if call.error is not None:
+            return self._sent_back(call.error.message, "grounding")
+        if call.tool != "instruct":
+            attempt = self.acting.answer(str(call.arguments["answer"]))
+            if attempt.answer is None and not attempt.paused:
+                return self._sent_back("The answer is empty.", "grounding")
+            return _Outcome(told="", answer=attempt.answer, paused=attempt.paused)
+        given = {name: str(value) for name, value in call.arguments.items()}
+        step = _Step(instruction=given["instruction"], tool=given["tool"], wanted=given["wanted"])
+        question = fill(
+            "conagents_choice",
+            stubs=self.stubs,
+            task=self.task,
+            known=self._known(),
+            instruction=step.instruction,
+            tool=step.tool,
+            wanted=step.wanted,
+        )
+        return self._reviewed(question, ["grounding"]) or self._executed(step)
+
+    def _executed(self, step: _Step) -> _Outcome:
+        """What execution made of an instruction; what it sends back to itself, it writes again."""
+        chosen = self.tools.only([step.tool])
+        asked = fill(
+            "conagents_instruction",
+            stubs=self._described(chosen),
+            known=self._known(),
+            instruction=step.instruction,
+        )
+        messages = [Message("system", fill("conagents_execute")), Message("user", asked)]
+        while True:
+            written = self._write("execute", messages, chosen)
+            outcome = self._called(step, written.call)
+            if outcome.again != "execution":
+                return outcome
+            messages += [
+                Message("assistant", _said(written)),
+                Message("user", fill("conagents_again", feedback=outcome.told)),
+            ]
+
+    def _called(self, step: _Step, call: ReadCall) -> _Outcome:
+        """What came of a call: it is reviewed, made, and observed, or reviewed once more where it failed."""
+        if call.error is not None:
+            return self._sent_back(call.error.message, "execution")
+        told = {
+            "stubs": self._described(self.tools.only([step.tool])),
+            "task": self.task,
+            "known": self._known(),
+            "instruction": step.instruction,
+            "call": clipped(write_as(self.tools[call.tool], call.arguments, PYTHON_CALL), _LONGEST_CALL),
+        }
+        if refused := self._reviewed(fill("conagents_call", **told), ["execution", "grounding"]):
+            return refused
+        seen = self.acting.act(call.tool, call.arguments)
+        if seen.paused:
+            return _Outcome(told=seen.text, paused=True)
+        if seen.failed:
+            question = fill("conagents_failure", **told, error=seen.text)
+            return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(told=seen.text)
+        looked = Looked(call=told["call"], instruction=step.instruction, wanted=step.wanted)
+        found = observed(seen.value, looked, self.parts, self.meter) or seen.text
+        self.known.append(f"{step.instruction}\n{found}")
+        return _Outcome(told=found)
+
+    def _reviewed(self, question: str, to: Sequence[Agent], *, accepts: bool = True) -> _Outcome | None:
+        """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
+
+        It is asked only where something may still be written again.
+        """
+        if not self.rounds:
+            return None
+        messages = [Message("system", fill("conagents_review")), Message("user", question)]
+        call = self._write("review", messages, _reviewing(to, accepts=accepts)).call
+        if call.tool != "send_back" or call.error is not None:
+            return None
+        back = next(agent for agent in to if agent == call.arguments["to"])
+        return self._sent_back(str(call.arguments["feedback"]), back)
+
+    def _sent_back(self, feedback: str, to: Agent) -> _Outcome:
+        """To be written again, while the step has rounds left; then grounding goes on from there."""
+        if not self.rounds:
+            return _Outcome(told=f"Not done. {feedback}")
+        self.rounds -= 1
+        return _Outcome(told=feedback, again=to)
+
+    def _write(self, purpose: str, messages: Sequence[Message], tools: Toolbox) -> Written:
+        """A reply of an agent, as one call."""
+        return held(write_call, messages, tools, config=self.parts.config, meter=self.meter, purpose=purpose)
+
+    def _described(self, tools: Toolbox) -> str:
+        return described_within(tools, budget=self.parts.prompt_tokens, docs=self.parts.config.docs)[0]
+
+    def _known(self) -> str:
+        return "\n".join(briefer(self.known, beside=0, room=self.room)) or "nothing yet"
+
+
+def _guiding(tools: Toolbox) -> Toolbox:
+    """What grounding replies with: the next instruction, or the answer."""
+    instruct = _saying(
+        "instruct",
+        instruction={"type": "string", "minLength": 1},
+        tool={"type": "string", "enum": list(tools)},
+        wanted={"type": "string"},
+    )
+    return Toolbox([instruct, finish_tool()])
+
+
+def _reviewing(to: Sequence[Agent], *, accepts: bool) -> Toolbox:
+    """What review replies with. The feedback comes before the agent: what is wrong decides who is to mend it."""
+    feedback = {"type": "string", "minLength": 1}
+    send_back = _saying("send_back", feedback=feedback, to={"type": "string", "enum": list(to)})
+    return Toolbox([_saying("accept"), send_back] if accepts else [send_back])
+
+
+def _saying(name: str, **properties: Any) -> Tool:
+    """A tool whose call is a reply; nobody calls it."""
+    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return Tool(ToolProtocol(name=name, description="", input_schema=schema), call=dict)
+
+
+def _said(written: Written) -> str:
+    return written.text.strip() or "(nothing)"

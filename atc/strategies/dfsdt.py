@@ -1,0 +1,109 @@
+"""DFSDT: a depth-first search among turns of ReAct (ToolLLM, Qin et al. 2024, §3.2 and the published code).
+
+A point from which the first way led nowhere is taken up again: the model is shown what it did there, and asked for
+something else. Only the path to the answer is the program that solves the task; what abandoned ways wrote stays in the
+world, and a run that leaves such writes behind ends paused. With `tries=3` it begins anew as ReAct@3 does (`@3`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from atc.prompts import fill
+from atc.strategies.acting import Acting, CallsSpent, Offer, offered
+from atc.strategies.base import Parts
+from atc.strategies.chain import retrieve
+from atc.strategies.react import Ended, next_turn, opening, solved
+from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.types import Solution
+from protocols.abridge import clipped
+
+WIDTH = 2
+"""Ways that are tried from one point."""
+DEPTH = 12
+"""Turns of one way. The published code counts thought, action and input as one each, which leaves four turns: too few
+for any long task of ToolFlow."""
+MOST_TURNS = 200
+"""Turns of one search, as the published runs bound its requests."""
+_BACK = 2
+"""Levels that a way given up goes back: the point before the last call is taken up again, not the one after it."""
+_LONGEST_TOLD = 600
+"""Characters of an earlier way's words that are shown again."""
+_OUT = DEPTH + 2
+"""More levels than there are: the search is over."""
+
+
+def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
+    """Search until a way ends with an answer, none is left, or the budget is spent."""
+    meter = parts.meter()
+    tools = retrieve(task, parts, meter)
+    offer = offered(tools, back=True)
+    turns = Turns(opening(task, tools, offer, parts), room_for_turns(parts.prompt_tokens))
+    acting = Acting(parts, meter)
+    return solved(task, tools, turns, acting, tries=tries, once=lambda n: search(turns, offer, acting, number=n))
+
+
+def search(turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None) -> Ended:
+    """Search from where `turns` and `acting` stand, as the `number`-th try of a run, with at most so many calls.
+
+    Afterwards both hold the way that was taken last: that to the answer, where there is one.
+    """
+    found = _Search(turns, offer, acting, number)
+    acting.allow(most_calls)
+    try:
+        found.expand(0)
+    except CallsSpent as spent:
+        return Ended(turn=turns.last, limit=spent.limit)
+    return Ended(turn=turns.last, limit=found.limit)
+
+
+@dataclass
+class _Search:
+    """One search. `taken` counts its turns; those of ways that were left, too."""
+
+    turns: Turns
+    offer: Offer
+    acting: Acting
+    number: int
+    taken: int = 0
+    limit: str | None = None
+
+    def expand(self, depth: int) -> int:
+        """Try up to `WIDTH` ways from here; how many levels the caller goes back then (1: it tries its next way)."""
+        if depth == DEPTH:
+            return 1
+        turns, calls = len(self.turns.taken), len(self.acting.standing)
+        before: list[Turn] = []
+        for _ in range(WIDTH):
+            if self.taken == MOST_TURNS:
+                self.limit = f"{MOST_TURNS} steps"
+                return _OUT
+            self.turns.back_to(turns)
+            self.acting.back_to(calls)
+            before.append(self._next(before))
+            back = self._levels(before[-1], depth)
+            if back > 1:
+                return back if back == _OUT else back - 1
+        return 1
+
+    def _next(self, before: list[Turn]) -> Turn:
+        then = fill("dfsdt_again", before="\n\n".join(map(_told, before))) if before else ""
+        turn = next_turn(self.turns, self.offer, self.acting, then=then, number=self.number)
+        self.taken += 1
+        self.turns.add(turn)
+        return turn
+
+    def _levels(self, turn: Turn, depth: int) -> int:
+        """How many levels the turn that was just taken, or what came of it, goes back."""
+        match turn.end:
+            case "back":
+                return _BACK
+            case None:
+                return self.expand(depth + 1)
+            case _:
+                return _OUT
+
+
+def _told(turn: Turn) -> str:
+    """An earlier way from the same point: its turn, and what it gave."""
+    return f"{clipped(turn.said, _LONGEST_TOLD)}\n{turn.told}".strip()

@@ -1,0 +1,129 @@
+"""Whether an answer settles its task: by program where one can grade it, else as a model sees it (AnyTool §3.2, §5.1).
+
+**Votes.** A model is asked three times, at the run's temperature and with another seed each time, as in the published
+code. **The tie rule**: a word that more than half of the votes say is the verdict; where no word is, the verdict is
+*Unsure*. A reply that cannot be read says *Unsure*. Votes that cannot change the verdict any more are not asked for.
+(ToolEval throws a coin for each *Unsure* and lets a tie pass; so its figures do not repeat, and are too high.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from atc.attribute.facts import invocation
+from atc.prompts import fill
+from protocols.abridge import abridged, clipped
+from protocols.ask import Ask, Message
+from protocols.jsontypes import JsonObject
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall
+
+Word = Literal["Solved", "Unsolved", "Unsure"]
+
+WORDS: tuple[Word, ...] = ("Solved", "Unsolved", "Unsure")
+_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"reason": {"type": "string", "maxLength": 300}, "verdict": {"type": "string", "enum": list(WORDS)}},
+    "required": ["reason", "verdict"],
+    "additionalProperties": False,
+}
+_REPLY_TOKENS = 250
+_LONGEST_ANSWER = 2000
+_LONGEST_CALL = 500
+"""Characters of a result that a judge is shown."""
+_MOST_CALLS = 12
+"""Calls that a judge is shown: the last ones, from which an answer is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is held of an answer. `votes` are those that were asked for; none where a program graded."""
+
+    word: Word
+    reason: str = ""
+    votes: tuple[Word, ...] = ()
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the answer is sent back. An *Unsure* one stands: there is nothing to mend it by."""
+        return self.word == "Unsolved"
+
+
+Grader = Callable[[str], Verdict | None]
+"""Grades an answer by program; None where it cannot tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """Judges answers. `grade` is asked first, and the model, with `votes`, where it cannot tell or there is none."""
+
+    ask: Ask
+    votes: int = 3
+    temperature: float = 0.7
+    grade: Grader | None = None
+
+    def __call__(self, task: str, answer: str, *, calls: str = "") -> Verdict:
+        """The verdict on `answer`; `calls` tells what it rests on, see `told`.
+
+        Raises:
+            ModelUnavailable: the model did not answer.
+        """
+        graded = self.grade(answer) if self.grade is not None else None
+        if graded is not None:
+            return graded
+        said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
+        messages = [Message("system", fill("judge")), Message("user", said)]
+        votes: list[tuple[Word, str]] = []
+        while len(votes) < self.votes and _open([word for word, _ in votes], self.votes):
+            reply = self.ask(
+                messages, schema=_SCHEMA, temperature=self.temperature, seed=len(votes), max_tokens=_REPLY_TOKENS
+            )
+            votes.append(read(reply.text))
+        return elected(votes, of=self.votes)
+
+
+def elected(votes: Sequence[tuple[Word, str]], *, of: int) -> Verdict:
+    """The verdict of votes with their reasons, by the tie rule; the reason is the first one given for its word."""
+    words = tuple(word for word, _ in votes)
+    most = Counter(words).most_common(1)
+    word: Word = most[0][0] if most and 2 * most[0][1] > of else "Unsure"
+    reason = next((reason for vote, reason in votes if vote == word and reason), "")
+    return Verdict(word, reason or ("the votes differ" if word not in words else ""), words)
+
+
+def _open(words: Sequence[Word], of: int) -> bool:
+    """Whether votes to come may change the verdict: no word has its majority, and one may still get it."""
+    counts = Counter(words)
+    left = of - len(words)
+    settled = any(2 * count > of for count in counts.values())
+    return not settled and any(2 * (counts[word] + left) > of for word in WORDS)
+
+
+def read(text: str) -> tuple[Word, str]:
+    """The vote of a reply, and its reason."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return "Unsure", ""
+    if not isinstance(said, dict) or said.get("verdict") not in WORDS:
+        return "Unsure", ""
+    reason = said.get("reason")
+    return said["verdict"], " ".join(reason.split()) if isinstance(reason, str) else ""
+
+
+def told(calls: Sequence[ToolCall], tools: Toolbox) -> str:
+    """Calls and what they returned, a line each, as a judge is shown them."""
+    shown = calls[-_MOST_CALLS:]
+    left = [f"({len(calls) - len(shown)} earlier calls)"] if len(shown) < len(calls) else []
+    return "\n".join([*left, *(f"- {invocation(call)} → {_returned(call, tools)}" for call in shown)])
+
+
+def _returned(call: ToolCall, tools: Toolbox) -> str:
+    if call.error is not None:
+        return f"error: {clipped(call.error, _LONGEST_CALL)}"
+    result = tools[call.tool].unwrap(call.result) if call.tool in tools else call.result
+    return abridged(result, most=_LONGEST_CALL)

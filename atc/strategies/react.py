@@ -1,0 +1,162 @@
+"""ReAct: a thought, one call, what it gave, and again, until the model gives its answer (Yao et al. 2023, §2).
+
+A step has ToolLLM's three lines (thought, action, action input), and results are cut as there. With `tries=3` it is
+ReAct@3: it begins anew, three times at most in all, while a try ends without an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from atc.decode.calls import write_turn
+from atc.decode.read import ReadCall
+from atc.meter import BudgetSpent
+from atc.prompts import fill
+from atc.strategies.acting import Acting, CallsSpent, Offer, offered
+from atc.strategies.asking import held
+from atc.strategies.base import Parts
+from atc.strategies.chain import retrieve
+from atc.strategies.conclusion import conclusion
+from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.types import Solution
+from protocols.abridge import clipped
+from protocols.ask import Message
+from protocols.jsontypes import Json
+from protocols.render import described_within
+from protocols.toolbox import Toolbox
+
+MOST_TURNS = 30
+"""Turns of one try. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
+_LONGEST_SAID = 2_000
+"""Characters of a reply that its turn keeps."""
+
+
+def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
+    """Call tools one at a time until `finish` gives the answer or the budget is spent."""
+    meter = parts.meter()
+    tools = retrieve(task, parts, meter)
+    offer = offered(tools)
+    turns = Turns(opening(task, tools, offer, parts), room_for_turns(parts.prompt_tokens))
+    acting = Acting(parts, meter)
+    return solved(
+        task, tools, turns, acting, tries=tries, once=lambda n: chain_of_turns(turns, offer, acting, number=n)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a try ended: by `turn`, the last, or at a `limit` of its own, in words."""
+
+    turn: Turn
+    limit: str | None = None
+
+    @property
+    def answer(self) -> str | None:
+        """The answer, where it ended with one."""
+        return self.turn.answer if self.limit is None else None
+
+
+def solved(
+    task: str, tools: Toolbox, turns: Turns, acting: Acting, *, tries: int, once: Callable[[int], Ended]
+) -> Solution:
+    """The solution of up to `tries` tries: `once` makes the n-th, from 0, in `turns` and `acting`.
+
+    Each begins with neither turns nor calls; a call that an earlier one made is answered by the journal.
+    """
+    answer: str | None = None
+    limit: str | None = None
+    try:
+        for number in range(tries):
+            if number:
+                acting.begin_anew()
+                turns.back_to(0)
+            ended = once(number)
+            limit = ended.limit
+            if ended.answer is not None:
+                answer = acting.answer(ended.answer).answer
+            if answer is not None or ended.turn.end == "paused":
+                break
+    except BudgetSpent as spent:
+        limit = spent.limit
+    return conclusion(task, acting.attempts, tools, acting.parts, acting.meter, answer=answer, limit=limit)
+
+
+def chain_of_turns(
+    turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None
+) -> Ended:
+    """Turn after turn until one ends the try, the `number`-th of its run, or would make a call too many."""
+    acting.allow(most_calls)
+    try:
+        for _ in range(MOST_TURNS):
+            turns.add(next_turn(turns, offer, acting, number=number))
+            if turns.last.end is not None:
+                return Ended(turn=turns.last)
+    except CallsSpent as spent:
+        return Ended(turn=turns.last, limit=spent.limit)
+    return Ended(turn=turns.last, limit=f"{MOST_TURNS} steps")
+
+
+def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", number: int = 0) -> Turn:
+    """What the model does next, done; `then` is said behind what it was told last.
+
+    A call that cannot be read, or that failed, is told as an error. The first try (`number` 0) is greedy.
+
+    Raises:
+        BudgetSpent: no time, tokens or calls are left.
+        ModelUnavailable: the model gave no reply.
+    """
+    messages, config = turns.messages(then), acting.parts.config
+    written = held(write_turn, messages, offer.tools, config=config, meter=acting.meter, number=number)
+    said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
+    turn = Turn(said=said, thought=written.thought)
+    if written.call.error is not None:
+        return replace(turn, told=observed(f"Error: {written.call.error.message}"))
+    return done(turn, written.call, offer, acting)
+
+
+def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
+    """`turn` with what became of its valid call: an end, or an observation."""
+    turn = replace(turn, tool=call.tool, arguments=call.arguments)
+    given = call.arguments
+    if call.tool == offer.finish:
+        answer = str(given["answer"]).strip()
+        if not answer:
+            return replace(turn, told=observed("Error: the answer is empty."))
+        return replace(turn, end="answer", answer=answer)
+    if call.tool == offer.back:
+        return replace(turn, end="back", reason=str(given["reason"]))
+    if call.tool == offer.give_up:
+        return replace(turn, end="give_up", reason=str(given["reason"]), functions=_names(given["functions"]))
+    seen = acting.act(call.tool, given)
+    return replace(turn, told=observed(seen.text), end="paused" if seen.paused else None)
+
+
+def observed(text: str) -> str:
+    """An observation as the model is shown it."""
+    return f"Observation: {text}"
+
+
+def opening(task: str, tools: Toolbox, offer: Offer, parts: Parts) -> list[Message]:
+    """The rules, a worked example and the task, with what a prompt of any strategy tells of the tools."""
+    docs = parts.config.docs
+    told, _ = described_within(tools, budget=parts.prompt_tokens, docs=docs)
+    example = fill("example_task" if docs == "full" else "example_task_names")
+    return [
+        Message("system", fill("react", endings=offer.told)),
+        Message("user", example),
+        *_example(offer),
+        Message("user", fill("task", stubs=told, task=task)),
+    ]
+
+
+def _example(offer: Offer) -> Iterator[Message]:
+    sections = re.split(r"^=== (\w+)\n", fill("react_example", finish=offer.finish), flags=re.MULTILINE)[1:]
+    for kind, text in zip(sections[::2], sections[1::2], strict=True):
+        text = text.strip("\n")
+        yield Message("assistant", text) if kind == "step" else Message("user", observed(text))
+
+
+def _names(given: Json) -> tuple[str, ...]:
+    return tuple(map(str, given)) if isinstance(given, list) else ()

@@ -1,0 +1,103 @@
+"""A conversation of turns that stays within the room of a prompt: what the model did, and what it was told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from atc.prompts import fill
+from protocols.abridge import clipped
+from protocols.ask import Message
+from protocols.jsontypes import Json
+from protocols.render import token_estimate
+
+_LEAST_ROOM = 1_600
+"""Tokens of turns in a prompt: with the opening and a reply they fit the embedded model's context."""
+_BRIEF = 160
+"""Characters that are left of what was told earlier, where room is short."""
+
+End = Literal["answer", "back", "give_up", "paused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The model's words, and what it was told of them; the call that stood in them, where one could be made.
+
+    `end`: it finished with an `answer`, left its way or gave up for a `reason` (naming `functions` that are of no use),
+    or made a call that a person must decide about.
+    """
+
+    said: str
+    told: str = ""
+    thought: str = ""
+    tool: str = ""
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+    end: End | None = None
+    answer: str | None = None
+    reason: str = ""
+    functions: tuple[str, ...] = ()
+
+
+@dataclass
+class Turns:
+    """The opening, whose last message is the user's, then the turns that stand.
+
+    Where not all fits `room` (tokens), what was told earliest is shortened first; then the earliest turns are left out.
+    """
+
+    opening: Sequence[Message]
+    room: int
+    taken: list[Turn] = field(default_factory=list)
+
+    @property
+    def last(self) -> Turn:
+        """The turn that stands last; one of no words where none does."""
+        return self.taken[-1] if self.taken else Turn(said="")
+
+    def add(self, turn: Turn) -> None:
+        """Take a turn."""
+        self.taken.append(turn)
+
+    def back_to(self, count: int) -> None:
+        """Forget all but the first `count` turns."""
+        del self.taken[count:]
+
+    def without(self, tools: Collection[str]) -> None:
+        """Forget the turns that called these tools."""
+        self.taken = [turn for turn in self.taken if turn.tool not in tools]
+
+    def messages(self, then: str = "") -> list[Message]:
+        """The prompt for the next turn; `then` is said behind what was told last."""
+        said = [turn.said for turn in self.taken]
+        room = self.room - token_estimate(then)
+        told = briefer([turn.told for turn in self.taken], beside=sum(map(token_estimate, said)), room=room)
+        sizes = [token_estimate(a) + token_estimate(b) for a, b in zip(said, told, strict=True)]
+        out = 0
+        while out < len(sizes) - 1 and sum(sizes[out:]) > room:
+            out += 1
+        messages = list(self.opening)
+        if out:
+            messages[-1] = _with(messages[-1], fill("turns_left_out", count=str(out)))
+        for words, answer in zip(said[out:], told[out:], strict=True):
+            messages += [Message("assistant", words), Message("user", answer)]
+        return [*messages[:-1], _with(messages[-1], then)] if then else messages
+
+
+def room_for_turns(budget: int) -> int:
+    """Tokens that turns may take beside an opening that tells `budget` tokens of tools."""
+    return max(_LEAST_ROOM, budget // 2)
+
+
+def briefer(told: Sequence[str], *, beside: int, room: int) -> list[str]:
+    """Texts, the earliest shortened until all fit `room` together with `beside`, in tokens. The last one stays."""
+    shown = list(told)
+    for number, text in enumerate(told[:-1]):
+        if beside + sum(map(token_estimate, shown)) <= room:
+            break
+        shown[number] = clipped(text, _BRIEF)
+    return shown
+
+
+def _with(message: Message, more: str) -> Message:
+    return replace(message, content=f"{message.content}\n\n{more}")

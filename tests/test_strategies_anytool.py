@@ -1,0 +1,205 @@
+"""AnyTool's loop: give-up or rejection, a pruned pool, agents woken in order, and the solver once more."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocols.ask import Message
+from sandbox.zygote import ZygoteSandbox
+from tests.anytool_lab import (
+    CHECK,
+    FLIGHTS,
+    JUDGE,
+    LOOK,
+    MENUS,
+    META,
+    SOLVER,
+    TASK,
+    TRAINS,
+    TRAVEL,
+    act,
+    added,
+    cast,
+    finish,
+    give_up,
+    lab,
+)  # fmt: skip
+from tests.hierarchy_lab import FINISH, Cast, call, verdict
+
+TRAINS_TOO = [
+    call("create_agent_tool_level", tools=["flights"]),
+    LOOK,
+    call("create_agent_tool_level", tools=["trains"]),
+]
+TRAIN = [act("find_train", city="Oslo"), finish("IC 7")]
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def sent():
+    """Every call that really reached a tool."""
+    return []
+
+
+@pytest.fixture
+def solve(sandbox, sent):
+    def run(model, **given):
+        return lab(model, sandbox, sent, **given).run(TASK)
+
+    return run
+
+
+def who(model: Cast) -> list[str]:
+    return [who for who, _ in model.calls]
+
+
+def of(model: Cast, name: str) -> list[list[Message]]:
+    """The prompts that one role was given."""
+    return [prompt for who, prompt in model.prompts if who == name]
+
+
+AGAIN = """\
+This was tried before, and the task could not be settled. The reason: no flights
+Functions that were found to be of no use are gone, and others may have been found since. Calls that were made before \
+and may still help stand below, where there are any; do not make them again. Go on from there, and try another way."""
+
+
+def test_a_solver_that_gives_up_wakes_agents_and_goes_on_with_another_pool(solve, sent):
+    model = cast(
+        solver=[act("find_flight", city="Oslo"), give_up("no flights", "find_flight"), *TRAIN], travel=TRAINS_TOO
+    )
+    solution = solve(model)
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "IC 7", 1)
+    begin = [META, META, TRAVEL, META, TRAVEL, FLIGHTS, CHECK]
+    assert who(model) == [
+        *begin,
+        *(SOLVER, SOLVER),
+        FLIGHTS,  # the deepest first: it has nothing more
+        *(TRAVEL, TRAVEL, TRAINS, CHECK),  # then its creator, with the agent that it creates; the meta agent sleeps on
+        *(SOLVER, SOLVER, JUDGE, JUDGE),
+    ]
+    assert sent == [("find_flight", {"city": "Oslo"}), ("find_train", {"city": "Oslo"})]
+    for name in (FLIGHTS, TRAVEL):
+        assert any("The reason: no flights" in message.content for message in of(model, name)[-1])
+    first, again = of(model, SOLVER)[0], of(model, SOLVER)[2]
+    assert "def find_flight(" in first[-1].content
+    assert again[-1].content.endswith(AGAIN)
+    assert "def find_flight(" not in again[-1].content
+    assert "def find_train(" in again[-1].content
+    assert not any("find_flight" in message.content for message in again[1:])
+    assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    assert solution.tools == ("find_train",)
+
+
+def test_an_answer_that_the_judge_rejects_wakes_agents_and_keeps_the_calls(solve, sent):
+    model = cast(
+        flights=[added("find_flight", "find_train"), FINISH],
+        travel=[call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH],
+        trains=[added("find_train"), added("book_seat")],
+        solver=[*TRAIN, finish("IC 7 to Oslo")],
+        judge=[verdict("Unsolved", "the way is not named")] * 2 + [verdict("Solved")],
+    )
+    solution = solve(model)
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "IC 7 to Oslo", 1)
+    assert [name for name, _ in sent] == ["find_train"]
+    asked = of(model, SOLVER)[2]
+    assert "The reason: the way is not named" in asked[-3].content
+    assert [message.role for message in asked[-2:]] == ["assistant", "user"]  # the call that was made stands below
+    assert asked[-1].content == "Observation: {'train': 'IC 7 to Oslo'}"
+    assert asked[-3].content.index("def book_seat(") < asked[-3].content.index("def find_train(")  # what is new first
+    rejected = [attempt.doubts for attempt in solution.attempts if attempt.doubts]
+    assert rejected == [("A judge holds: the way is not named",)]
+    assert "- find_train(city=\"Oslo\") → {'train': 'IC 7 to Oslo'}" in of(model, JUDGE)[0][1].content
+
+
+@pytest.mark.parametrize(("rounds", "tries"), [(0, 1), (2, 3), (6, 7)])
+def test_there_are_so_many_rounds_at_most_and_the_last_answer_stands_with_its_doubt(solve, rounds, tries):
+    numbers = iter(range(100))
+    model = cast(
+        solver=[act("find_flight", city="Oslo"), *(finish(f"answer {n}") for n in range(9))],
+        judge=[lambda: verdict("Unsolved", f"wrong {next(numbers) // 2}")],
+    )
+    solution = solve(model, rounds=rounds)
+    assert (solution.status, solution.answer) == ("solved", f"answer {tries - 1}")
+    assert who(model).count(SOLVER) == tries + 1
+    assert solution.attempts[-1].doubts == (f"A judge holds: wrong {tries - 1}",)
+    assert solution.repairs == rounds
+
+
+def test_a_round_that_would_be_as_the_last_is_not_made(solve):
+    travel = [*TRAINS_TOO, FINISH]
+    model = cast(solver=[act("find_flight", city="Oslo"), give_up("no flights")], travel=travel, trains=[FINISH])
+    solution = solve(model)
+    assert (solution.status, solution.answer, solution.limit) == ("failed", None, None)
+    assert who(model)[7:] == [
+        *(SOLVER, SOLVER),
+        *(FLIGHTS, TRAVEL, TRAVEL, TRAINS, META),  # all of them finish
+        SOLVER,  # nothing was added, and it gives up for the same reason
+    ]
+
+
+def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
+    model = cast(
+        solver=[*TRAIN, act("find_dish", city="Oslo"), give_up("no idea", "find_train", "find_dish()")],
+        meta=[call("create_agent_category_level", category="food"), LOOK, LOOK, FINISH],
+        menus=[added("find_dish"), FINISH],
+        travel=[FINISH],
+        judge=[verdict("Unsolved", "no")],
+    )
+    model.scripts[TRAVEL] = [call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH]
+    model.scripts[META] = [
+        call("create_agent_category_level", category="travel"),
+        *[LOOK] * 2,
+        call("create_agent_category_level", category="food"),
+        FINISH,
+    ]
+    solution = solve(model)
+    assert (solution.status, solution.answer) == ("solved", "IC 7")
+    assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    assert sent == [("find_train", {"city": "Oslo"}), ("find_dish", {"city": "Oslo"})]
+    assert MENUS in who(model)
+
+
+def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent):
+    model = cast(meta=[FINISH])
+    solution = solve(model)
+    assert (solution.status, solution.answer, solution.attempts, sent) == ("failed", None, (), [])
+    assert who(model) == [META]
+    again = cast(meta=[LOOK, FINISH], flights=[FINISH])
+    again.scripts[META] = [*[LOOK] * 3, FINISH]
+    assert solve(again, steps=2).status == "failed"
+    assert "No function was found that helps with the task." in str(of(again, META))
+
+
+def test_a_way_that_leads_nowhere_is_left_within_a_round(solve, sent):
+    """DFSDT's own backtracking: no agent is woken for it."""
+    model = cast(
+        flights=[added("find_flight", "find_train")],
+        travel=[call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH],
+        trains=[added("find_train", "book_seat")],
+        solver=[act("find_train", city="Rome"), act("go_back", reason="not Rome"), *TRAIN],
+    )
+    solution = solve(model)
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "IC 7", 0)
+    assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    assert "find_train" in of(model, SOLVER)[2][-1].content
+
+
+def test_ways_that_all_lead_nowhere_wake_agents_too(solve):
+    model = cast(solver=[*[act("go_back", reason="no function for trains")] * 2, *TRAIN], travel=TRAINS_TOO)
+    solution = solve(model)
+    assert (solution.answer, solution.tools) == ("IC 7", ("find_train", "find_flight"))
+    assert "The reason: no function for trains" in str(of(model, TRAVEL)[-1])
+    assert "The reason: no function for trains" in of(model, SOLVER)[2][-1].content
+
+
+def test_an_answer_of_which_the_judge_is_unsure_stands(solve):
+    for said in (verdict("Unsure"), "not JSON"):
+        model = cast(solver=[finish("IC 7")], judge=[said])
+        solution = solve(model)
+        assert (solution.answer, solution.repairs, solution.attempts[-1].doubts) == ("IC 7", 0, ())

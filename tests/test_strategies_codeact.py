@@ -1,0 +1,324 @@
+"""CodeAct: blocks of code over several turns, driven by scripted replies over the real sandbox."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.events import ModelAsked
+from atc.models.scripted import ScriptedModel
+from atc.prompts import fill
+from atc.recording.make import record
+from atc.recording.rerun import Replayer
+from atc.store import Store
+from atc.strategies.codeact import LONGEST_OUTPUT, MOST_TURNS, opening, read
+from protocols.ask import Powers
+from protocols.errors import ModelUnavailable, ToolError
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.render import token_estimate
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+
+PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace", "Edsger"])]
+LIST = "people = list_people()\nprint(people)"
+TEXT = {"type": "string"}
+
+CODEACT = """\
+You solve a task by acting on real services with Python code, turn after turn. The functions you are given are already \
+defined.
+
+Each of your turns is one of these, never both:
+- A thought if it helps, and one ```python block. It runs at once in a session that goes on, as in a notebook, and you \
+are shown what it prints, or its traceback. What earlier blocks defined is still there.
+- When you are done: a line that begins with `Answer:`, and behind it the answer alone, as a bare value without a \
+sentence around it.
+
+Rules:
+- Call the functions with keyword arguments. Do not define or import them. Use no other way to get data.
+- Results are plain dicts and lists: read them with result["key"], and only with keys that are declared or that you \
+have seen.
+- Codes and ids that the task does not give come from the result of another function. Never make them up.
+- A result with page and pages holds only one page: loop until the last page.
+- A value that may be None must be tested before it is compared or added.
+- Print what you want to see. You have 10 turns."""
+
+NEITHER = """\
+That reply held neither a ```python block nor an answer. Write the next block; or, if you are done, a line that \
+begins with `Answer:`"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def sent():
+    """Every call that really reached a tool."""
+    return []
+
+
+@pytest.fixture
+def toolbox(sent):
+    def get_note(arguments):
+        if arguments["id"] == "p9":
+            raise ToolError(404, "no such person")
+        return {"text": f"note of {arguments['id']}", "stars": 5}
+
+    def tool(name, call, /, reads=True, **parameters):
+        def recorded(arguments):
+            sent.append((name, dict(arguments)))
+            return call(arguments)
+
+        schema = {"type": "object", "properties": parameters, "required": list(parameters)}
+        annotations = Annotations(read_only=reads)
+        return Tool(
+            ToolProtocol(name=name, description=f"{name}.", input_schema=schema, annotations=annotations), recorded
+        )
+
+    return Toolbox(
+        [
+            tool("list_people", lambda _: {"people": PEOPLE, "count": 3}),
+            tool("get_note", get_note, id=TEXT),
+            tool("read_log", lambda _: [{"n": n, "said": "x" * 50} for n in range(400)]),
+            tool("add_mark", lambda _: {"mark": f"m{len(sent)}"}, reads=False, person=TEXT),
+        ]
+    )  # fmt: skip
+
+
+@pytest.fixture
+def solve(toolbox, sandbox):
+    def run(*replies, store=None, **settings):
+        model = ScriptedModel(*(fenced(r) if isinstance(r, str) and "(" in r and "`" not in r else r for r in replies))
+        config = Config(**{"strategy": "codeact", **settings})
+        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
+        events = []
+        return agent.run("Do it.", observer=events.append), model, events
+
+    return run
+
+
+def fenced(source):
+    return f"```python\n{source}\n```"
+
+
+def told(model, turn=-1):
+    """What the model was told last before a reply."""
+    return model.prompts[turn][-1].content
+
+
+def output(text):
+    return f"Output:\n\n```\n{text}\n```"
+
+
+def test_blocks_act_in_one_session_until_the_answer(solve, sent):
+    solution, model, events = solve(
+        f"First I look.\n\n{fenced(LIST)}",
+        "note = get_note(id=people['people'][1]['id'])\nnote['stars']",
+        "That is all.\nAnswer: 5",
+    )
+    assert (solution.status, solution.answer, solution.calls, solution.repairs) == ("solved", "5", 2, 0)
+    assert sent == [("list_people", {}), ("get_note", {"id": "p1"})]
+    assert [event.purpose for event in events if isinstance(event, ModelAsked)] == ["act"] * 3
+    assert told(model, 1) == output(str({"people": PEOPLE, "count": 3}))
+    assert told(model, 2) == output("5")
+    assert [m.content for m in model.prompts[2][-4::2]] == [
+        f"First I look.\n\n{fenced(LIST)}", fenced("note = get_note(id=people['people'][1]['id'])\nnote['stars']"),
+    ]  # fmt: skip
+
+
+def test_the_solved_program_makes_every_call_and_prints_the_answer_alone(solve):
+    solution, _, _ = solve(LIST, "print(add_mark(person='p1'))", "Answer: three of them", allow_writes=("all",))
+    last = solution.attempts[-1]
+    assert (last.answer, solution.answer, solution.orphans) == ("three of them", "three of them", ())
+    assert [call.tool for call in last.trace.calls] == ["list_people", "add_mark"]
+    assert all(call.reused for call in last.trace.calls)
+
+
+def test_a_traceback_is_shown_as_python_shows_it_and_the_session_goes_on(solve, sent):
+    solution, model, _ = solve(
+        LIST,
+        "note = get_note(id='p1')\nprint('half')\nprint(note['rating'])\nlater = 1",
+        "print(note['stars'])",
+        "print(later)",
+        "Answer: 5",
+    )
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "5", 2)
+    assert told(model, 2) == output(
+        'half\nTraceback (most recent call last):\n  File "program.py", line 3, in <module>\n'
+        "    print(note['rating'])\nKeyError: 'rating'"
+    )
+    assert told(model, 3) == output("5")  # what stood before the failure was done
+    assert "NameError: name 'later' is not defined" in told(model, 4)  # and nothing behind it
+    assert "note['rating']" in model.prompts[4][-6].content  # what failed stays told
+    assert sent == [("list_people", {}), ("get_note", {"id": "p1"})]
+    assert [attempt.findings for attempt in solution.attempts] == [()] * 5
+
+
+def test_a_write_before_a_failure_is_part_of_the_program(solve, sent):
+    solution, _, _ = solve(
+        "mark = add_mark(person='p1')\nprint(mark['nothing'])",
+        "print(mark['mark'])",
+        "Answer: m1",
+        allow_writes=("all",),
+    )
+    assert (solution.status, solution.orphans, sent) == ("solved", (), [("add_mark", {"person": "p1"})])
+
+
+def test_a_function_of_an_earlier_block_still_prints(solve):
+    _, model, _ = solve("def show(x):\n    print('shown', x)\nshow(1)", "show(2)", "Answer: 2")
+    assert told(model, 1) == output("shown 1")
+    assert told(model, 2) == output("shown 2")
+
+
+def test_a_block_that_exits_does_not_end_the_session(solve):
+    solution, model, _ = solve("import sys\nx = 1\nsys.exit()", "print(x)", "Answer: 1")
+    assert (solution.answer, told(model, 1)) == ("1", output("(nothing was printed)"))
+    assert told(model, 2) == output("1")
+
+
+def test_a_block_that_is_no_python_is_told_so_and_left_out(solve):
+    solution, model, _ = solve("print((1)", "print(2)", "Answer: 2")
+    assert "SyntaxError" in told(model, 1)
+    assert told(model, 2) == output("2")
+    assert "print((1)" not in solution.attempts[-1].program.source
+
+
+def test_malformed_calls_and_unknown_tools_are_errors_of_python(solve, sent):
+    solution, model, _ = solve(
+        "get_nothing(id='p1')", "print(get_note(id=5))", "print(get_note(id='p9'))", "print(get_note(id='p1')['text'])",
+        "Answer: note of p1",
+    )  # fmt: skip
+    assert "NameError: name 'get_nothing' is not defined" in told(model, 1)
+    assert "get_note(id=5)" in told(model, 2)
+    assert "ToolError" in told(model, 3)
+    assert (solution.answer, solution.repairs) == ("note of p1", 3)
+    assert sent == [("get_note", {"id": "p9"}), ("get_note", {"id": "p1"})]
+
+
+def test_a_block_and_an_answer_do_not_go_together(solve, sent):
+    both = f"{fenced(LIST)}\nOutput:\n```\n[]\n```\nAnswer: none"
+    solution, model, _ = solve(both, "Answer: 3")
+    assert (solution.answer, len(sent)) == ("3", 1)
+    assert model.prompts[1][-2].content == fenced(LIST)  # what the model made up is not kept
+
+
+def test_a_reply_with_neither_is_told_so(solve):
+    solution, model, _ = solve("I would rather not.", "Answer:", "Answer: 1")
+    assert (solution.answer, told(model, 1), told(model, 2)) == ("1", NEITHER, NEITHER)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "code"),
+    [
+        ("Answer: 5", "5", None),
+        ("Thought: done.\n**Answer:** Ada\n", "Ada", None),
+        ("Final answer: a\nb", "a\nb", None),
+        ("Answer: 5\n```python\nprint(6)\n```", "5", None),
+        ("Answer:\n```python\nprint(6)\n```", None, "print(6)\n"),
+        ("```python\n# Answer: 5\nprint(6)\n```", None, "# Answer: 5\nprint(6)\n"),
+        ("```python\nprint(6)", None, "print(6)\n"),
+        ("print(6)", None, "print(6)\n"),
+        ("", None, None),
+    ],
+)
+def test_what_stands_in_a_reply(text, answer, code):
+    found = read(text)
+    assert (found.answer, found.code and found.code.source) == (answer, code)
+
+
+def test_a_write_without_consent_pauses_and_goes_on_when_allowed(solve, toolbox, sandbox, sent, tmp_path):
+    block = "mark = add_mark(person='p1')\nprint(mark)"
+    with Store(tmp_path / "runs.sqlite") as store:
+        solution, model, _ = solve(LIST, block, store=store)
+        assert (solution.status, solution.answer, len(model.prompts)) == ("paused", None, 2)
+        assert sent == [("list_people", {})]
+        again = ScriptedModel("Answer: m2")
+        config = Config(strategy="codeact", allow_writes=("all",))
+        resumed = Agent(toolbox, model=again, sandbox=sandbox, config=config, store=store).resume(solution.run)
+    assert (resumed.status, resumed.answer, len(again.prompts)) == ("solved", "m2", 1)
+    assert sent == [("list_people", {}), ("add_mark", {"person": "p1"})]
+
+
+def test_a_run_that_broke_off_repeats_no_call_and_no_prompt(solve, toolbox, sandbox, sent, tmp_path):
+    block = "mark = add_mark(person='p1')\nprint(mark['nothing'])"
+    with Store(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(ModelUnavailable):
+            solve(LIST, block, ModelUnavailable("gone"), store=store, allow_writes=("all",))
+        run = store.list()[0].id
+        again = ScriptedModel(fenced("print(mark['mark'])"), "Answer: m2")
+        config = Config(strategy="codeact", allow_writes=("all",))
+        resumed = Agent(toolbox, model=again, sandbox=sandbox, config=config, store=store).resume(run)
+    assert (resumed.status, resumed.answer, len(again.prompts)) == ("solved", "m2", 2)
+    assert "KeyError: 'nothing'" in told(again, 0)
+    assert sent == [("list_people", {}), ("add_mark", {"person": "p1"})]
+
+
+def test_a_solved_run_runs_again_from_its_file(solve, toolbox, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        solution, _, _ = solve(LIST, "print(get_note(id='p9'))", "print(people['count'])", "Answer: 3", store=store)
+        run = store.load(solution.run)
+    recording = record(run, {alias: tool.protocol for alias, tool in toolbox.items()})
+    with Replayer() as replayer:
+        assert replayer.rerun(recording).departure is None
+    assert recording.answer == "3"
+
+
+def test_a_run_has_so_many_turns(solve, sent):
+    solution, model, _ = solve(*[LIST] * 99)
+    assert (solution.status, solution.limit, len(model.prompts)) == ("failed", f"{MOST_TURNS} turns", MOST_TURNS)
+    assert len(sent) == MOST_TURNS  # a session that is asked the same twice asks twice
+
+
+def test_tokens_seconds_and_calls_end_a_run(solve, sent):
+    spent, model, _ = solve(LIST, "print(1)", max_tokens=1)
+    assert (spent.status, spent.limit, len(model.prompts)) == ("failed", "max_tokens = 1", 1)
+    late, model, _ = solve(LIST, max_seconds=1e-9)
+    assert (late.status, late.limit, len(model.prompts)) == ("failed", "max_seconds = 1e-09", 0)
+    sent.clear()
+    endless, model, _ = solve(LIST, "while True:\n    get_note(id='p1')", max_calls=7)
+    assert (endless.status, endless.limit, len(sent), len(model.prompts)) == ("failed", "max_calls = 7", 7, 2)
+
+
+def test_long_outputs_and_long_conversations_are_shortened(solve):
+    replies = [f"log{n} = read_log()\nprint(log{n})" for n in range(9)]
+    _, model, _ = solve(*replies, "Answer: 1", prompt_tokens=1000)
+    assert len(told(model, 1)) < LONGEST_OUTPUT + 700
+    sizes = [sum(token_estimate(message.content) for message in prompt) for prompt in model.prompts]
+    assert max(sizes) - sizes[0] < 2_500
+
+
+def test_blocks_are_held_to_the_tools_where_programs_are(toolbox, sandbox):
+    pytest.importorskip("llguidance")
+    able = Powers(grammars=frozenset({"lark"}), continues=True)
+    first = [fenced("anything()"), "people = list_people()\n", "print(people)\n", "```"]
+    fails = [fenced("anything()"), 'note = get_note(id="p9")\n', "print(note)\n", "```"]
+    third = [fenced("anything()"), 'print(people["count"])\n', "```"]
+    model = ScriptedModel(*first, *fails, *third, "Answer: 3", powers=able)
+    config = Config(strategy="codeact", decoding="program")
+    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config).run("Do it.")
+    assert (solution.status, solution.answer, solution.repairs, solution.notes) == ("solved", "3", 1, ())
+    held = [options["grammar"] is not None for options in model.options]
+    assert held == [False, True, True, True] * 2 + [False, True, True, False]
+    assert told(model, -1) == output("3")
+    assert model.prompts[-1][-2].content == fenced('print(people["count"])')
+
+
+def test_an_output_does_not_end_its_fence(solve):
+    _, model, _ = solve("print('a ``` b')", "Answer: 1")
+    assert told(model, 1) == output("a ''' b")
+
+
+def test_the_prompts():
+    tool = Tool(ToolProtocol(name="go", description="Goes.", input_schema={"type": "object"}), call=dict)
+    messages = opening("Walk.", Toolbox([tool]), budget=1000, docs="full")
+    assert messages[0].content == CODEACT
+    assert [m.role for m in messages] == ["system", "user", *["assistant", "user"] * 3]
+    assert messages[3].content == output("[{'author_id': 'a17', 'name': 'Ursula K. Le Guin'}]")
+    assert read(messages[2].content).code.source.startswith("authors = search_authors(")
+    assert read(messages[6].content).answer == "Harper & Row"
+    assert messages[-1].content.endswith('def go() -> Any:\n    """Goes."""\n```\n\nTask: Walk.')
+    assert "def " not in opening("Walk.", Toolbox([tool]), budget=1000, docs="names")[-1].content
+    assert fill("codeact_neither") == NEITHER
