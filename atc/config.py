@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from atc.mcp_settings import McpEntry, read_entry
-from atc.strategies import NAMES as STRATEGIES
+from atc.strategies import STRATEGIES, UnknownStrategy
+from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from sandbox.effects import OnUnknown
@@ -65,8 +66,8 @@ class Config:
     """Whether the command of an MCP server that `tools` spells is started without asking."""
     trust_annotations: bool = False
     """Whether every MCP server is believed that says of a tool that it only reads."""
-    strategy: Literal["auto", "chain", "stepwise"] = "auto"
-    """How a program is come by: at once, or piece by piece with the results so far in view."""
+    strategy: str = "auto"
+    """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
     """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
     retrieval: str = AUTO
@@ -94,6 +95,8 @@ class Config:
     """Tool calls of one execution."""
     max_tokens: int | None = None
     """Model tokens of one run, in and out; None: no cap."""
+    max_model_calls: int | None = None
+    """Requests to the model in one run; None: no cap."""
     max_seconds: float | None = None
     """Wall time of one run; None: no cap."""
     allow_writes: tuple[str, ...] = ()
@@ -110,8 +113,9 @@ class Config:
     decoding: Literal["off", "calls", "program", "auto"] = "auto"
     """What a model is held to while it writes: nothing, calls that conform, programs in which only tools, arguments,
     variables and response keys stand that there are; or, by `auto`, such a program where the check stopped one."""
-    docs: Literal["full", "names"] = "full"
-    """What a prompt tells of tools: a stub each, or names alone, where decoding knows the rest."""
+    docs: Literal["full", "requests", "names"] = "full"
+    """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where
+    decoding knows the rest."""
     state_dir: Path = field(default_factory=lambda: _user_dir("state"))
     """Where runs are stored."""
     cache_dir: Path = field(default_factory=lambda: _user_dir("cache"))
@@ -327,6 +331,15 @@ def _method(raw: Any) -> str:
     return spec
 
 
+def _strategy(raw: Any) -> str:
+    spec = _text(raw)
+    try:
+        read_strategy(spec)
+    except UnknownStrategy as error:
+        raise ValueError(raw) from error
+    return spec
+
+
 def _folder(raw: Any) -> Path:
     path = Path(_text(raw) if not isinstance(raw, Path) else raw).expanduser()
     return path.absolute()
@@ -341,7 +354,7 @@ _KINDS: Mapping[str, _Kind] = {
     "tools": _Kind("a list of tool sources", _names, _split),
     "start_servers": _Kind("true or false", _yes_or_no, _yes_or_no_of),
     "trust_annotations": _Kind("true or false", _yes_or_no, _yes_or_no_of),
-    "strategy": _one_of(*STRATEGIES),
+    "strategy": _Kind(f"{', '.join(STRATEGIES)}, with flags that it has (docs/strategies.md)", _strategy),
     "repair": _one_of("facts", "reflection", "traceback", "none"),
     "retrieval": _Kind(f"{AUTO}, or a method of 'atc tools search'", _method),
     "embedder": _Kind("an embedding model's name", _text),
@@ -355,6 +368,7 @@ _KINDS: Mapping[str, _Kind] = {
     "max_repairs": _whole(0),
     "max_calls": _whole(0),
     "max_tokens": _whole(1),
+    "max_model_calls": _whole(1),
     "max_seconds": _number("a number of seconds above 0", lambda n: 0 < n < float("inf")),
     "allow_writes": _Kind("a list of tool names, or 'all'", _names, _split),
     "on_unknown": _one_of("stop", "retry-idempotent", "skip"),
@@ -362,7 +376,7 @@ _KINDS: Mapping[str, _Kind] = {
     "trust": _Kind("a list of rules: tool, tool:path or value=…", _names, _split),
     "temperature": _number("a number from 0 to 2", lambda n: 0 <= n <= 2),
     "decoding": _one_of("off", "calls", "program", "auto"),
-    "docs": _one_of("full", "names"),
+    "docs": _one_of("full", "requests", "names"),
     "state_dir": _Kind("a folder", _folder),
     "cache_dir": _Kind("a folder", _folder),
 }

@@ -21,7 +21,7 @@ and tools that it had not read before."""
 
 
 class BudgetSpent(Exception):
-    """The run's time or tokens are used up; `limit` names which, in words a person set it by."""
+    """The run's time, tokens or calls are used up; `limit` names which, in words a person set it by."""
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -43,13 +43,14 @@ class Meter:
         *,
         max_seconds: float | None = None,
         max_tokens: int | None = None,
+        max_calls: int | None = None,
         past: Past | None = None,
         redact: Callable[[str], str] = str,
         restore: Callable[[str], str] = str,
     ) -> None:
         self._ask, self._observer, self._past = ask, observer, past or Past()
         self._redact, self._restore = redact, restore
-        self._max_seconds, self._max_tokens = max_seconds, max_tokens
+        self._max_seconds, self._max_tokens, self._max_calls = max_seconds, max_tokens, max_calls
         self._began = time.monotonic()
         self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
         self._notes: dict[str, None] = {}
@@ -96,13 +97,14 @@ class Meter:
         """Ask the model; `statement` numbers the requests of a program that is asked for statement by statement.
 
         Raises:
-            BudgetSpent: there is no time for another reply, or no tokens are left.
+            BudgetSpent: there is no time for another reply, or no tokens or requests are left.
             ModelUnavailable: the model gave no reply.
         """
         messages = [replace(message, content=self._redact(message.content)) for message in messages]
         known = self._past.reply(messages, self._redact)
         if known is not None:
-            return replace(known, text=self._restore(known.text))
+            # Whether it was cut is not stored; one that was has as many tokens as it was allowed.
+            return replace(known, text=self._restore(known.text), truncated=known.output_tokens >= max_tokens)
         self._require_budget()
         self._observer(ModelAsked(purpose, tuple(messages), statement))
         began = time.monotonic()
@@ -136,6 +138,8 @@ class Meter:
             raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
         if self._max_tokens is not None and self.usage.tokens >= self._max_tokens:
             raise BudgetSpent(f"max_tokens = {self._max_tokens}")
+        if self._max_calls is not None and self.usage.model_calls >= self._max_calls:
+            raise BudgetSpent(f"max_model_calls = {self._max_calls}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ class Past:
 
     def __init__(self, stored: StoredRun | None = None) -> None:
         self._attempts = stored.attempts if stored else ()
-        self._exchanges = stored.exchanges if stored else ()
+        # What was asked in vain, when the model was down, was asked again: its reply stands behind.
+        self._exchanges = tuple(known for known in (stored.exchanges if stored else ()) if known.reply is not None)
         self._next = 0
         self._over = False
 
@@ -34,7 +35,7 @@ class Past:
         return used_so_far(self._exchanges)
 
     def reply(self, messages: Sequence[Message], redact: Callable[[str], str] = str) -> Completion | None:
-        """The reply that was given to this prompt when it was this prompt's turn.
+        """The reply that was given to this prompt when it was this prompt's turn, with what it took then.
 
         `redact` knows secrets by now that it did not know when the first prompts were stored.
         """
@@ -42,11 +43,19 @@ class Past:
             return None
         known = self._exchanges[self._next]
         asked = [replace(message, content=redact(message.content)) for message in known.messages]
-        if known.reply is None or asked != list(messages):
+        if asked != list(messages):
             self._over = True
             return None
         self._next += 1
-        return Completion(text=known.reply, model=known.model)
+        assert known.reply is not None  # see above
+        return Completion(
+            text=known.reply,
+            model=known.model,
+            input_tokens=known.input_tokens,
+            output_tokens=known.output_tokens,
+            seconds=known.seconds,
+            cached_tokens=known.cached_tokens,
+        )
 
     def attempt(self, number: int) -> Attempt | None:
         """The attempt of this number, unless it did not come to its end or was paused: then it is executed again."""

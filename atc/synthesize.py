@@ -26,7 +26,7 @@ def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> l
     stands first is read once and cached. `budget` is in tokens of what is told of the tools.
     """
     text, _ = described_within(tools, budget=budget, docs=docs)
-    kind = "" if docs == "full" else "_names"
+    kind = "_names" if docs == "names" else ""
     return [
         Message("system", fill(f"program{kind}")),
         Message("user", fill(f"example_task{kind}")),

@@ -6,7 +6,7 @@ import json
 import keyword
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
@@ -43,8 +43,9 @@ DETAILS = (
 )
 """From generous to terse: a prompt takes the first at which its stubs fit."""
 
-Docs = Literal["full", "names"]
-"""What a prompt tells of tools: a stub each, or their names alone, where a decoder knows the rest."""
+Docs = Literal["full", "requests", "names"]
+"""What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where a decoder
+knows the rest."""
 
 
 def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None = None) -> str:
@@ -81,6 +82,9 @@ def names_only(tools: Toolbox) -> str:
 
 def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tuple[str, Toolbox]:
     """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens, and these tools."""
+    if docs == "requests":
+        text, chosen = stubs_within(tools.map(_without_response), budget=budget)
+        return text, tools.only(list(chosen))
     if docs == "full":
         return stubs_within(tools, budget=budget)
     names, left = list(tools)[:1], budget - sum(token_estimate(name) for name in list(tools)[:1])
@@ -91,6 +95,10 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
         names.append(name)
     chosen = tools.only(names)
     return names_only(chosen), chosen
+
+
+def _without_response(tool: Tool) -> Tool:
+    return replace(tool, protocol=replace(tool.protocol, output_schema=None))
 
 
 def token_estimate(text: str) -> int:

@@ -153,6 +153,67 @@ def test_a_model_writes_the_programs(atc_, data: str) -> None:
     assert summary["cost"] == pytest.approx(summary["input_tokens"] / 1000)
 
 
+def test_several_strategies_take_turns_and_make_one_table(atc_, data: str) -> None:
+    replies = {
+        "chain": '```python\nprint(number_1()["value"])\n```',
+        "react": 'Thought: It is known.\nAction: finish\nAction Input: {"answer": "1007"}',
+    }
+    Path("replies.json").write_text(json.dumps(list(replies.values())))
+    command = (
+        "--data",
+        data,
+        "--split",
+        "short",
+        "--limit",
+        "1",
+        "--model",
+        "scripted:replies.json",
+        "--out",
+        "r.jsonl",
+    )
+    command += ("--strategy", "chain", "--strategy", "react:decoding=off", "--strategy", "echo")
+    code, out, err = atc_(*command)
+    assert code == 0, err
+    assert [line.split()[:3] for line in out.splitlines()] == [
+        ["strategy", "n", "solved"],
+        ["chain", "1", "100%"],
+        ["react:decoding=off", "1", "100%"],
+        ["echo", "1", "0%"],
+    ]
+    assert "3/3  echo     wrong" in err
+    assert "A page: atc bench report r-chain.jsonl r-react-decoding-off.jsonl r-echo.jsonl" in err
+    header, [row] = read_rows(Path("r-react-decoding-off.jsonl"))
+    assert (header.settings["strategy"], row.correct) == ("react:decoding=off", True)
+    code, out, err = atc_(*command, "--json")  # nothing is asked again
+    assert code == 0, err
+    shown = json.loads(out)
+    assert [one["strategy"] for one in shown["strategies"]] == ["chain", "react:decoding=off", "echo"]
+    assert [one["solved"] for one in shown["strategies"]] == [1, 1, 0]
+
+
+def test_strategies_that_take_turns_are_all_asked_each_question(atc_, data: str) -> None:
+    code, _, err = atc_("--data", data, "--strategy", "gold", "--strategy", "echo")
+    assert code == 0, err
+    asked = [line.split()[1:3] for line in err.splitlines() if "/8 " in line]
+    assert [name for name, _ in asked] == ["gold", "echo"] * 4
+    paths = sorted(Path("state/bench").glob("toolflow-*.jsonl"))
+    assert [path.stem.rpartition("-")[2] for path in paths] == ["echo", "gold"]
+    assert all(len(read_rows(path)[1]) == 4 for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("reakt", "Invalid value for '--strategy': no strategy is named 'reakt'; did you mean 'react'?"),
+        ("chain:repair=much", "Invalid value for '--strategy': the strategy 'chain' takes repair=facts, reflection,"),
+    ],
+)
+def test_a_wrong_strategy_is_told_before_anything_is_asked(atc_, data: str, given: str, said: str) -> None:
+    code, out, err = atc_("--data", data, "--strategy", "gold", "--strategy", given)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
 def test_what_fails_on_our_side_is_asked_again(atc_, data: str) -> None:
     Path("replies.json").write_text("[]")
     command = ("--data", data, "--services", "movies", "--strategy", "chain", "--out", "rows.jsonl")

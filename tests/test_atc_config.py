@@ -72,9 +72,11 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("max_tools = true", "max_tools must be a whole number of at least 1, got True."),
         ("temperature = 3", "temperature must be a number from 0 to 2, got 3."),
         ("max_seconds = nan", "max_seconds must be a number of seconds above 0, got nan."),
-        ("strategy = 'react'", "strategy must be one of auto, chain, stepwise, got 'react'."),
+        ("strategy = 'reakt'", "strategy must be auto, chain, stepwise, react, react@3,"),
+        ("strategy = 'anytool:pool=few'", "got 'anytool:pool=few'."),
+        ("max_model_calls = 0", "max_model_calls must be a whole number of at least 1, got 0."),
         ("decoding = 'grammar'", "decoding must be one of off, calls, program, auto, got 'grammar'."),
-        ("docs = 'none'", "docs must be one of full, names, got 'none'."),
+        ("docs = 'none'", "docs must be one of full, requests, names, got 'none'."),
         ("tools = 3", "tools must be a list of tool sources, got 3."),
         ("tools = [3]", "tools must be a list of tool sources, got [3]."),
         ("model = ' '", "model must be a model's name, got ' '."),
@@ -185,7 +187,8 @@ def test_decoding_is_a_setting_like_any_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "choices"), [("--decoding", "'off', 'calls', 'program', 'auto'"), ("--docs", "'full', 'names'")]
+    ("flag", "choices"),
+    [("--decoding", "'off', 'calls', 'program', 'auto'"), ("--docs", "'full', 'requests', 'names'")],
 )
 def test_a_flag_takes_no_other_value(capsys: pytest.CaptureFixture[str], flag: str, choices: str) -> None:
     assert _guarded(["run", "x", flag, "maybe"]) == 2

@@ -36,8 +36,8 @@ def test_a_spec_is_a_name_and_flags(spec, flags):
     [
         ("bm2", "no method of search is named 'bm2'; did you mean 'bm25'?"),
         ("toolqp:querys=6", "the method 'toolqp' has no flag 'querys'; its flags: on, queries,"),
-        ("toolqp:queries=many", "toolqp:queries=many: queries takes a whole number."),
-        ("anytool:flat=perhaps", "anytool:flat=perhaps: flat takes yes or no."),
+        ("toolqp:queries=many", "the method 'toolqp' takes a whole number as queries, not 'many'."),
+        ("anytool:flat=perhaps", "the method 'anytool' takes yes or no as flat, not 'perhaps'."),
         ("bm25:k=1", "the method 'bm25' has no flag 'k'; its flags: none."),
     ],
 )

@@ -168,7 +168,8 @@ def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
 def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent):
     model = cast(meta=[FINISH])
     solution = solve(model)
-    assert (solution.status, solution.answer, solution.attempts, sent) == ("failed", None, (), [])
+    assert (solution.status, solution.answer, sent) == ("failed", None, [])
+    assert [attempt.fault.message for attempt in solution.attempts] == ["No function was found that helps with the task."]
     assert who(model) == [META]
     again = cast(meta=[LOOK, FINISH], flights=[FINISH])
     again.scripts[META] = [*[LOOK] * 3, FINISH]

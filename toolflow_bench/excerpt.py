@@ -20,6 +20,7 @@ def taken(solution: Solution, price: Price | None) -> dict[str, Any]:
     return {
         "calls": solution.calls,
         "input_tokens": usage.input_tokens,
+        "cached_tokens": usage.cached_tokens,
         "output_tokens": usage.output_tokens,
         "model_calls": usage.model_calls,
         "model_seconds": usage.model_seconds,

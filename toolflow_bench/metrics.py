@@ -55,6 +55,8 @@ class Row:
     """solved (it gave an answer, right or wrong), failed, paused, outage (an AtcError) or crash (our bug)."""
     calls: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
+    """Of `input_tokens`: stood in the model's cache and were not read again."""
     output_tokens: int = 0
     model_calls: int = 0
     seconds: float = 0.0
@@ -158,6 +160,7 @@ class Summary:
     orphaned_writes: int = 0
     model_calls: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     seconds_median: float | None = None
     seconds_max: float | None = None
@@ -223,6 +226,7 @@ _TOTALS = (
     "orphaned_writes",
     "model_calls",
     "input_tokens",
+    "cached_tokens",
     "output_tokens",
 )
 _TIMES = ("seconds", "model_seconds", "own_seconds", "tool_seconds")

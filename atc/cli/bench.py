@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from atc.cli.bench_run import RunOptions, make_header, measure, run_options
+from atc.cli.bench_arms import Arm, measure
+from atc.cli.bench_run import RunOptions, make_header, run_options
 from atc.cli.lazy import LazyGroup
 from atc.cli.models import told_in_tenths
-from atc.cli.options import json_option, model_option, tools_option
+from atc.cli.options import json_option, model_option, strategy_option, tools_option
 from atc.cli.output import print_columns, print_json, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
-from atc.strategies import NAMES
 
 _EPILOG = """\b
 Examples:
@@ -49,7 +49,7 @@ class Suites(LazyGroup):
     verbs={
         "list": ("atc.cli.bench:list_", "The suites."),
         "run": ("atc.cli.bench:run", "Measure with a suite."),
-        "data": ("atc.cli.bench_data:data", "Make training data for planners."),
+        "data": ("atc.cli.bench_data:data", "Make training data for planners, and queries to measure with."),
         "report": ("atc.cli.bench_report:report", "Compare runs on one page of HTML."),
         "check": ("atc.cli.bench_check:check", "Derive every gold answer of ToolFlow anew, twice."),
         "serve": ("atc.cli.bench_serve:serve", "Serve ToolFlow's services on this machine."),
@@ -113,7 +113,7 @@ def run() -> None:
 @click.option("--data", type=click.Path(path_type=Path), metavar="FILE", help="Questions, one JSON object a line.")
 @tools_option
 @model_option
-@click.option("--strategy", type=click.Choice(NAMES), help="How a program is come by.")
+@strategy_option
 @run_options
 def flights(*, data: Path | None, model: str | None, strategy: str | None, tools: tuple[str, ...], **run: Any) -> None:
     """Ask the questions about flights and grade the answers.
@@ -135,6 +135,15 @@ def flights(*, data: Path | None, model: str | None, strategy: str | None, tools
         name = agent.ask.name
         header = make_header(chosen.name, questions, config, model=name, options=options, tools=list(config.tools))
         items = [Item(question=question) for question in questions]
-        price = price_of(name)
-        status = measure(items, shared_agent(agent), header=header, config=config, options=options, price=price)
+        arm = Arm.of(
+            config.strategy,
+            shared_agent(agent),
+            header=header,
+            config=config,
+            options=options,
+            items=items,
+            alone=True,
+            price=price_of(name),
+        )
+        status = measure(items, [arm], options=options)
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""`atc bench data`: training data for planners."""
+"""`atc bench data`: training data for planners, and queries to measure with."""
 
 from __future__ import annotations
 
@@ -30,10 +30,16 @@ Examples:
 @click.group(
     "data",
     cls=LazyGroup,
-    verbs={"toolqp": ("atc.cli.bench_data:toolqp", "Conversations in which ToolQP's planner learns to search.")},
+    verbs={
+        "toolqp": ("atc.cli.bench_data:toolqp", "Conversations in which ToolQP's planner learns to search."),
+        "anytool": (
+            "atc.cli.bench_data_anytool:anytool",
+            "Queries over APIs of several categories, each with a verified solution.",
+        ),
+    },
 )
 def data() -> None:
-    """Make training data out of tools and labelled queries."""
+    """Make training data and queries out of tools."""
 
 
 @click.command(epilog=_EPILOG)

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from functools import partial
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli.bench_run import RunOptions, Watch, make_header, own_file, run_options
+from atc.cli.bench_arms import Arm, ask_arms, print_table, strategies_option, wanted
+from atc.cli.bench_run import RunOptions, Watch, budget_options, make_header, run_options
 from atc.cli.models import told_in_tenths
 from atc.cli.options import model_option
 from atc.cli.output import escape_controls, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.config import Config
-from atc.strategies import NAMES
 
 if TYPE_CHECKING:
+    from atc.store import Store
+    from protocols.ask import Ask
+    from sandbox.base import Sandbox
     from toolflow_bench.metrics import Row, Summary
     from toolflow_bench.resampling import Estimate
     from toolflow_bench.restbench.data import RestBench
-    from toolflow_bench.rows import Header
-    from toolflow_bench.runner import Item, OpenWorker
+    from toolflow_bench.runner import OpenWorker
 
 _EPILOG = """\b
 Examples:
   atc bench run restbench --data ../shared/data/restbench --limit 5 --model local
   atc bench run restbench --data ../shared/data/restbench --strategy gold --json
+  atc bench run restbench --data ../shared/data/restbench --sample 5 --strategy chain --strategy react
 """
 
 
@@ -43,20 +46,29 @@ Examples:
     help="Folder with RestBench's tasks and specifications.",
 )
 @click.option("--api", type=click.Choice(["all", "tmdb", "spotify"]), default="all", show_default=True)
-@click.option(
-    "--strategy",
-    type=click.Choice([*NAMES, "gold"]),
-    help="How a program is come by; gold replays the gold paths without a model.",
-)
+@strategies_option("gold", also=" gold replays the gold paths without a model.")
 @model_option
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="N tasks drawn by --seed, of each API its share.")
+@budget_options
 @run_options
-def restbench(*, data: Path, api: str, strategy: str | None, model: str | None, **run: Any) -> None:
+def restbench(
+    *,
+    data: Path,
+    api: str,
+    strategies: tuple[str, ...],
+    model: str | None,
+    sample: int | None,
+    max_tokens: int | None,
+    max_model_calls: int | None,
+    **run: Any,
+) -> None:
     """Solve RestBench's tasks against mocks of TMDB and Spotify.
 
     The mocks answer from the specifications: ids and names agree between calls, writes show, facts are made up. So
     answers are not judged; Path, Precision and CP say how the calls compare with the gold paths (docs/restbench.md).
     A run that was stopped goes on where it was. Exit status 3 if anything is left that failed on our side.
     """
+    from toolflow_bench.drawing import draw
     from toolflow_bench.restbench.data import APIS, items, load_restbench
     from toolflow_bench.restbench.world import RestWorld
 
@@ -64,67 +76,72 @@ def restbench(*, data: Path, api: str, strategy: str | None, model: str | None, 
     bench = load_restbench(data, APIS if api == "all" else (api,))
     for task, step in bench.lacking:
         say(f"{task}: the specification has no operation {step!r}; the step is left out of the gold path.")
-    gold = strategy == "gold"
-    config = load_config({"model": None if gold else model, "strategy": None if gold else strategy})[0]
-    with RestWorld(bench, seed=options.seed) as world:
-        asked = items(bench, world.toolbox, seed=options.seed)
-    with _workers(config, bench, options.seed, gold=gold) as (name, open_worker):
-        header = make_header(
-            "restbench",
-            [item.question for item in asked],
-            config,
-            model=name,
-            options=options,
-            api=api,
-            **({"strategy": "gold"} if gold else {}),
-        )
-        path = options.out or own_file(config, header, asked[: options.limit], repeats=options.repeats)
-        rows = _ask(asked[: options.limit], open_worker, header, path, options)
-    _show(rows, header, path, options)
-    sys.exit(3 if any(not row.graded for row in rows) else 0)
-
-
-@contextmanager
-def _workers(config: Config, bench: RestBench, seed: int, *, gold: bool) -> Iterator[tuple[str, OpenWorker]]:
-    """The model's name and its workers; for the gold paths the name is `none`."""
-    from sandbox.choose import open_sandbox
-    from toolflow_bench.restbench.replay import replay_worker
-    from toolflow_bench.restbench.world import RestWorld
-    from toolflow_bench.workers import agent_worker
-
-    open_world = partial(RestWorld, bench, seed=seed)
-    if gold:
-        yield "none", replay_worker(open_world)
-        return
+    flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
     with ExitStack() as stack:
-        sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
-        store = stack.enter_context(open_store(config))
-        ask = choose_model(config, progress=told_in_tenths(), talk=say)
-        yield ask.name, agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
-
-
-def _ask(
-    items: Sequence[Item], open_worker: OpenWorker, header: Header, path: Path, options: RunOptions
-) -> Sequence[Row]:
-    from toolflow_bench.runner import run_suite
-
-    say(f"restbench: {len(items)} tasks with {header.model}; rows go to {path}")
-    try:
-        with _Paths() as watch:
-            return run_suite(
-                items,
+        with RestWorld(bench, seed=options.seed) as world:
+            asked = items(bench, world.toolbox, seed=options.seed)
+        if sample is not None:
+            asked = list(
+                draw(asked, sample, seed=options.seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0])
+            )
+        workers = stack.enter_context(_Workers(flags, bench, options.seed))
+        names, arms = wanted(strategies), []
+        for strategy in names:
+            config = load_config({**flags, "strategy": None if strategy == "gold" else strategy})[0]
+            name, open_worker = workers.of(config, gold=strategy == "gold")
+            header = make_header(
+                "restbench",
+                [item.question for item in asked],
+                config,
+                model=name,
+                options=options,
+                api=api,
+                **({"sample": sample} if sample else {}),
+                **({"strategy": "gold"} if strategy == "gold" else {}),
+            )
+            arm = Arm.of(
+                strategy or config.strategy,
                 open_worker,
                 header=header,
-                out=path,
-                restart=options.restart,
-                jobs=options.jobs,
-                repeats=options.repeats,
-                timeout_seconds=options.timeout,
-                on_row=watch,
+                config=config,
+                options=options,
+                items=asked,
+                alone=len(names) == 1,
             )
-    except KeyboardInterrupt:
-        say(f"Stopped; the same command with --out {path} goes on.")
-        raise
+            arms.append(arm)
+        rows = ask_arms(asked, arms, options=options, watch=_Paths())
+    _show(arms, rows, options)
+    sys.exit(3 if any(not row.graded for some in rows for row in some) else 0)
+
+
+class _Workers(ExitStack):
+    """Who answers: agents with one model and one sandbox, which are opened when the first strategy needs them."""
+
+    def __init__(self, flags: Mapping[str, Any], bench: RestBench, seed: int) -> None:
+        from toolflow_bench.restbench.world import RestWorld
+
+        super().__init__()
+        self._config = load_config(flags)[0]
+        self._open_world = partial(RestWorld, bench, seed=seed)
+
+    def of(self, config: Config, *, gold: bool) -> tuple[str, OpenWorker]:
+        """The model's name and its workers; for the gold paths the name is `none`."""
+        from toolflow_bench.restbench.replay import replay_worker
+        from toolflow_bench.workers import agent_worker
+
+        if gold:
+            return "none", replay_worker(self._open_world)
+        ask, sandbox, store = self._agents
+        return ask.name, agent_worker(self._open_world, ask=ask, sandbox=sandbox, config=config, store=store)
+
+    @cached_property
+    def _agents(self) -> tuple[Ask, Sandbox, Store]:
+        from sandbox.choose import open_sandbox
+
+        config = self._config
+        sandbox = self.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
+        store = self.enter_context(open_store(config))
+        return choose_model(config, progress=told_in_tenths(), talk=say), sandbox, store
 
 
 class _Paths(Watch):
@@ -133,29 +150,45 @@ class _Paths(Watch):
     def __call__(self, row: Row, done: int, total: int) -> None:
         """Show a row; `done` of `total` are."""
         told = row.error or "" if not row.graded else f"Path {row.path or 0:.0%}, CP {'yes' if row.cp else 'no'}"
-        line = f"{done:>3}/{total}  {row.status:<6} {row.seconds:6.1f} s  {row.calls:>3} calls  {row.id}: {told}"
+        named = f"{self.arm:<8} " if self.arm else ""
+        line = f"{done:>3}/{total}  {named}{row.status:<6} {row.seconds:6.1f} s  {row.calls:>3} calls  {row.id}: {told}"
         self._bar.console.print(escape_controls(line), soft_wrap=True)
         self._bar.update(self._task, completed=done, total=total)
 
 
-def _show(rows: Sequence[Row], header: Header, path: Path, options: RunOptions) -> None:
-    """The figures of each API and of all; RestBench's are given by API."""
+def _show(arms: Sequence[Arm], rows: Sequence[Sequence[Row]], options: RunOptions) -> None:
+    """The figures of each API and of all, RestBench's are given by API; of several strategies a table for each."""
     from toolflow_bench.metrics import summarize
 
-    apis = list(dict.fromkeys(row.services[0] for row in rows))
-    by_api = {api: [row for row in rows if row.services[0] == api] for api in apis}
-    summaries = {name: summarize(some, seed=options.seed) for name, some in {**by_api, "all": rows}.items()}
-    if options.as_json:
-        shown = {name: _plain(summary) for name, summary in summaries.items()}
-        print_json({"suite": "restbench", "model": header.model, "rows": str(path), "apis": shown})
-        return
-    lines = [line for name, summary in summaries.items() for line in _lines(name, summary)]
-    left = [
-        f"not graded: {s.outages} outages, {s.crashes} crashes; the same command asks these again"
-        for s in [summaries["all"]]
-        if s.outages or s.crashes
+    apis = [*dict.fromkeys(row.services[0] for row in rows[0]), "all"] if rows[0] else ["all"]
+    found = [
+        {api: summarize([r for r in some if api in (r.services[0], "all")], seed=options.seed) for api in apis}
+        for some in rows
     ]
-    print_text("\n".join([*lines, *left]))
+    if options.as_json:
+        shown = [_run(arm, summaries) for arm, summaries in zip(arms, found, strict=True)]
+        print_json(shown[0] if len(arms) == 1 else {"suite": "restbench", "strategies": shown})
+    elif len(arms) == 1:
+        print_text("\n".join(line for name, summary in found[0].items() for line in _lines(name, summary)))
+    else:
+        for api in apis:
+            print_text(f"{api}:")
+            print_table(arms, [summaries[api] for summaries in found], graded=False)
+    for arm, summaries in zip(arms, found, strict=True):
+        every = summaries["all"]
+        if every.outages or every.crashes:
+            left = f"not graded: {every.outages} outages, {every.crashes} crashes; the same command asks these again"
+            say(f"{arm.name}: {left}")
+
+
+def _run(arm: Arm, summaries: Mapping[str, Summary]) -> dict[str, Any]:
+    return {
+        "suite": "restbench",
+        "model": arm.header.model,
+        "strategy": arm.name,
+        "rows": str(arm.path),
+        "apis": {name: _plain(summary) for name, summary in summaries.items()},
+    }
 
 
 def _plain(summary: Summary) -> dict[str, Any]:

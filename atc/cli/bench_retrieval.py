@@ -62,6 +62,12 @@ _DIR = click.Path(path_type=Path, file_okay=False)
     help="All queries for every method. Default: 100 drawn ones for a method that asks a model for each query.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What queries are drawn by.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Tools that a search gives at most (20); given, pools are compared, too: recall and precision of all of them.",
+)
 @model_option
 @click.option("--planner-model", metavar="NAME", help="ToolQP's trained planner. Default: --model is prompted to plan.")
 @click.option("--embedder", default="minilm+paraphrase", show_default=True, metavar="NAME", help="The embedding model.")
@@ -121,7 +127,7 @@ def retrieval(**given: Any) -> None:
         limit=options.limit,
         everything=options.everything,
         seed=options.seed,
-        depth=CLOSED if options.measure == "closure" else DEPTH,
+        depth=options.depth or (CLOSED if options.measure == "closure" else DEPTH),
     )
     specs = wanted.specs()
     data, toolflow = read_data(options.data)

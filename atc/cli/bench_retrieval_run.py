@@ -41,6 +41,7 @@ class Options:
     limit: int | None
     everything: bool
     seed: int
+    depth: int | None
     model: str | None
     planner_model: str | None
     embedder: str
@@ -227,13 +228,13 @@ def rank(
 
 
 def _show(options: Options, data: RetrievalData, rows: Rows, report: Mapping[str, Any]) -> None:
-    from toolflow_bench.retrieval.table import figures, lines
+    from toolflow_bench.retrieval.table import figures, lines, pool_lines
 
     found = figures(rows, data.queries, seed=options.seed)
     if options.as_json:
         print_json({**report, "methods": [one.as_json() for one in found]})
     else:
-        print_text("\n".join(lines(found)))
+        print_text("\n".join([*lines(found), *(["", *pool_lines(found)] if options.depth else [])]))
 
 
 def _show_closure(options: Options, rows: Rows, toolflow: ToolFlowData, report: Mapping[str, Any]) -> None:

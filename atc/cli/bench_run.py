@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import escape_controls, print_json, print_text, say
+from atc.cli.output import escape_controls
 from atc.config import Config, public
 
 if TYPE_CHECKING:
     from toolflow_bench.metrics import Row, Summary
-    from toolflow_bench.prices import Price
     from toolflow_bench.resampling import Estimate
     from toolflow_bench.rows import Header
-    from toolflow_bench.runner import Item, OpenWorker
+    from toolflow_bench.runner import Item
     from toolflow_bench.task import Question
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -35,6 +34,10 @@ _SETTINGS = (
     "max_repairs",
     "max_calls",
     "max_tokens",
+    "max_model_calls",
+    "repair",
+    "decoding",
+    "docs",
 )
 
 
@@ -76,6 +79,19 @@ def task_options(verb: _Verb) -> _Verb:
 def named_services(given: Sequence[str]) -> tuple[str, ...]:
     """The names in `--services`, one or several with commas each."""
     return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+
+
+_BUDGET: tuple[Callable[[Any], Any], ...] = (
+    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question."),
+    click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one."),
+)
+
+
+def budget_options(verb: _Verb) -> _Verb:
+    """`--max-tokens` and `--max-model-calls`: the budget of each question, beside `--timeout`."""
+    for option in reversed(_BUDGET):
+        verb = option(verb)
+    return verb
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -135,55 +151,8 @@ def make_header(
     )
 
 
-def measure(
-    items: Sequence[Item],
-    open_worker: OpenWorker,
-    *,
-    header: Header,
-    config: Config,
-    options: RunOptions,
-    price: Price | None = None,
-) -> int:
-    """Ask `items`, watched by the person, and print the figures. Gives the exit status: 3 where outages are left.
-
-    Raises:
-        AtcError: as `run_suite`.
-        KeyboardInterrupt: after a sentence on how to go on.
-    """
-    from toolflow_bench.metrics import summarize
-    from toolflow_bench.runner import run_suite
-
-    wanted = items[: options.limit]
-    path = options.out or own_file(config, header, wanted, repeats=options.repeats)
-    times = f", {options.repeats} times each," if options.repeats > 1 else ""
-    say(f"{header.suite}: {len(wanted)} questions{times} with {header.model}; rows go to {path}")
-    try:
-        with Watch() as watch:
-            rows = run_suite(
-                wanted,
-                open_worker,
-                header=header,
-                out=path,
-                restart=options.restart,
-                jobs=options.jobs,
-                repeats=options.repeats,
-                timeout_seconds=options.timeout,
-                price=price,
-                on_row=watch,
-            )
-    except KeyboardInterrupt:
-        say(f"Stopped; the same command with --out {path} goes on.")
-        raise
-    summary = summarize(rows, seed=options.seed)
-    if options.as_json:
-        print_json({"suite": header.suite, "model": header.model, "rows": str(path)} | summary.as_json())
-    else:
-        print_text("\n".join(lines(summary)))
-    return 3 if summary.outages or summary.crashes else 0
-
-
-def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats: int = 1) -> Path:
-    """The newest unfinished file of the same run in the state folder, else a new one."""
+def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats: int = 1, named: str = "") -> Path:
+    """The newest unfinished file of the same run in the state folder, else a new one, with `named` in its name."""
     from toolflow_bench.rows import InvalidRunFile, read_rows, same_header
 
     folder = config.state_dir / "bench"
@@ -195,7 +164,7 @@ def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats:
             continue
         if same_header(found, header) and keys - {row.key for row in rows if row.graded}:
             return path
-    stem = f"{header.suite}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
+    stem = "-".join(filter(None, (header.suite, time.strftime("%Y%m%d-%H%M%S", time.gmtime()), named)))
     names = (f"{stem}{suffix}.jsonl" for suffix in chain([""], (f"-{number}" for number in count(2))))
     return next(folder / name for name in names if not (folder / name).exists())
 
@@ -264,6 +233,8 @@ class Watch:
         )
         self._task = self._bar.add_task("asking", total=None)
         self._right = 0
+        self.arm = ""
+        """Whose rows come, where several take turns."""
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -277,6 +248,7 @@ class Watch:
         self._right += row.correct
         verdict = "right" if row.correct else "wrong" if row.graded else row.status
         why = row.error or row.reason
-        line = f"{done:>3}/{total}  {verdict:<6} {row.seconds:6.1f} s  {row.calls:>3} calls  {row.id}: {why}"
+        named = f"{self.arm:<8} " if self.arm else ""
+        line = f"{done:>3}/{total}  {named}{verdict:<6} {row.seconds:6.1f} s  {row.calls:>3} calls  {row.id}: {why}"
         self._bar.console.print(escape_controls(line), soft_wrap=True)
         self._bar.update(self._task, completed=done, total=total, description=f"{self._right} right")

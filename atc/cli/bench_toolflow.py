@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli.bench_run import RunOptions, make_header, measure, named_services, run_options, task_options
+from atc.cli.bench_arms import Arm, measure, strategies_option, wanted
+from atc.cli.bench_run import (
+    RunOptions,
+    budget_options,
+    make_header,
+    named_services,
+    run_options,
+    task_options,
+)
 from atc.cli.models import told_in_tenths
 from atc.cli.options import model_option
 from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.config import Config
-from atc.strategies import NAMES
 
 if TYPE_CHECKING:
+    from atc.store import Store
+    from protocols.ask import Ask
+    from sandbox.base import Sandbox
     from toolflow_bench.given import Given
     from toolflow_bench.prices import Price
     from toolflow_bench.runner import OpenWorker
@@ -32,16 +43,16 @@ Examples:
   atc bench run toolflow --split short --sample 30 --model local
   atc bench run toolflow --split long --services movies,places --jobs 4 --json
   atc bench run toolflow --strategy gold
+  atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl
+  atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot
   atc bench run toolflow --services places --protocols places=probed/places
 """
 
 
 @click.command(epilog=_EPILOG)
 @task_options
-@click.option(
-    "--strategy",
-    type=click.Choice([*NAMES, *_MODELLESS]),
-    help="How a program is come by. echo, first and random are wrong answers without a model, gold is the right one.",
+@strategies_option(
+    *_MODELLESS, also=" echo, first and random are wrong answers without a model, gold is the right one."
 )
 @model_option
 @click.option(
@@ -69,13 +80,16 @@ Examples:
     metavar="SERVICE=DIR",
     help="What is known of a service's tools, instead of its own document: a folder of protocols; repeatable.",
 )
+@budget_options
 @run_options
 def toolflow(
     *,
     split: str,
     services: tuple[str, ...],
-    strategy: str | None,
+    strategies: tuple[str, ...],
     model: str | None,
+    max_tokens: int | None,
+    max_model_calls: int | None,
     sample: int | None,
     prices: Path | None,
     data: Path | None,
@@ -99,57 +113,85 @@ def toolflow(
     tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
     table = load_prices(prices) if prices else LIST_PRICES
     given = load_given(_folders(protocols))
-    blind = strategy if strategy in _MODELLESS else None
-    config = load_config({"model": None if blind else model, "strategy": None if blind else strategy})[0]
-    with _workers(config, tasks[: options.limit], blind, described=schemas == "keep", given=given) as (
-        name,
-        open_worker,
-    ):
-        price = price_of(name, table)
-        header = make_header(
-            "toolflow",
-            tasks,
-            config,
-            model=name,
-            options=options,
-            split=split,
-            services=sorted(named),
-            sample=sample,
-            price=_plain(price),
-            **({"strategy": blind} if blind else {}),
-            **({"schemas": schemas} if schemas != "keep" else {}),
-            **({"protocols": digest(given)} if given else {}),
-        )
-        items = [Item.of(task) for task in tasks]
-        status = measure(items, open_worker, header=header, config=config, options=options, price=price)
+    names = wanted(strategies)
+    flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
+    with _Workers(flags, tasks[: options.limit], described=schemas == "keep", given=given) as workers:
+        items, arms = [Item.of(task) for task in tasks], []
+        for config, blind in map(workers.settings, names):
+            name, open_worker = workers.of(config, blind)
+            price = price_of(name, table)
+            header = make_header(
+                "toolflow",
+                tasks,
+                config,
+                model=name,
+                options=options,
+                split=split,
+                services=sorted(named),
+                sample=sample,
+                price=_plain(price),
+                **({"strategy": blind} if blind else {}),
+                **({"schemas": schemas} if schemas != "keep" else {}),
+                **({"protocols": digest(given)} if given else {}),
+            )
+            arm = Arm.of(
+                blind or config.strategy,
+                open_worker,
+                header=header,
+                config=config,
+                options=options,
+                items=items,
+                alone=len(names) == 1,
+                price=price,
+            )
+            arms.append(arm)
+        status = measure(items, arms, options=options)
     sys.exit(status)
 
 
-@contextmanager
-def _workers(
-    config: Config, tasks: tuple[Task, ...], blind: str | None, *, described: bool, given: Given
-) -> Iterator[tuple[str, OpenWorker]]:
-    """The model's name and its workers; without a model the name is `none`."""
-    from sandbox.choose import open_sandbox
-    from toolflow_bench.bare import bare
-    from toolflow_bench.baselines import BASELINES, baseline_worker
-    from toolflow_bench.given import described_by
-    from toolflow_bench.workers import agent_worker
+class _Workers(ExitStack):
+    """Who answers: agents with one model and one sandbox, which are opened when the first strategy needs them."""
 
-    open_world = _worlds(config, tasks)
-    if given:
-        open_world = described_by(open_world, given)
-    if not described:
-        open_world = bare(open_world)
-    with ExitStack() as stack:
-        sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
+    def __init__(self, flags: Mapping[str, Any], tasks: tuple[Task, ...], *, described: bool, given: Given) -> None:
+        from toolflow_bench.bare import bare
+        from toolflow_bench.given import described_by
+
+        super().__init__()
+        self._flags = flags
+        self._base = self.settings(None)[0]
+        self._open_world = _worlds(self._base, tasks)
+        if given:
+            self._open_world = described_by(self._open_world, given)
+        if not described:
+            self._open_world = bare(self._open_world)
+
+    def settings(self, strategy: str | None) -> tuple[Config, str | None]:
+        """The configuration of a strategy, and its name where it needs no model."""
+        if strategy in _MODELLESS:
+            return load_config({**self._flags, "model": None})[0], strategy
+        return load_config({**self._flags, "strategy": strategy})[0], None
+
+    def of(self, config: Config, blind: str | None) -> tuple[str, OpenWorker]:
+        """The model's name and its workers; without a model the name is `none`."""
+        from toolflow_bench.baselines import BASELINES, baseline_worker
+        from toolflow_bench.workers import agent_worker
+
         for baseline in BASELINES:
             if baseline == blind:
-                yield "none", baseline_worker(baseline, open_world, sandbox=sandbox)
-                return
-        store = stack.enter_context(open_store(config))
-        ask = choose_model(config, progress=told_in_tenths(), talk=say)
-        yield ask.name, agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
+                return "none", baseline_worker(baseline, self._open_world, sandbox=self._sandbox)
+        ask, store = self._model
+        return ask.name, agent_worker(self._open_world, ask=ask, sandbox=self._sandbox, config=config, store=store)
+
+    @cached_property
+    def _sandbox(self) -> Sandbox:
+        from sandbox.choose import open_sandbox
+
+        return self.enter_context(closing(open_sandbox(self._base.sandbox, policy=self._base.policy)))
+
+    @cached_property
+    def _model(self) -> tuple[Ask, Store]:
+        store = self.enter_context(open_store(self._base))
+        return choose_model(self._base, progress=told_in_tenths(), talk=say), store
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:

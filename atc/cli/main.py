@@ -48,6 +48,7 @@ _USAGE_ERRORS = frozenset(
         "UnknownMethod",
         "UnknownRun",
         "UnknownService",
+        "UnknownStrategy",
         "UnknownSuite",
         "UnknownTool",
     }

@@ -10,6 +10,34 @@ import click
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 
+class StrategyType(click.ParamType[str]):
+    """A strategy and its flags, `anytool:solver=cot`, or one of `others`, words that a verb has beside them."""
+
+    name = "NAME[:FLAG=VALUE,…]"
+
+    def __init__(self, *others: str) -> None:
+        self.others = others
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The spec as it stands, if there is such a strategy."""
+        from atc.strategies import UnknownStrategy, read
+
+        if value not in self.others:
+            try:
+                read(value)
+            except UnknownStrategy as error:
+                self.fail(str(error), param, ctx)
+        return value
+
+
+def strategy_option(verb: _Verb) -> _Verb:
+    """`--strategy NAME`, one of them."""
+    from atc.strategies import STRATEGIES
+
+    told = f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
+    return click.option("--strategy", type=StrategyType(), help=told)(verb)
+
+
 def tools_option(verb: _Verb) -> _Verb:
     """`--tools SRC`, repeatable."""
     return click.option(
@@ -61,7 +89,9 @@ def decoding_options(verb: _Verb) -> _Verb:
         "there is, or such programs where the check stopped one (auto, default).",
     )
     docs = click.option(
-        "--docs", type=click.Choice(["full", "names"]), help="What the prompt tells of tools: stubs, or names alone."
+        "--docs",
+        type=click.Choice(["full", "requests", "names"]),
+        help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
     )
     return decoding(docs(verb))
 

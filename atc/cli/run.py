@@ -11,13 +11,19 @@ import click
 
 from atc.agent import readable
 from atc.cli.asking import asker
-from atc.cli.options import decoding_options, on_unknown_option, servers_options, tools_option, trust_option
+from atc.cli.options import (
+    decoding_options,
+    on_unknown_option,
+    servers_options,
+    strategy_option,
+    tools_option,
+    trust_option,
+)
 from atc.cli.output import escape_controls, stderr_console
 from atc.cli.settings import load_config
 from atc.cli.solving import finish
 from atc.cli.view import RunView
 from atc.cli.wiring import open_agent
-from atc.strategies import NAMES
 
 _EPILOG = """\b
 Examples:
@@ -32,7 +38,7 @@ Examples:
 @tools_option
 @servers_options
 @click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
-@click.option("--strategy", type=click.Choice(NAMES), help="How the program is come by.")
+@strategy_option
 @click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")
 @decoding_options
 @click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
@@ -45,6 +51,7 @@ Examples:
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run.")
+@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model.")
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Wall time of the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole solution as JSON.")
 @click.help_option("-h", "--help")

@@ -36,6 +36,15 @@ _DOING = {
     "write": "writing the program",
     "sample": "writing another program",
     "repair": "repairing the program",
+    "act": "choosing the next call",
+    "plan": "planning the next step",
+    "select": "choosing a tool for it",
+    "parse": "reading the response",
+    "ground": "choosing the next step",
+    "execute": "writing the call",
+    "review": "reviewing",
+    "observe": "reading the response",
+    "judge": "judging the answer",
 }
 
 

@@ -7,7 +7,6 @@ by the documentation.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 
 from atc.decode.formats import CallFormat
@@ -75,11 +74,7 @@ def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int 
 
 def _shown(tools: Toolbox, docs: Docs, *, budget: int | None) -> str:
     """The tools without what they return, which says nothing about how one is called."""
-    return described_within(tools.map(_without_response), budget=budget or _AMPLE, docs=docs)[0]
-
-
-def _without_response(tool: Tool) -> Tool:
-    return replace(tool, protocol=replace(tool.protocol, output_schema=None))
+    return described_within(tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests")[0]
 
 
 @cache

@@ -28,7 +28,7 @@ def told(case: Case) -> list[Message]:
     answer = case.ask(question).strip()[:_LONGEST_ANSWER]
     tool = named_tool(answer, case.tools)
     about = [f"The error comes from {tool}."] if tool else []
-    if tool and case.docs == "full":
+    if tool and case.docs != "names":
         about.append(documentation(case.tools[tool], among=case.tools))
     said = Message("assistant", tool or answer or "(none)")
     return [case.written, Message("user", question), said, case.rewrite(about)]

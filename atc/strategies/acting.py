@@ -8,15 +8,17 @@ in the end is a program, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from atc.events import AttemptEnded
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.strategies.attempt import calls_made, executed, seen_output
 from atc.strategies.base import Parts
-from atc.types import Attempt, Program
+from atc.types import Attempt, Fault, Program
 from protocols.abridge import abridged, clipped
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
@@ -86,7 +88,7 @@ class Acting:
             raise CallsSpent(f"{self._allowed[0]} calls")
         before = len(self.standing)
         actions = (*self.standing, Action(tool, arguments))
-        result = self._executed(actions, _source(actions), look=True)
+        result = self._executed(actions, self._source(actions), look=True)
         said = result.fault.message if result.fault is not None else "no call was made"
         if result.paused:
             return Observation(text=said, failed=True, paused=True)
@@ -115,7 +117,21 @@ class Acting:
 
     def answer(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
-        return self._executed(self.standing, f"{_source(self.standing)}print({text!r})\n", look=False)
+        return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
+
+    def gave_up(self, reason: str) -> None:
+        """Note that the run ends without an answer although nothing cut it short: whoever reads of it is told why."""
+        fault = Fault(kind="no_answer", message=reason)
+        attempt = Attempt(Program(""), (), None, fault, round=self.round)
+        self.parts.observer(AttemptEnded(len(self.attempts), attempt))
+        self.attempts.append(attempt)
+
+    def _source(self, actions: Iterable[Action]) -> str:
+        """The program that makes these calls. Its variables are named so that none hides a tool."""
+        variable = "result"
+        while any(re.fullmatch(rf"{variable}_\d+", alias) for alias in self.parts.toolbox):
+            variable += "_"
+        return "".join(f"{variable}_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
 
     def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
         result = executed(
@@ -137,10 +153,6 @@ def shown(value: Json, *, most: int = LONGEST_OBSERVATION) -> str:
     if len(whole := repr(value)) <= most:
         return whole
     return clipped(abridged(value, most=most // 2) if isinstance(value, Mapping | list) else whole, most)
-
-
-def _source(actions: Iterable[Action]) -> str:
-    return "".join(f"result_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
 
 
 def _spelled(action: Action) -> str:

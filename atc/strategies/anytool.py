@@ -116,9 +116,9 @@ class _Run:
 
     def solve(self) -> Solution:
         """Round after round."""
+        failed: _Failed | None = None
         try:
             self.search.run()
-            failed: _Failed | None = None
             for round_ in range(self.options.rounds + 1):
                 self.acting.round = round_
                 failed = self._round(failed)
@@ -128,6 +128,8 @@ class _Run:
             self.limit = spent.limit
         if self.answer is None and self.best is not None and not self._paused:
             self.answer = self.best.again(self.acting)
+        elif self.answer is None and self.limit is None and failed is not None:
+            self.acting.gave_up(failed.reason)
         attempts = self.acting.attempts
         return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=self.answer, limit=self.limit)
 

@@ -53,6 +53,7 @@ class Parts:
             self.observer,
             max_seconds=config.max_seconds,
             max_tokens=config.max_tokens,
+            max_calls=config.max_model_calls,
             past=self.past,
             redact=self.redact,
             restore=self.redact.restored,

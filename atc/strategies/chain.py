@@ -91,8 +91,12 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     transcript: tuple[str, ...] = ()
     docs = parts.config.docs
     if len(names) > _FEW and not _fit(toolbox, budget, docs):
-        found = parts.finder(meter.asker("retrieve")).search(task, k=most)
-        names, transcript = [hit.tool for hit in found.hits] or names[:most], found.transcript
+        names, transcript = names[:most], ()
+        try:
+            found = parts.finder(meter.asker("retrieve")).search(task, k=most)
+            names, transcript = [hit.tool for hit in found.hits] or names, found.transcript
+        except BudgetSpent as spent:  # nor is anything left to act with: the strategy's next request ends the run
+            transcript = (f"the search ended at {spent.limit}",)
     kept = described_within(toolbox.only(names), budget=budget, docs=docs)[1]
     parts.observer(ToolsChosen(tuple(kept), len(toolbox), transcript))
     return kept
@@ -153,18 +157,21 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     tools = retrieve(task, parts, meter)
     config = parts.config
     drafts: list[tuple[Program, tuple[Finding, ...]]] = []
-    for program in samples(
-        opening(task, tools, budget=parts.prompt_tokens, docs=config.docs),
-        meter.complete,
-        count=config.samples,
-        temperature=config.temperature,
-        decoder=Decoder(config, tools, meter, task=task),
-        stopped=lambda: bool(drafts and drafts[-1][1]),
-    ):
-        program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
-        parts.observer(ProgramWritten(len(drafts), program, findings, mended))
-        drafts.append((program, findings))
-        if not findings:
-            break
+    try:
+        for program in samples(
+            opening(task, tools, budget=parts.prompt_tokens, docs=config.docs),
+            meter.complete,
+            count=config.samples,
+            temperature=config.temperature,
+            decoder=Decoder(config, tools, meter, task=task),
+            stopped=lambda: bool(drafts and drafts[-1][1]),
+        ):
+            program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
+            parts.observer(ProgramWritten(len(drafts), program, findings, mended))
+            drafts.append((program, findings))
+            if not findings:
+                break
+    except BudgetSpent as spent:
+        meter.note(f"{spent.limit}: no more programs were written.")
     best = min(drafts, key=lambda draft: len(draft[1]), default=(None, ()))
     return tools, *best

@@ -154,7 +154,7 @@ def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs) -> list[Messa
     text, _ = described_within(tools, budget=budget, docs=docs)
     return [
         Message("system", fill("codeact", turns=str(MOST_TURNS))),
-        Message("user", fill("example_task" if docs == "full" else "example_task_names")),
+        Message("user", fill("example_task_names" if docs == "names" else "example_task")),
         *_example(),
         Message("user", fill("task", stubs=text, task=task)),
     ]

@@ -31,6 +31,7 @@ MOST_TURNS = 30
 """Turns of one try. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
 _LONGEST_SAID = 2_000
 """Characters of a reply that its turn keeps."""
+_NO_ANSWER = "No way that was tried led to an answer."
 
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
@@ -78,6 +79,9 @@ def solved(
                 answer = acting.answer(ended.answer).answer
             if answer is not None or ended.turn.end == "paused":
                 break
+        else:
+            if limit is None and turns.last.end != "answer":  # of an answer that could not be given, its program tells
+                acting.gave_up(turns.last.reason or _NO_ANSWER)
     except BudgetSpent as spent:
         limit = spent.limit
     return conclusion(task, acting.attempts, tools, acting.parts, acting.meter, answer=answer, limit=limit)
@@ -142,7 +146,7 @@ def opening(task: str, tools: Toolbox, offer: Offer, parts: Parts) -> list[Messa
     """The rules, a worked example and the task, with what a prompt of any strategy tells of the tools."""
     docs = parts.config.docs
     told, _ = described_within(tools, budget=parts.prompt_tokens, docs=docs)
-    example = fill("example_task" if docs == "full" else "example_task_names")
+    example = fill("example_task_names" if docs == "names" else "example_task")
     return [
         Message("system", fill("react", endings=offer.told)),
         Message("user", example),

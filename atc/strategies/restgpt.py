@@ -189,7 +189,7 @@ def read_plan(text: str) -> Plan:
 def selector_opening(step: str, background: str, tools: Toolbox, parts: Parts) -> list[Message]:
     """The conversation that asks for the API of one step: their names, and what each is for."""
     apis = names_only(tools)
-    if parts.config.docs == "full":
+    if parts.config.docs != "names":
         summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in tools.items())
         apis = summaries if token_estimate(summaries) <= parts.prompt_tokens else apis
     return [

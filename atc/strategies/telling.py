@@ -174,7 +174,7 @@ def _example(docs: Docs) -> Iterable[Message]:
             case "output":
                 yield Message("user", _paragraphs([fill("step_output", output=text.strip("\n")), fill("step_next")]))
             case _:
-                yield Message("user", text.strip("\n") if docs == "full" else fill("example_task_names"))
+                yield Message("user", fill("example_task_names") if docs == "names" else text.strip("\n"))
 
 
 def _block(source: str) -> str:

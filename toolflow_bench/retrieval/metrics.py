@@ -22,6 +22,12 @@ def recall(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
     return len(set(ranking[:k]) & set(gold)) / len(gold) if gold else 0.0
 
 
+def precision(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
+    """The share of the best k that are gold tools; a method that gives fewer is judged by those that it gives."""
+    best = set(ranking[:k])
+    return len(best & set(gold)) / len(best) if best else 0.0
+
+
 def completeness(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
     """1 where all gold tools are among the best k, else 0: one that is missing can sink a task."""
     return float(bool(gold) and set(gold) <= set(ranking[:k]))

@@ -11,7 +11,7 @@ from typing import Any
 from toolflow_bench.probing.tables import columns
 from toolflow_bench.resampling import Estimate, estimate
 from toolflow_bench.retrieval.data import RetrievalQuery
-from toolflow_bench.retrieval.metrics import completeness, ndcg, recall
+from toolflow_bench.retrieval.metrics import completeness, ndcg, precision, recall
 from toolflow_bench.retrieval.rows import RetrievalRow
 
 Metric = Callable[[Sequence[str], Sequence[str]], float]
@@ -30,14 +30,16 @@ METRICS: Mapping[str, Metric] = {
 class MethodFigures:
     """What one method's rows come to; those that failed on our side are counted and otherwise left out.
 
-    `metrics` are means over `queries`; `interval` is that of nDCG@5; `groups` has nDCG@5 by part of the data; `against`
-    is the mean paired difference in nDCG@5 to the first method over the queries that both have. Seconds and tokens are
+    `metrics` are means over `queries`; `pool` has recall and precision of all tools that were given, and how many those
+    are, as means with intervals; `interval` is that of nDCG@5; `groups` has nDCG@5 by part of the data; `against` is
+    the mean paired difference in nDCG@5 to the first method over the queries that both have. Seconds and tokens are
     those of a query (p50: half take less); a query that is answered beside others waits for them.
     """
 
     method: str
     queries: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    pool: Mapping[str, Estimate] = field(default_factory=dict)
     interval: Estimate | None = None
     against: Estimate | None = None
     groups: Mapping[str, float] = field(default_factory=dict)
@@ -82,6 +84,11 @@ def _figures(
     if not good:
         return MethodFigures(method=method, queries=0, outages=outages, crashes=crashes)
     values = {name: [metric(row.ranking, queries[row.id].gold) for row in good] for name, metric in METRICS.items()}
+    pools = {
+        "recall": [recall(row.ranking, queries[row.id].gold, len(row.ranking)) for row in good],
+        "precision": [precision(row.ranking, queries[row.id].gold, len(row.ranking)) for row in good],
+        "tools": [float(len(row.ranking)) for row in good],
+    }
     groups: dict[str, list[float]] = {}
     for row, value in zip(good, values[MAIN], strict=True):
         groups.setdefault(queries[row.id].group, []).append(value)
@@ -89,6 +96,7 @@ def _figures(
         method=method,
         queries=len(good),
         metrics={name: fmean(some) for name, some in values.items()},
+        pool={name: found for name, some in pools.items() if (found := estimate(some, seed=seed)) is not None},
         interval=estimate(values[MAIN], seed=seed),
         against=against,
         groups={name: fmean(some) for name, some in sorted(groups.items())} if len(groups) > 1 else {},
@@ -111,6 +119,24 @@ def lines(found: Sequence[MethodFigures]) -> list[str]:
         if one.groups
     ]
     return [*table, *map(_against(found), found[1:]), *groups, *filter(None, map(_lost, found))]
+
+
+def pool_lines(found: Sequence[MethodFigures]) -> list[str]:
+    """What each method gives as a pool, not as a ranking: all of its tools count alike."""
+    heads = ("method", "tools", "recall", "95%", "precision", "95%", "model calls p50", "tokens p50", "s p50")
+    return columns([heads, *(_pool_cells(one) for one in found if one.pool)])
+
+
+def _pool_cells(one: MethodFigures) -> tuple[str, ...]:
+    shares = [one.pool[name] for name in ("recall", "precision")]
+    return (
+        one.method,
+        f"{one.pool['tools'].mean:.1f}",
+        *(cell for share in shares for cell in (_share(share.mean), f"{_share(share.low)}–{_share(share.high)}")),
+        f"{one.model_calls_p50:,.0f}",
+        f"{one.tokens_p50:,.0f}",
+        f"{one.seconds_p50:,.2f}",
+    )
 
 
 def _cells(one: MethodFigures, shown: Sequence[str]) -> tuple[str, ...]:

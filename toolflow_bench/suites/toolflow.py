@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from toolflow_bench import drawing
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import InvalidTask, Split, Task, load_tasks
 
@@ -42,26 +42,10 @@ def choose_tasks(
 
 
 def draw(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
-    """`count` of the tasks (all where there are no more), in their order, drawn by seed alone.
-
-    Stratified: each service, and each set of services that tasks span, gets its share of `count`, rounded so that the
-    largest remainders get one more.
-    """
-    count = min(count, len(tasks))
-    strata: dict[str, list[Task]] = {}
-    for task in tasks:
-        strata.setdefault("+".join(sorted(task.services)), []).append(task)
-    exact = {name: count * len(members) / len(tasks) for name, members in strata.items()}
-    shares = {name: int(share) for name, share in exact.items()}
-    by_remainder = sorted(strata, key=lambda name: (shares[name] - exact[name], name))
-    for name in by_remainder[: count - sum(shares.values())]:
-        shares[name] += 1
-    drawn = set()
-    for name, members in strata.items():
-        order = sorted(task.id for task in members)
-        random.Random(f"{seed} {name}").shuffle(order)  # noqa: S311 - a sample, not secrecy
-        drawn |= set(order[: shares[name]])
-    return tuple(task for task in tasks if task.id in drawn)
+    """`count` of the tasks; each service, and each set of services that tasks span, gets its share."""
+    return drawing.draw(
+        tasks, count, seed=seed, name=lambda task: task.id, stratum=lambda task: "+".join(sorted(task.services))
+    )
 
 
 def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from atc.flags import Flags
 from atc.retrieve.base import Ranker, RetrievalUnavailable, Retriever
-from atc.retrieve.methods.method import Build, Flags, Plain, Setup, UnknownMethod
+from atc.retrieve.methods.method import Build, Plain, Setup, UnknownMethod
 
 if TYPE_CHECKING:
     from atc.retrieve.embed import Embedder

@@ -1,16 +1,13 @@
-"""What a method of search is, and how one is spelled.
-
-A method is spelled `NAME` or `NAME:flag=value,flag`: `reinvoke:queries=5,form=queries`, `toolqp:aggregation=rrf`. A
-flag that is named alone is `yes`.
-"""
+"""What a method of search is, and how one is spelled: `bm25`, `reinvoke:queries=5,form=queries` (see `atc.flags`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from atc.flags import Flags, Kind, read_flags, split
 from atc.retrieve.base import Hit, Ranker, Retrieval, Retriever
 from protocols.errors import AtcError
 
@@ -43,7 +40,6 @@ class Setup:
     """Questions that one search may ask a model at once."""
 
 
-Flags: TypeAlias = dict[str, Any]
 Build: TypeAlias = Callable[[Setup, Flags], Retriever]
 
 
@@ -58,7 +54,7 @@ class Method:
     name: str
     summary: str
     build: Build = field(repr=False)
-    flags: Mapping[str, type] = field(default_factory=dict)
+    flags: Mapping[str, Kind] = field(default_factory=dict)
     asks: bool = False
     embeds: bool = False
     expands: bool = False
@@ -89,29 +85,13 @@ def read(spec: str, methods: Mapping[str, Method]) -> tuple[Method, Flags]:
     Raises:
         UnknownMethod: no such method or flag, or a value that the flag does not take.
     """
-    name, _, rest = spec.partition(":")
+    name, rest = split(spec)
     method = methods.get(name)
     if method is None:
         near = get_close_matches(name, methods, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise UnknownMethod(f"no method of search is named {name!r}; {meant}There is {', '.join(methods)}.")
-    flags: Flags = {}
-    for part in filter(None, (part.strip() for part in rest.split(","))):
-        key, given, value = part.partition("=")
-        kind = method.flags.get(key)
-        if kind is None:
-            known = ", ".join(method.flags) or "none"
-            raise UnknownMethod(f"the method {name!r} has no flag {key!r}; its flags: {known}.")
-        flags[key] = _value(name, key, kind, value if given else "yes")
-    return method, flags
-
-
-def _value(name: str, key: str, kind: type, text: str) -> Any:
-    if kind is bool and text.lower() in {"yes", "true", "1", "no", "false", "0"}:
-        return text.lower() in {"yes", "true", "1"}
-    if kind is int and text.lstrip("-").isdigit():
-        return int(text)
-    if kind is str:
-        return text
-    wanted = {bool: "yes or no", int: "a whole number"}[kind]
-    raise UnknownMethod(f"{name}:{key}={text}: {key} takes {wanted}.")
+    try:
+        return method, read_flags(rest, method.flags)
+    except ValueError as error:
+        raise UnknownMethod(f"the method {name!r} {error}.") from error

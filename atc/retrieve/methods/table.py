@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from atc.flags import Flags
 from atc.retrieve.base import RetrievalUnavailable, Retriever
 from atc.retrieve.methods import builders
 from atc.retrieve.methods import method as methods
-from atc.retrieve.methods.method import Flags, Method, Setup, UnknownMethod
+from atc.retrieve.methods.method import Method, Setup, UnknownMethod
 
 _ON: Mapping[str, type] = {"on": str}
 

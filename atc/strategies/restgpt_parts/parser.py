@@ -6,22 +6,19 @@ schema is known, the model reads a sample itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from atc.attribute.facts import invocation
 from atc.meter import Meter
 from atc.strategies.base import Parts
+from atc.strategies.extracting import extracted
 from atc.strategies.restgpt_parts.prompts import fill
 from atc.synthesize import parse
-from atc.types import Program
 from protocols.abridge import abridged, printed
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import stubs_within
-from protocols.toolbox import Tool, Toolbox
-from sandbox.journal import Journal
-from sandbox.limits import Limits
+from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
 
 _SCHEMA_TOKENS = 2_500
@@ -29,7 +26,6 @@ _SNIPPET, _SAMPLE, LONGEST_RESULT = 1_800, 6_000, 1_800
 """Characters: of the response in the second try and where the model reads it, and of what is made of it. The paper's
 published code has 500, 2,000 and 500 tokens."""
 _PARSE_TOKENS = 500
-_WALL_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,22 +52,6 @@ def read_response(value: Json, wanted: Wanted, parts: Parts, meter: Meter) -> st
         "parse_read", call=invocation(wanted.call), about=wanted.about, data=shown, wanted=wanted.instructions
     )
     return printed(_asked(prompt, meter), most=LONGEST_RESULT)
-
-
-def extracted(program: Program, data: Json, parts: Parts, meter: Meter) -> str | None:
-    """What a program prints that reads the variable `data`; None where it fails, or prints nothing.
-
-    It runs in the sandbox without any tool: it can call nothing, and is no part of the run's journal.
-    """
-    reads, nothing = Annotations(read_only=True), {"type": "object"}
-    protocol = ToolProtocol(name="response", description="The response.", input_schema=nothing, annotations=reads)
-    left = meter.seconds_left
-    limits = Limits(tool_calls=1)
-    limits = replace(limits, wall_seconds=max(1.0, min(_WALL_SECONDS, _WALL_SECONDS if left is None else left)))
-    given = Toolbox([Tool(protocol, call=lambda _: data)])
-    source = f"data = response()\n{program.source}"
-    trace = parts.sandbox.run(source, given, limits=limits, journal=Journal(pins=parts.journal.pins))
-    return None if trace.failure is not None else trace.stdout.strip() or None
 
 
 def _code_prompt(tool: Tool, wanted: Wanted, sample: str, parts: Parts) -> str:

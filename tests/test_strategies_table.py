@@ -1,0 +1,80 @@
+"""Strategies by name, and how their flags are spelled."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import import_module
+
+import pytest
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.strategies import STRATEGIES, UnknownStrategy, read, strategy
+from atc.strategies.anytool_options import Options
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+from tests.acting_lab import finish, turn
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_is_one_function_of_one_file(name: str) -> None:
+    solve = strategy(name)
+    assert callable(solve)
+    assert import_module(f"atc.strategies.{STRATEGIES[name].module}").__doc__
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_flags_are_settings_and_options_that_there_are(name: str) -> None:
+    settings = {field.name for field in fields(Config)}
+    assert set(STRATEGIES[name].settings) <= settings
+    assert set(STRATEGIES[name].options) in (set(), {field.name for field in fields(Options)})
+
+
+def test_flags_are_read_by_their_kind() -> None:
+    entry, flags = read("anytool:solver=cot,pool=16,flat,docs=requests")
+    assert entry.name == "anytool"
+    assert flags == {"solver": "cot", "pool": 16, "flat": True, "docs": "requests"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (
+            "reakt",
+            "no strategy is named 'reakt'; did you mean 'react'? There is auto, chain, stepwise, react, react@3,",
+        ),
+        ("react@5", "no strategy is named 'react@5'; did you mean 'react@3'?"),
+        ("chain:pool=3", "the strategy 'chain' has no flag 'pool'; its flags: decoding, docs, repair, samples, votes,"),
+        ("chain:repair=much", "the strategy 'chain' takes repair=facts, reflection, traceback or none, not 'much'."),
+        ("anytool:pool=few", "the strategy 'anytool' takes a whole number as pool, not 'few'."),
+        ("anytool:flat=perhaps", "the strategy 'anytool' takes yes or no as flat, not 'perhaps'."),
+        ("anytool:pool=0", "the strategy 'anytool:pool=0': pool must be at least 1, not 0."),
+    ],
+)
+def test_a_wrong_spec_is_one_sentence(spec: str, said: str) -> None:
+    with pytest.raises(UnknownStrategy) as caught:
+        strategy(spec)
+    assert str(caught.value).startswith(said)
+
+
+def test_a_flag_changes_how_the_run_works() -> None:
+    answer = {"type": "object", "properties": {"people": {"type": "array"}}, "required": ["people"]}
+    protocol = ToolProtocol(
+        name="list_people",
+        input_schema={"type": "object"},
+        output_schema=answer,
+        annotations=Annotations(read_only=True),
+    )
+    tools = Toolbox([Tool(protocol=protocol, call=lambda _: {"people": ["p0"]})])
+    shown = {}
+    for docs in ("full", "requests", "names"):
+        model = ScriptedModel(turn("list_people"), finish("p0"))
+        config = Config(strategy=f"react:docs={docs},decoding=off")
+        with ZygoteSandbox() as sandbox, Agent(tools, model=model, sandbox=sandbox, config=config) as agent:
+            assert agent.run("Who?").answer == "p0"
+        shown[docs] = model.prompts[0][-1].content
+    assert "-> list" in shown["full"]
+    assert "def list_people() -> Any" in shown["requests"]
+    assert "def " not in shown["names"]
