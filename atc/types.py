@@ -38,6 +38,11 @@ class Program:
         lines = self.source.splitlines()
         return lines[number - 1].strip() if number is not None and 0 < number <= len(lines) else ""
 
+    def lines_of(self, before: Program) -> int:
+        """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""
+        kept = before.source.splitlines()
+        return len(kept) if self.source.splitlines()[: len(kept)] == kept else 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -136,3 +136,25 @@ def test_a_store_that_cannot_be_opened(config: Config, capsys: pytest.CaptureFix
     assert captured.err.startswith("atc: the store of runs ")
     assert "set ATC_STATE_DIR" in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_of_a_program_that_grows_show_tells_what_is_new(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["a = find(name='Bo')", "b = find(name='Al')", "print(b)"]
+    made = [CALL, replace(CALL, index=1, arguments={"name": "Al"})]
+    with open_store(config) as store:
+        run = store.create("Who?", model="local")
+        observe = store.observer(run)
+        for number in range(3):
+            calls = [replace(call, reused=call.index < number) for call in made[: number + 1]]
+            program = Program("\n".join(lines[: number + 1]))
+            observe(events.AttemptEnded(number, Attempt(program, (), Trace(calls=tuple(calls)), None)))
+    assert _guarded(["runs", "show", "last"]) == 0
+    _, first, second, third = re.split(r"\nattempt \d\n", capsys.readouterr().out)
+    assert first.count("call ") == 1
+    assert [line.split("│")[1].strip() for line in second.splitlines() if "│" in line] == [
+        "… 1 line as before",
+        lines[1],
+    ]
+    assert second.count("call ") == 1
+    assert [line.split("│")[1].strip() for line in third.splitlines() if "│" in line] == lines
+    assert third.count("from the journal") == 2

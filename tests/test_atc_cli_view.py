@@ -7,9 +7,10 @@ import io
 from rich.console import Console
 
 from atc.cli.view import RunView
-from atc.events import ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.events import CallEnded, ModelAsked, ModelReplied, Noted, ProgramWritten
 from atc.types import Program
 from protocols.ask import Completion
+from sandbox.trace import ToolCall
 
 
 def shown(*events) -> list[str]:
@@ -41,3 +42,28 @@ def test_replies_that_gave_a_program_statement_by_statement_are_one_line() -> No
 
 def test_what_is_done_otherwise_than_asked_for_is_said() -> None:
     assert shown(Noted("decoding: no.")) == ["note      decoding: no."]
+
+
+def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
+    calls = [ToolCall(index=n, tool="find", arguments={"n": n}, line=n, result=n, seconds=0.004) for n in (0, 1)]
+    again = ToolCall(index=0, tool="find", arguments={"n": 0}, line=1, result=0, reused=True)
+    assert shown(
+        ProgramWritten(0, Program("a = find(n=0)\n"), ()),
+        CallEnded(0, calls[0]),
+        ProgramWritten(1, Program("a = find(n=0)\nb = find(n=1)\n"), ()),
+        CallEnded(0, again),
+        CallEnded(0, calls[1]),
+        ProgramWritten(2, Program("a = find(n=0)\nprint(a)\n"), ()),
+        CallEnded(0, again),
+    ) == [
+        "program   attempt 1, 1 line",
+        "        1 │ a = find(n=0)",
+        "call      find(n=0) → 0 · 4 ms",
+        "program   attempt 2, 1 line more",
+        "        2 │ b = find(n=1)",
+        "call      find(n=1) → 1 · 4 ms",
+        "program   attempt 3, 2 lines",
+        "        1 │ a = find(n=0)",
+        "        2 │ print(a)",
+        "call      find(n=0) → 0 · again, from the journal",
+    ]

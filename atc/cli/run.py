@@ -24,6 +24,7 @@ from atc.cli.settings import load_config
 from atc.cli.solving import finish
 from atc.cli.view import RunView
 from atc.cli.wiring import open_agent
+from atc.strategies import read
 
 _EPILOG = """\b
 Examples:
@@ -62,6 +63,8 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
     3 something is missing or down, 130 interrupted.
     """
     config, _ = load_config(flags)
+    if dry_run and not read(config.strategy)[0].writes_programs:
+        raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
     task = readable(sys.stdin.read() if task == "-" else task)
     view = RunView(stderr_console())
     ask_person = asker(yes=yes, aside=view.interrupted)

@@ -14,7 +14,7 @@ from atc.cli.output import clipped, count, print_columns, print_json, print_text
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store
 from atc.store.stored import RunSummary, StoredCall, StoredRun
-from atc.types import Attempt
+from atc.types import Attempt, Program
 from protocols.jsontypes import Json
 
 _WIDTH = 200
@@ -107,8 +107,14 @@ def _unfinished(stored: StoredRun) -> list[StoredCall]:
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     lines = _head(stored)
+    before = Program("")
     for number, attempt in enumerate(stored.attempts, start=1):
-        lines += ["", f"attempt {number}", *_numbered(attempt.program.source), *_outcome(attempt)]
+        # Of a program that grows, what is new; the last one whole.
+        kept = attempt.program.lines_of(before) if number < len(stored.attempts) else 0
+        before = attempt.program
+        goes_on = [f"{'':>7} │ … {count(kept, 'line')} as before"] if kept else []
+        lines += ["", f"attempt {number}", *goes_on, *_numbered(attempt.program.source)[kept:]]
+        lines += _outcome(attempt, made_alone=bool(kept))
     if unfinished := _unfinished(stored):
         lines += ["", "calls of executions that broke off or were begun again", *map(_call, unfinished)]
     if prompts:
@@ -139,12 +145,13 @@ def _numbered(source: str) -> list[str]:
     return [f"{number:>7} │ {line}" for number, line in enumerate(source.splitlines(), start=1)]
 
 
-def _outcome(attempt: Attempt) -> list[str]:
-    """What became of a program: findings, calls, output, fault."""
+def _outcome(attempt: Attempt, *, made_alone: bool = False) -> list[str]:
+    """What became of a program: findings, calls (those that it made alone, not the journal's), output, fault."""
     lines = [f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings]
     lines += [f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended]
     if attempt.trace is not None:
-        lines += [_call(StoredCall(execution=0, call=call, complete=True)) for call in attempt.trace.calls]
+        calls = [call for call in attempt.trace.calls if not (made_alone and call.reused)]
+        lines += [_call(StoredCall(execution=0, call=call, complete=True)) for call in calls]
         lines += [f"printed  {_line(attempt.trace.stdout.rstrip())}"] if attempt.trace.stdout.strip() else []
     if attempt.fault is not None:
         lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]

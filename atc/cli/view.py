@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from atc.cli.moving import Moving
-from atc.cli.output import escape_controls
+from atc.cli.output import count, escape_controls
 from atc.events import (
     AttemptEnded,
     CallEnded,
@@ -23,7 +23,7 @@ from atc.events import (
     RouteChanged,
     ToolsChosen,
 )
-from atc.types import Attempt, Finding
+from atc.types import Attempt, Finding, Program
 from protocols.ask import Completion
 from protocols.schema import shape
 from sandbox.trace import ToolCall
@@ -54,6 +54,8 @@ class RunView(Moving):
     def __init__(self, console: Console) -> None:
         super().__init__(console, first="choosing tools")
         self._statements: list[Completion] = []
+        self._before, self._kept = Program(""), 0
+        """The program that was shown last, and how many lines of it the one that runs now begins with."""
 
     def __call__(self, event: Event) -> None:
         """Show one event. The replies that gave a program statement by statement are told together."""
@@ -133,12 +135,17 @@ class RunView(Moving):
             return
         for finding in event.mended:
             self.line("mended", _finding(finding), "yellow")
-        self.line("program", f"attempt {event.attempt + 1}, {source.count(chr(10)) + 1} lines", "cyan")
-        for number, line in enumerate(source.splitlines(), 1):
+        self._kept, self._before = event.program.lines_of(self._before), event.program
+        lines = source.splitlines()
+        more = f"{count(len(lines) - self._kept, 'line')} more" if self._kept else count(len(lines), "line")
+        self.line("program", f"attempt {event.attempt + 1}, {more}", "cyan")
+        for number, line in enumerate(lines[self._kept :], self._kept + 1):
             self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_controls(line)))
         self._now("running the program …")
 
     def _call(self, call: ToolCall) -> None:
+        if call.reused and self._kept:
+            return  # it was shown when it was made
         came = call.error if call.error is not None else shape(call.result, depth=1)
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
         style = "red" if call.error is not None else "green"

@@ -63,6 +63,11 @@ class Entry:
         """What can be set of it."""
         return {**self.settings, **self.options}
 
+    @property
+    def writes_programs(self) -> bool:
+        """Whether it begins with a program, not with a call."""
+        return self.settings is _PROGRAMS
+
 
 def _entry(name: str, summary: str, **more: Any) -> Entry:
     module, _, tries = name.partition("@")
