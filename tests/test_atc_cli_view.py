@@ -58,12 +58,12 @@ def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
     ) == [
         "program   attempt 1, 1 line",
         "        1 │ a = find(n=0)",
-        "call      find(n=0) → 0 · 4 ms",
+        "call      find(n=0) → integer · 4 ms",
         "program   attempt 2, 1 line more",
         "        2 │ b = find(n=1)",
-        "call      find(n=1) → 1 · 4 ms",
+        "call      find(n=1) → integer · 4 ms",
         "program   attempt 3, 2 lines",
         "        1 │ a = find(n=0)",
         "        2 │ print(a)",
-        "call      find(n=0) → 0 · again, from the journal",
+        "call      find(n=0) → integer · again, from the journal",
     ]
