@@ -56,6 +56,15 @@ def powers(ask: Ask) -> Powers:
     return found if isinstance(found, Powers) else Powers()
 
 
+def forget(ask: Ask) -> None:
+    """Have the next prompt read from its beginning, where `ask` keeps what it has read.
+
+    A measurement does so before each task: else what one takes depends on which were asked before it.
+    """
+    if callable(clear := getattr(ask, "forget", None)):
+        clear()
+
+
 class Ask(Protocol):
     """A model that continues a conversation."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from atc.models.download import SMOLLM2
 from atc.models.fetch import cached
 from atc.models.local import LocalModel, serve_openai
 from atc.models.openai import OpenAIModel
-from protocols.ask import Message, Powers
+from atc.models.scripted import ScriptedModel
+from protocols.ask import Message, Powers, forget
 from protocols.errors import ModelUnavailable
 
 pytestmark = pytest.mark.local_model
@@ -106,3 +108,19 @@ def test_the_likeliest_tokens_are_those_that_are_written(model):
             assert len(place.tops) == 5
             assert place.tops[0] == (place.text, place.logprob)
             assert [p for _, p in place.tops] == sorted((p for _, p in place.tops), reverse=True)
+
+
+def test_what_was_forgotten_is_read_again(weights, tmp_path):
+    with closing(LocalModel(weights, threads=1, folder=tmp_path)) as model:
+        model(SUM, max_tokens=2)
+        assert model(SUM, max_tokens=2).cached_tokens > 0
+        forget(model)
+        assert model(SUM, max_tokens=2).cached_tokens == 0
+        assert model(SUM, max_tokens=2).cached_tokens > 0
+        forget(model)
+        begun = [*SUM, Message("assistant", "```python\n")]
+        assert model(begun, max_tokens=2).cached_tokens == 0
+
+
+def test_a_model_that_keeps_nothing_need_not_forget():
+    forget(ScriptedModel("a"))

@@ -12,7 +12,7 @@ from atc.config import Config
 from atc.consent import Question
 from atc.store import Store
 from atc.types import Solution
-from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.ask import Ask, Completion, Message, Powers, forget, powers
 from protocols.errors import SourceUnavailable
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -57,6 +57,7 @@ def agent_worker(
             def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
                 shifted = _Reseeded(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
                 world.reset()
+                forget(ask)
                 toolbox = offered(world, item)
                 # Never closed: it would close the sandbox that all agents share.
                 agent = Agent(
@@ -82,6 +83,7 @@ def shared_agent(agent: Agent) -> OpenWorker:
     @contextmanager
     def opened() -> Iterator[Worker]:
         def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:  # noqa: ARG001 - the shape of a worker
+            forget(agent.ask)
             solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
             return Answered(solution=solution, candidates=tuple(agent.toolbox), writing=writing)
 

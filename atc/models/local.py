@@ -62,6 +62,7 @@ class LocalModel:
         self._states_folder = (folder or cache_folder()) / "states"
         self._states: PromptStates | None = None
         self._read = ""
+        self._forgotten = False
         self._lost: set[str] = set()
         self._on_message = on_message
         self._process: LlamaProcess | None = None
@@ -146,7 +147,10 @@ class LocalModel:
         with self._lock:
             started = time.perf_counter()
             process, prompt = self._loaded(), "\n".join("{role}: {content}".format(**turn) for turn in body["messages"])
-            self._recall(process, prompt)
+            if self._forgotten:
+                body["cache_prompt"], self._forgotten = False, False
+            else:
+                self._recall(process, prompt)
             if continues(messages):
                 reply = llama_api.chat(process.post, body)
             else:
@@ -165,6 +169,10 @@ class LocalModel:
         """Load the weights now (2 to 10 s), fetching them first where they are missing."""
         with self._lock:
             self._loaded()
+
+    def forget(self) -> None:
+        """Read the next prompt from its beginning, whatever was read before: see `protocols.ask.forget`."""
+        self._forgotten = True
 
     def close(self) -> None:
         """Give the memory back; the next call loads again."""
