@@ -6,7 +6,7 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from atc.cli.bench_data_anytool import anytool
+from atc.cli.main import cli
 from tests.hierarchy_lab import call, verdict
 from toolflow_bench.anytoolbench.templates import pool_of_data
 
@@ -38,7 +38,7 @@ def run(tmp_path, monkeypatch):
     def invoke(*arguments, replies=()):
         (tmp_path / "model.json").write_text(json.dumps(replies))
         given = ["--out", "out.jsonl", "--model", "scripted:model.json", "--queries", "1"]
-        return CliRunner().invoke(anytool, [*given, *(arguments or ("--data", "data"))])
+        return CliRunner().invoke(cli, ["bench", "data", "anytool", *given, *(arguments or ("--data", "data"))])
 
     return invoke
 
