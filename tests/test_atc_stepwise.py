@@ -435,3 +435,24 @@ def test_a_paused_run_goes_on_when_the_write_is_allowed(solve, toolbox, sandbox,
         solution = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store).resume(paused.run)
     assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "m2", 1)
     assert sent == [("list_people", {}), ("add_mark", {"person": "p1"})]
+
+
+TELL = "def tell(rows):\n    for row in rows:\n        print('row', row['id'])\n    print('ANSWER:', len(rows))"
+
+
+def test_a_function_of_an_earlier_piece_may_give_the_answer(solve, sent):
+    solution, model, _ = solve(TELL, "people = list_people()['people']\nprint(len(people))", "tell(people)")
+    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "5", 3)
+    assert [fault and fault.kind for fault in (a.fault for a in solution.attempts)] == ["no_answer", None, None, None]
+    assert sent == [("list_people", {})]
+    assert solution.attempts[-1].program.source.count("def tell") == 1
+
+
+def test_a_function_shows_what_it_is_called_with_in_each_piece(solve, sent):
+    """Not what it was called with before: the model has read that."""
+    first = "def show(person):\n    note = get_note(id=person)\n    print('read', note['text'])\nshow('p0')"
+    solution, model, _ = solve(first, "show('p1')", "print('ANSWER:', 'both')")
+    assert "read note of p0" in told(model, 1)
+    assert "read note of p1" in told(model, 2)
+    assert "read note of p0" not in told(model, 2)
+    assert (solution.answer, sent) == ("both", [("get_note", {"id": "p0"}), ("get_note", {"id": "p1"})])

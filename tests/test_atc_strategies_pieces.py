@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.strategies.pieces import finished, grown, new_lines, next_piece, quiet
+from atc.strategies.pieces import grown, may_answer, new_lines, next_piece
+from atc.strategies.prints import finished, quiet
 from atc.types import Program
 from protocols.abridge import abridged, printed
 
@@ -26,6 +27,12 @@ STATEMENTS = [
     "it = iter(b)\nprint(list(it))\nrest = list(it)",
     "try:\n    print(a)\nfinally:\n    print(b)",
     "def show(x):\n    print(x)\n    return call(x)",
+    "show = lambda x: print('l', x)",
+    "def wrap(x):\n    return show(x)",
+    "show(7)",
+    "print(wrap(8))",
+    "show = call",
+    "def show(x, y=[]):\n    y.append(x)\n    print(y)",
     "print(seen := call(6))",
     "print()",
     "with contextlib.suppress(KeyError):\n    print({}['k'])",
@@ -41,7 +48,7 @@ def run(source):
         calls.append(n)
         return n
 
-    space = {"call": call, "contextlib": contextlib, "a": 0, "b": []}
+    space = {"call": call, "show": call, "wrap": call, "contextlib": contextlib, "a": 0, "b": []}
     with contextlib.redirect_stdout(out):
         exec(compile(source, "<program>", "exec"), space)
     kept = {name: value for name, value in space.items() if isinstance(value, int | list | str)}
@@ -55,6 +62,50 @@ def test_a_quiet_program_does_the_same_and_says_nothing(statements):
     still = quiet(Program(source))
     assert run(still.source) == (calls, "", left)
     assert quiet(still) == still
+
+
+@given(st.lists(st.sampled_from(STATEMENTS), max_size=6), st.sampled_from(["show(9)", "print(wrap(9))"]))
+def test_functions_of_a_quiet_program_still_print_for_who_calls_them(statements, last):
+    """But for what a default remembers."""
+    source = "".join(f"{statement}\n" for statement in statements if "y=[]" not in statement)
+    before, after = run(source)[1], run(f"{source}{last}\n")[1]
+    still = quiet(Program(source))
+    assert run(f"{still.source}{last}\n")[1] == after.removeprefix(before)
+    assert quiet(quiet(Program(f"{still.source}{last}\n"))) == quiet(Program(f"{still.source}{last}\n"))
+
+
+SHOW = "def show(x):  # so\n    print('ANSWER:', x)\n"
+
+
+def test_a_function_that_nobody_called_stays_as_it_is():
+    assert quiet(Program(f"a = 1\n{SHOW}print(a)\n")).source == f"a = 1\n{SHOW}"
+
+
+def test_a_function_that_was_called_is_defined_anew_once():
+    silent = "def show(x):\n    pass\nshow(1)\n"
+    once = quiet(Program(f"{SHOW}show(1)\n"))
+    assert once.source == f"{silent}\n{SHOW}"
+    again = quiet(grown(once, Program("show(2)\n")))
+    assert again.source == f"{silent}\n\nshow(2)\n\n{SHOW}"
+    assert run(again.source)[1] == ""
+
+
+def test_what_a_definition_calls_is_not_called_twice():
+    source = "def show(x, y=call(4)):\n    print(x, y)\nshow(1)\n"
+    assert run(quiet(Program(source)).source)[:2] == ([4], "")
+
+
+def test_a_piece_that_restates_a_function_that_prints_restates_the_program():
+    kept = quiet(Program(f"{SHOW}show(1)\nb = write(1)\n"))
+    found = new_lines(kept, Program(f"{SHOW}show(1)\nb = write(1)\nc = 2\n"), {"write"})
+    assert found == Program("c = 2\n")
+
+
+@pytest.mark.parametrize(
+    ("piece", "may"), [("print(1)", False), ("print('ANSWER:', 1)", True), ("show(1)", True), ("[*map(show, a)]", True)]
+)
+def test_a_piece_may_answer_by_a_function(piece, may):
+    assert may_answer(Program(SHOW), Program(piece)) == may
 
 
 def test_what_stays_keeps_its_text():

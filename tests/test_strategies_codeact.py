@@ -216,6 +216,7 @@ def test_a_reply_with_neither_is_told_so(solve):
         ("Answer: 5", "5", None),
         ("Thought: done.\n**Answer:** Ada\n", "Ada", None),
         ("Final answer: a\nb", "a\nb", None),
+        ("Answer: `5`\n\nThe note of p0 says so.", "5", None),
         ("Answer: 5\n```python\nprint(6)\n```", "5", None),
         ("Answer:\n```python\nprint(6)\n```", None, "print(6)\n"),
         ("```python\n# Answer: 5\nprint(6)\n```", None, "# Answer: 5\nprint(6)\n"),
@@ -322,3 +323,13 @@ def test_the_prompts():
     assert messages[-1].content.endswith('def go() -> Any:\n    """Goes."""\n```\n\nTask: Walk.')
     assert "def " not in opening("Walk.", Toolbox([tool]), budget=1000, docs="names")[-1].content
     assert fill("codeact_neither") == NEITHER
+
+
+def test_an_import_that_a_program_takes_at_its_beginning_alone_ends_no_session(solve):
+    future = "from __future__ import annotations\nx = 1\nprint('x', x)"
+    solution, model, _ = solve(future, f"{future}\nprint(1 // 0)", "print('still', x)", "Answer: 1")
+    assert "x 1" in told(model, 1)
+    assert "ZeroDivisionError" in told(model, 2)
+    assert "line 4" in told(model, 2)
+    assert "still 1" in told(model, 3)
+    assert solution.answer == "1"

@@ -11,8 +11,9 @@ from atc.strategies import dfsdt, react
 from atc.strategies.acting import Acting, offered
 from atc.strategies.turns import Turns, room_for_turns
 from protocols.errors import ModelUnavailable
+from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox
-from tests.acting_lab import Lab, World, finish, steps, told, turn
+from tests.acting_lab import TEXT, Lab, World, finish, steps, told, turn
 
 LIST, LOG = turn("list_people"), turn("read_log")
 NOTE0, NOTE1 = turn("get_note", id="p0"), turn("get_note", id="p1")
@@ -105,8 +106,11 @@ def test_the_search_is_over_when_no_way_is_left(lab, monkeypatch):
     solution, model = lab(dfsdt.solve, *[LIST] * 99)
     assert (solution.status, solution.limit, solution.answer) == ("failed", None, None)
     assert len(model.prompts) == 6  # 2 + 4 points of a tree of width and depth 2
+    assert solution.attempts[-1].fault.message == "No way that was tried led to an answer."
     given_up, model = lab(dfsdt.solve, BACK, LIST)
-    assert (given_up.status, len(model.prompts), given_up.attempts) == ("failed", 1, ())
+    assert (given_up.status, given_up.limit, len(model.prompts)) == ("failed", None, 1)
+    (only,) = given_up.attempts
+    assert (only.fault.kind, only.fault.message, only.trace) == ("no_answer", "a dead end", None)
 
 
 def test_endless_turns_end(lab):
@@ -257,3 +261,37 @@ def test_a_search_may_be_given_a_bound_of_calls(within):
 
     (ended, made, taken), _ = within(chain, LIST, NOTE0, finish("milk"))
     assert (ended.answer, ended.limit, made, taken) == ("milk", None, 2, 3)
+
+
+class Marked(World):
+    """Marks can be listed, and are gone when they are dropped."""
+
+    @property
+    def toolbox(self):
+        def drop(given):
+            self.marks.remove("p1")
+            return given
+
+        listing = self._tool("list_marks", {}, lambda _: {"marks": list(self.marks)})
+        dropping = self._tool("drop_mark", {"mark_id": TEXT}, drop, reads=False, destructive=True)
+        return Toolbox([*super().toolbox.only(["list_people", "add_mark"]).values(), dropping, listing])
+
+
+MARKS, FIRST = turn("list_marks"), [turn("list_marks"), MARK, BACK, BACK, turn("list_marks")]
+
+
+def test_a_read_before_an_abandoned_write_is_that_of_a_world_without_it(sandbox):
+    lab = Lab(Marked(), sandbox)
+    solution, model = lab(dfsdt.solve, *FIRST, finish("none"), allow_writes=("all",))
+    assert told(model) == "Observation: {'marks': []}"
+    assert lab.world.sent.count(("list_marks", {})) == 1
+    assert (solution.status, [call.tool for call in solution.orphans]) == ("paused", ["add_mark"])
+
+
+def test_what_is_read_behind_the_call_that_undid_a_write_is_read_anew(sandbox):
+    lab = Lab(Marked(), sandbox)
+    undo = turn("drop_mark", mark_id="m1")
+    solution, model = lab(dfsdt.solve, *FIRST, undo, MARKS, finish("p1"), allow_writes=("all",))
+    assert told(model) == "Observation: {'marks': []}"
+    assert lab.world.sent.count(("list_marks", {})) == 2
+    assert (solution.status, solution.orphans) == ("solved", ())

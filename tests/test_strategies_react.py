@@ -250,3 +250,9 @@ def test_turns_are_held_to_the_tools_and_the_end(lab, sandbox):
     config = Config(decoding="off")
     assert Solver(react.solve, lab.world.toolbox, model=free, sandbox=sandbox, config=config).run("Do it.").answer
     assert free.options[0]["grammar"] is None
+
+
+@pytest.mark.parametrize(("answer", "text"), [(5, "5"), (2.5, "2.5"), (True, "True"), (" milk ", "milk")])
+def test_an_answer_may_be_a_number(lab, answer, text):
+    solution, model = lab(react.solve, turn("finish", answer=answer))
+    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", text, 1)

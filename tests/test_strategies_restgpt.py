@@ -309,6 +309,7 @@ def test_a_long_conversation_stays_within_its_room(solve):
         ("find Ada\nAPI response: p1\nPlan step 2: x\nFinal Answer: made up", Plan("find Ada")),
         ("Plan step 1: a\nPlan step 2: b\nFinal Answer: c", Plan("a")),
         ("Thought: done\n**Final Answer:** p1\n", Plan("Thought: done\n**Final Answer:** p1", answer="p1")),
+        ("Final Answer: p1\n \nThat is Ada.", Plan("Final Answer: p1\n \nThat is Ada.", answer="p1")),
         ("", Plan("")),
     ],
 )

@@ -190,8 +190,8 @@ def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False) -> Off
 
 
 def finish_tool() -> Tool:
-    """`finish(answer)`: the task is done."""
-    return _ending("finish", "End with the answer to the task.", {"answer": _TEXT})
+    """`finish(answer)`: the task is done. An answer may be a number: some models write one where a text is wanted."""
+    return _ending("finish", "End with the answer to the task.", {"answer": {"type": ["string", "number", "boolean"]}})
 
 
 def back_tool() -> Tool:

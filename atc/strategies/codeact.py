@@ -22,7 +22,7 @@ from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
 from atc.strategies.conclusion import conclusion
 from atc.strategies.pieces import grown
-from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.strategies.turns import Turn, Turns, first_paragraph, room_for_turns
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols.abridge import abridged, printed
@@ -111,6 +111,7 @@ class _Session:
 
     def _run(self, block: Program) -> str:
         """Execute the program with a new block behind it; what the model is told of that."""
+        block = _anywhere(block)
         whole = self._with(block)
         result = self._executed(whole)
         trace = result.trace
@@ -176,12 +177,18 @@ def read(text: str) -> Reply:
     fence, answer = _FENCE.search(text), _ANSWER.search(text)
     if answer is not None and (fence is None or answer.start("answer") < fence.start()):
         said = text[: fence.start()] if fence is not None else text
-        return Reply(said, answer=said[answer.start("answer") :].strip().strip("*_`").strip() or None)
+        return Reply(said, answer=first_paragraph(said[answer.start("answer") :]))
     if fence is None:
         return Reply(text, code=parse(text))
     closing = text.find("```", fence.end())
     said = text if closing < 0 else text[: closing + 3]
     return Reply(said, code=parse(said))
+
+
+def _anywhere(block: Program) -> Program:
+    """The block without `from __future__ import …`: a session takes it anywhere, a program only at its beginning."""
+    lines = block.source.splitlines(keepends=True)
+    return Program("".join("\n" if line.startswith("from __future__ import") else line for line in lines))
 
 
 def _as_left(block: Program, *, failed: bool) -> Program:

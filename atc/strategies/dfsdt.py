@@ -3,6 +3,11 @@
 A point from which the first way led nowhere is taken up again: the model is shown what it did there, and asked for
 something else. Only the path to the answer is the program that solves the task; what abandoned ways wrote stays in the
 world, and a run that leaves such writes behind ends paused. With `tries=3` it begins anew as ReAct@3 does (`@3`).
+
+A read that an earlier way made is answered by the journal as it was then, even if that way has written since. That is
+right: the program that the path is makes no such write, so its reads are those of a world without it. In that world the
+run is again when a call has undone the write (and what is read behind that call is read anew); while none has, the run
+is not solved, whatever it read.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from atc.strategies.chain import retrieve
 from atc.strategies.conclusion import conclusion
 from atc.strategies.restgpt_parts.executor import NOTHING, Executed, execute
 from atc.strategies.restgpt_parts.prompts import fill
-from atc.strategies.turns import Turn, Turns, briefer, room_for_turns
+from atc.strategies.turns import Turn, Turns, briefer, first_paragraph, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message
@@ -183,7 +183,7 @@ def read_plan(text: str) -> Plan:
     final = _FINAL.search(text)
     if final is None:
         return Plan(text)
-    return Plan(text, final["answer"].strip().strip("*_").strip() or None)
+    return Plan(text, first_paragraph(final["answer"]))
 
 
 def selector_opening(step: str, background: str, tools: Toolbox, parts: Parts) -> list[Message]:

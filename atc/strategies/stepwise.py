@@ -19,7 +19,8 @@ from atc.strategies.attempt import attempt, numbered, seen_output
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
 from atc.strategies.conclusion import conclusion, not_undone
-from atc.strategies.pieces import finished, grown, new_lines, next_piece, quiet
+from atc.strategies.pieces import grown, may_answer, new_lines, next_piece
+from atc.strategies.prints import finished, quiet
 from atc.strategies.telling import Conversation, doubted, failed, looked
 from atc.synthesize import samples
 from atc.types import Attempt, Fault, Program, Solution
@@ -139,7 +140,7 @@ class _Growing:
         if new is None:
             return _Step(piece.source, self._not_run(piece, "These lines stand in the program already."))
         whole = grown(self.kept, new)
-        bare = finished(whole)
+        bare = finished(whole) if may_answer(self.kept, new) else None
         self.parts.journal.settled = self.issued
         if bare is not None:
             result = self._attempt(bare, blind=blind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -87,6 +88,11 @@ class Turns:
 def room_for_turns(budget: int) -> int:
     """Tokens that turns may take beside an opening that tells `budget` tokens of tools."""
     return max(_LEAST_ROOM, budget // 2)
+
+
+def first_paragraph(text: str) -> str | None:
+    """An answer without the remarks that some models put behind it, and without Markdown around it; None if empty."""
+    return re.split(r"\n[ \t]*\n", text.strip(), maxsplit=1)[0].strip().strip("*_`").strip() or None
 
 
 def briefer(told: Sequence[str], *, beside: int, room: int) -> list[str]:

@@ -1,0 +1,78 @@
+"""What a resumed run is given back of the model: every reply once, in its order, with what it took."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.meter import Meter
+from atc.past import Past
+from atc.store import Store
+from atc.store.stored import Exchange
+from protocols.ask import Completion, Message
+from protocols.errors import ModelUnavailable
+from sandbox.zygote import ZygoteSandbox
+from tests.strategies_lab import TASK, Player, Stage
+
+
+def asked(text: str) -> list[Message]:
+    return [Message("user", text)]
+
+
+def exchange(text: str, reply: str | None, **counts) -> Exchange:
+    return Exchange(purpose="act", messages=tuple(asked(text)), reply=reply, model="m", **counts)
+
+
+def past(store: Store, *exchanges: Exchange) -> Past:
+    stored = store.load(store.create("a task"))
+    return Past(type(stored)(**{**{n: getattr(stored, n) for n in stored.__slots__}, "exchanges": exchanges}))
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        yield store
+
+
+def test_a_reply_comes_with_what_it_took(store) -> None:
+    found = past(store, exchange("a", "b", input_tokens=7, output_tokens=3, cached_tokens=5, seconds=1.5))
+    wanted = Completion(text="b", model="m", input_tokens=7, output_tokens=3, cached_tokens=5, seconds=1.5)
+    assert found.reply(asked("a")) == wanted
+    assert found.reply(asked("a")) is None
+
+
+def test_what_was_asked_in_vain_is_passed_over(store) -> None:
+    """An outage, then the same prompt again: the run was resumed, and is resumed once more."""
+    found = past(store, exchange("a", "1"), exchange("b", None), exchange("b", "2"), exchange("c", None))
+    assert [reply and reply.text for reply in map(found.reply, map(asked, "abc"))] == ["1", "2", None]
+
+
+def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
+    found = past(store, exchange("a", "1"), exchange("b", "2"), exchange("c", "3"))
+    assert [reply and reply.text for reply in map(found.reply, map(asked, "axbc"))] == ["1", None, None, None]
+
+
+@pytest.mark.parametrize(("tokens", "cut"), [(63, False), (64, True)])
+def test_a_reply_that_used_up_its_room_was_cut(store, tokens, cut) -> None:
+    """The store does not say so; who writes a call asks for it again, with more room, as in the first life."""
+    known = past(store, exchange("a", "…", output_tokens=tokens))
+    meter = Meter(Player(), lambda event: None, past=known)
+    reply = meter.complete(asked("a"), purpose="act", temperature=0.0, seed=0, max_tokens=64)
+    assert (reply.text, reply.truncated) == ("…", cut)
+
+
+def test_agents_that_count_their_tokens_count_the_same_again(store) -> None:
+    """AnyTool's agents have a budget of their own: with other counts a resumed run would ask on."""
+    short = {"strategy": "anytool:tokens=10000"}
+
+    def player(**more) -> Player:
+        return Player(reply="Let me see.", tokens=5_000, cached=5_000, **more)
+
+    with ZygoteSandbox() as sandbox:
+        plain, first, second = player(), player(down=frozenset({1})), player()
+        whole = Stage(sandbox).agent(model=plain, **short).run(TASK)
+        with pytest.raises(ModelUnavailable):
+            Stage(sandbox).agent(model=first, store=store, **short).run(TASK)
+        again = Stage(sandbox).agent(model=second, store=store, **short).resume("last")
+    assert (whole.status, whole.limit, len(plain.prompts)) == ("failed", "max_tokens = 10000", 2)
+    assert (again.status, again.limit, again.usage.tokens) == (whole.status, whole.limit, whole.usage.tokens)
+    assert second.prompts == plain.prompts[1:]

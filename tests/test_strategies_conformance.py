@@ -1,0 +1,256 @@
+"""Laws that hold for every strategy that there is, each over the same small world."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import pytest
+
+from atc import meter as metering
+from atc.agent import Agent
+from atc.store import Store
+from atc.strategies import STRATEGIES
+from atc.types import Solution
+from protocols.errors import ModelUnavailable
+from sandbox.limits import Limits
+from sandbox.replay import replay
+from sandbox.zygote import ZygoteSandbox
+from tests.strategies_lab import LOST, MARKS, ODD, READS, SEARCH, TASK, TROUBLE, Move, Plan, Player, Searching, Stage
+from toolflow_bench.kills.cases import Kill
+from toolflow_bench.kills.mortal import MortalStore
+
+pytestmark = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def stage(sandbox):
+    return Stage(sandbox)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        yield store
+
+
+class Clock:
+    """A request takes a second, and nothing else takes any time."""
+
+    def __init__(self, model: Player) -> None:
+        self._model = model
+
+    def monotonic(self) -> float:
+        return float(len(self._model.prompts))
+
+
+def named(solution: Solution) -> str | None:
+    """What a run that failed says of why: the limit that ended it, or its last fault."""
+    fault = next((attempt.fault.kind for attempt in reversed(solution.attempts) if attempt.fault), None)
+    return solution.limit or fault
+
+
+def played(stage: Stage, strategy: str, plan: Plan = READS, **settings) -> tuple[Solution, Player]:
+    """A run without a hitch."""
+    model = Player(plan)
+    return stage.agent(strategy, model, **settings).run(TASK), model
+
+
+def cut_short(solution: Solution, strategy: str, limit: str) -> bool:
+    """Whether this limit ended a run: without an answer, or (AnyTool) before its answer's judge was heard."""
+    unjudged = strategy == "anytool" and (solution.status, solution.answer) == ("solved", "milk")
+    return solution.limit == limit and (unjudged or (solution.status, solution.answer) == ("failed", None))
+
+
+# --- what it comes to
+
+
+@pytest.mark.parametrize("plan", [READS, MARKS, TROUBLE, ODD], ids=["reads", "writes", "trouble", "odd"])
+def test_a_task_is_solved_by_the_calls_that_it_takes(stage, store, strategy, plan) -> None:
+    solution, _ = played(stage, strategy, plan, store=store, allow_writes=("all",))
+    assert (solution.status, solution.answer, solution.limit) == ("solved", "milk", None)
+    assert stage.world.sent == plan.calls()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"decoding": "program", "docs": "requests"}, {"decoding": "auto", "docs": "names"}]
+)
+def test_settings_that_all_share_change_nothing_of_that(stage, strategy, settings) -> None:
+    """The endpoint holds to nothing, so that replies are written freely whatever is asked."""
+    solution, _ = played(stage, strategy, **settings)
+    assert (solution.status, solution.answer) == ("solved", "milk")
+    assert stage.world.sent == READS.calls()
+
+
+def test_usage_is_what_the_model_was_asked(stage, strategy) -> None:
+    solution, model = played(stage, strategy)
+    usage = solution.usage
+    assert usage.model_calls == len(model.prompts)
+    assert usage.input_tokens == sum(completion.input_tokens for completion in model.spent)
+    assert usage.output_tokens == sum(completion.output_tokens for completion in model.spent)
+
+
+def test_what_solved_a_task_replays_without_its_tools(stage, sandbox, strategy) -> None:
+    solution, _ = played(stage, strategy, MARKS, allow_writes=("all",))
+    sent, last = list(stage.world.sent), solution.attempts[-1]
+    assert last.trace is not None
+    again = replay(last.program.source, stage.world.toolbox, last.trace, sandbox=sandbox, limits=Limits())
+    assert (again.stdout.strip(), len(again.calls)) == ("milk", 2)
+    assert stage.world.sent == sent
+
+
+# --- going on
+
+
+def after_outages(*agents: Agent) -> Solution:
+    """What a run comes to that the first begins, and that each of the others resumes where the one before failed."""
+    for number, agent in enumerate(agents):
+        try:
+            return agent.resume("last") if number else agent.run(TASK)
+        except ModelUnavailable:
+            continue
+    pytest.fail("the model was down each time")
+
+
+def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(stage, sandbox, tmp_path, strategy) -> None:
+    """The model is down at a request and, when the run is resumed, at the one after it: so at each of them."""
+    plain, clean = played(stage, strategy, MARKS, allow_writes=("all",))
+    for number in range(0, len(clean.prompts), 2):
+        stage = Stage(sandbox)
+        models = [Player(MARKS, down=frozenset({number})), Player(MARKS, down=frozenset({1})), Player(MARKS)]
+        with Store(tmp_path / f"{number}.sqlite") as store:
+            solution = after_outages(
+                *(stage.agent(strategy, model, store=store, allow_writes=("all",)) for model in models)
+            )
+        assert (solution.status, solution.answer) == ("solved", "milk"), number
+        assert stage.world.sent == MARKS.calls(), number
+        asked = [prompt for model in models for prompt in model.prompts]
+        ended, again = (min(number + k, len(clean.prompts)) for k in (1, 2))
+        assert asked == [*clean.prompts[:ended], *clean.prompts[number:again], *clean.prompts[ended:]], number
+        assert solution.usage.model_calls == plain.usage.model_calls
+        assert solution.usage.tokens == plain.usage.tokens
+
+
+@pytest.mark.parametrize("moment", ["replied", "stored"])
+def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, tmp_path, strategy, moment) -> None:
+    """Of a write whose answer was not stored nobody knows whether it took effect."""
+    _, clean = played(Stage(stage.sandbox), strategy, MARKS, allow_writes=("all",))
+    kill, path = Kill(moment=moment), tmp_path / "runs.sqlite"
+    first, second = Player(MARKS), Player(MARKS)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with MortalStore(path, kill=kill, writes=lambda tool: tool == "add_mark", told=interrupt) as store:
+        agent = stage.agent(strategy, first, store=store, allow_writes=("all",))
+        with pytest.raises(KeyboardInterrupt):
+            agent.run(TASK)
+    with Store(path) as store:
+        solution = stage.agent(strategy, second, store=store, allow_writes=("all",)).resume("last")
+    written = [name for name, _ in stage.world.sent].count("add_mark")
+    assert written == 1
+    if moment == "replied":
+        assert (solution.status, [call.tool for call in solution.unknown]) == ("paused", ["add_mark"])
+    else:
+        assert (solution.status, solution.answer) == ("solved", "milk")
+        assert first.prompts + second.prompts == clean.prompts
+
+
+def test_a_write_that_nobody_allowed_waits_for_consent(stage, store, strategy) -> None:
+    _, clean = played(Stage(stage.sandbox), strategy, MARKS, allow_writes=("all",))
+    paused, model = played(stage, strategy, MARKS, store=store)
+    assert (paused.status, paused.answer) == ("paused", None)
+    assert stage.world.sent == MARKS.calls()[:1]
+    more = Player(MARKS)
+    solution = stage.agent(strategy, more, store=store, allow_writes=("all",)).resume("last")
+    assert (solution.status, solution.answer) == ("solved", "milk")
+    assert stage.world.sent == MARKS.calls()
+    assert model.prompts + more.prompts == clean.prompts
+
+
+def test_a_write_of_which_nobody_knows_is_not_sent_again(stage, store, strategy) -> None:
+    paused, _ = played(stage, strategy, LOST, store=store, allow_writes=("all",))
+    assert (paused.status, [call.tool for call in paused.unknown]) == ("paused", ["send_mail"])
+    model = Player(LOST)
+    still = stage.agent(strategy, model, store=store, allow_writes=("all",)).resume("last")
+    assert (still.status, model.prompts) == ("paused", [])
+    assert stage.world.sent == LOST.calls()
+
+
+# --- budgets
+
+
+def test_requests_may_be_used_up_at_any_point(stage, strategy) -> None:
+    _, clean = played(stage, strategy)
+    for most in range(len(clean.prompts)):
+        solution, model = played(stage, strategy, max_model_calls=most)
+        assert cut_short(solution, strategy, f"max_model_calls = {most}")
+        assert solution.usage.model_calls == len(model.prompts) == most
+
+
+def test_tokens_may_be_used_up_at_any_point(stage, strategy) -> None:
+    _, clean = played(stage, strategy)
+    spent = accumulate(completion.input_tokens + completion.output_tokens for completion in clean.spent[:-1])
+    for number, most in enumerate(spent, start=1):
+        solution, model = played(stage, strategy, max_tokens=most)
+        assert cut_short(solution, strategy, f"max_tokens = {most}")
+        assert len(model.prompts) == number
+
+
+def test_time_may_be_used_up_at_any_point(stage, strategy, monkeypatch) -> None:
+    _, clean = played(stage, strategy)
+    for most in range(len(clean.prompts)):
+        model = Player(READS)
+        monkeypatch.setattr(metering, "time", Clock(model))
+        solution = stage.agent(strategy, model, max_seconds=most).run(TASK)
+        assert cut_short(solution, strategy, f"max_seconds = {most}")
+        assert most - 1 <= len(model.prompts) <= most  # a reply that would hardly come in time is not asked for
+
+
+def test_calls_may_be_used_up_at_any_point(stage, strategy) -> None:
+    """Of a program that makes more calls than it may, the fault names the limit; without repairs it ends the run."""
+    for most in range(len(READS.moves)):
+        stage.world.sent.clear()
+        solution, _ = played(stage, strategy, max_calls=most, max_repairs=0)
+        assert solution.status == "failed"
+        assert named(solution) in (f"max_calls = {most}", "limit")
+        assert stage.world.sent == READS.calls()[:most]
+
+
+def test_a_budget_may_be_used_up_while_tools_are_looked_for(stage, strategy) -> None:
+    """Searching takes two requests (AnyTool's agents search in another way)."""
+    plan, settings = Plan((Move("get_note", {"person": "p0"}),)), {"kind": Searching, "prompt_tokens": 40}
+    solution, clean = played(stage, strategy, plan, **settings)
+    assert (solution.status, solution.answer) == ("solved", "milk")
+    assert strategy == "anytool" or SEARCH in clean.prompts[1][0].content
+    for most in range(2):
+        solution, model = played(stage, strategy, plan, max_model_calls=most, **settings)
+        assert (solution.status, solution.limit) == ("failed", f"max_model_calls = {most}")
+        assert len(model.prompts) == most
+
+
+# --- models that are of no use
+
+
+@pytest.mark.parametrize("reply", ["", '{"name": "', "```python\nwhile\ud800\0"], ids=["none", "json", "code"])
+def test_replies_of_no_use_end_by_themselves(stage, strategy, reply) -> None:
+    model = Player(reply=reply)
+    solution = stage.agent(strategy, model).run(TASK)
+    assert (solution.status, solution.answer) == ("failed", None)
+    assert named(solution)
+    assert stage.world.sent == []
+
+
+@pytest.mark.parametrize("move", [Move("list_people"), Move("nobody"), Move("get_trouble")], ids=lambda move: move.tool)
+def test_who_makes_one_call_for_ever_is_stopped(stage, strategy, move) -> None:
+    model = Player(Plan((move,), endless=True))
+    solution = stage.agent(strategy, model, max_calls=4, max_model_calls=40).run(TASK)
+    assert (solution.status, solution.answer) == ("failed", None)
+    assert named(solution)
+    assert len(stage.world.sent) <= 4
+    assert len(model.prompts) <= 40
