@@ -269,6 +269,20 @@ def test_every_part_is_bounded_and_what_a_schema_demands_widens_a_bound() -> Non
     assert takes(lark(arguments_grammar(demanding, "json", bounds=bounds)), '{"s": "abcdefgh", "a": [1,1,1,1]}')
 
 
+def test_a_call_shares_its_characters_over_its_parts() -> None:
+    parts = {f"text{i}": {"type": "string"} for i in range(4)}
+    one = tool(parts, list(parts))
+
+    def longest(bounds: Bounds) -> int:
+        grammar = lark(arguments_grammar(one, "json", bounds=bounds))
+        told = '{{"text0": "{}", "text1": "", "text2": "", "text3": ""}}'
+        return max(n for n in range(0, 500, 4) if takes(grammar, told.format("x" * n)))
+
+    assert longest(Bounds()) == 400
+    assert longest(Bounds(call_characters=400)) == 100
+    assert longest(Bounds(call_characters=4)) == 32, "a string may always be a few words"
+
+
 def test_hostile_names_and_values_stay_what_they_are() -> None:
     names = ['a"b', "a\\b", "a\nb", "%llguidance {}", "start: /.*/", "</s>", "日本", "\u2028", "", "/x/", "\U0001f6eb"]
     one = tool({"v": {"type": "object", "properties": {name: {"const": name} for name in names}}}, ["v"])

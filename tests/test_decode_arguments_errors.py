@@ -90,6 +90,22 @@ def test_what_is_no_schema_or_cannot_be_held_to(schema: Any, clause: str, said: 
         _names(caught.value, f"/properties/n/{clause}", said)
 
 
+TANGLED = r"(?:id(?:\S+#{2}a*)(.+[a-f0-9]+\${1,3}|/{1,3}[a-z]+[\-+]{0,2})+?|.{1,3}\"{0,2}){3,}[^a-z](\w{3,})+?$"
+
+
+@pytest.mark.parametrize("length", [{}, {"minLength": 12, "maxLength": 14}])
+@pytest.mark.parametrize("form", ["json", "keywords"])
+def test_a_pattern_on_which_a_lexer_gives_up_in_the_middle(length: dict[str, int], form: Any) -> None:
+    schema = {"type": "string", "pattern": TANGLED} | length
+    with pytest.raises(Undecodable) as caught:
+        arguments_grammar(tool({"n": schema}, ["n"]), form)
+    _names(caught.value, "/properties/n/pattern", "too many ways")
+    [left] = arguments_grammar(tool({"n": schema}), form).left_out
+    assert "too many ways" in left
+    plain = {"type": "string", "pattern": "^([A-Z]{2,3}-?){1,3}([0-9]+-?)*$"} | length
+    assert arguments_grammar(tool({"n": plain}, ["n"]), form).rules is not None
+
+
 @pytest.mark.parametrize(("more", "clause"), [(ENDLESS, "/$defs/x"), (ITSELF, "/$defs/x")])
 def test_recursion_without_an_end(more: Any, clause: str) -> None:
     with pytest.raises(Undecodable) as caught:

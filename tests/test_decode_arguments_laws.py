@@ -8,13 +8,16 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from atc.decode.arguments import arguments_grammar
 from atc.decode.arguments.formats import FORMATS, format_tree
-from atc.decode.arguments.numbers import Span, beyond, integers, numbers
+from atc.decode.arguments.numbers import integers, numbers
+from atc.decode.arguments.spans import Span, beyond
+from atc.decode.bounds import BOUNDS
 from atc.decode.errors import Undecodable
+from atc.decode.formats import ArgumentForm
 from atc.decode.gbnf import NotExpressible, gbnf
 from atc.decode.grammar import AnyOrder, Choice, Grammar, Node, Pattern, Ref, Repeat, Sequence, Text, optional
 from atc.decode.regex import (
@@ -31,7 +34,7 @@ from atc.decode.regex import (
     searched,
 )
 from protocols.schema import violations
-from tests.decode_schema_lab import Gbnf, of_schema
+from tests.decode_schema_lab import Gbnf, accepts, of_schema
 
 LIMIT = 40_000
 """Characters of one sentence; the bounds give far fewer."""
@@ -210,7 +213,7 @@ def test_numbers_lie_between_their_bounds(
     span = Span(**_end("low", low, low_open, up=True), **_end("high", high, high_open, up=False))
     if span.empty:
         return
-    tree = (integers if whole else numbers)(span, 15)
+    tree = integers(span, BOUNDS.digits) if whole else numbers(span, BOUNDS.digits, BOUNDS.places)
     draw = random.Random(seed)
     if lengths(tree, 60):
         for _ in range(5):
@@ -225,6 +228,29 @@ def test_numbers_lie_between_their_bounds(
             and not (whole and "." in text)
         ):
             assert found([tree, literal(text)]) is not None, text
+
+
+NUMBERS = {kind: of_schema({"type": "object", "properties": {"v": {"type": kind}}}) for kind in ("number", "integer")}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.floats(allow_nan=False, allow_infinity=False, min_value=-1e15, max_value=1e15),
+    st.sampled_from(("json", "positional", "keywords")),
+)
+@example(0.30000000000000004, "json")
+@example(0.00012345678901234567, "positional")
+@example(5e-324, "json")
+@example(-999999999999999.9, "keywords")
+def test_a_double_may_be_written_with_all_its_digits(value: float, form: ArgumentForm) -> None:
+    text = repr(value)
+    inside = {"json": f'{{"v": {text}}}', "positional": text, "keywords": f"v={text}"}[form]
+    assert accepts(NUMBERS["number"], inside, form)
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_an_integer_may_have_64_bits(value: int) -> None:
+    assert accepts(NUMBERS["integer"], f'{{"v": {value}}}')
 
 
 def _end(name: str, number: Any, is_open: bool, *, up: bool) -> dict[str, Any]:

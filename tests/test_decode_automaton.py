@@ -14,6 +14,7 @@ from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.decode.lark import lark
 from atc.decode.matcher import Matcher
+from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 from tests.decode_automaton_lab import (
     EOS,
@@ -78,6 +79,30 @@ def test_the_example_of_the_paper() -> None:
     write(automaton, ")")
     assert automaton.calls == (FinishedCall("square", "5"),)
     assert automaton.state == State("text")
+
+
+TAGS: Json = {"type": "array", "items": {"type": "string", "maxLength": 3}, "uniqueItems": True}
+LABELS = toolbox({"label": {"tags": TAGS}})
+
+
+@pytest.mark.parametrize(
+    ("form", "good"),
+    [
+        (JSON_CALL, '{"name": "label", "arguments": {"tags": ["a", "b)"]}}'),
+        (FUNCTION, 'label(["a", "b)"])'),
+        (PYTHON_CALL, "label(tags=['a', 'b)'])"),
+        (TOOLDEC, '<T>label(["a", "b)"])'),
+        (REACT, 'Action: label\nAction Input: {"tags": ["a", "b)"]}\n'),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_finished_call_is_held_to_what_no_grammar_says(form: CallFormat, good: str) -> None:
+    root = ToolAutomaton(LABELS, VOCABULARY, form)
+    [right] = write(root.fresh(), good).calls
+    assert (right.tool, right.problem) == ("label", "")
+    [wrong] = write(root.fresh(), good.replace("b)", "a")).calls
+    assert "tags" in wrong.problem
+    assert "non-unique" in wrong.problem
 
 
 @pytest.mark.parametrize(("form", "sentence"), [(form, text) for form, all_ in SENTENCES.items() for text in all_])

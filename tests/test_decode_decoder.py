@@ -104,6 +104,24 @@ def test_a_program_comes_statement_by_statement() -> None:
     assert solution.usage.model_calls == 3
 
 
+def test_what_no_grammar_of_a_program_holds_is_said_and_refused_by_the_host() -> None:
+    tags = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    tools = Toolbox([*TOOLS.values(), tool("label", {"tags": tags}, None, "done")])
+
+    def run(*statements: str):
+        config = Config(decoding="program", samples=1, max_repairs=0)
+        with Agent(tools, model=Able(*statements, "```"), sandbox=TrustedSandbox(), config=config) as agent:
+            return agent.run(TASK)
+
+    twice = run('print(label(tags=["a", "a"]))\n')
+    assert any("label/properties/tags: uniqueItems" in note for note in twice.notes)
+    assert twice.attempts[0].fault is not None
+    assert twice.attempts[0].fault.kind == "bad_arguments"
+    once = run('print(label(tags=["a", "b"]))\n')
+    assert (once.status, once.answer) == ("solved", "done")
+    assert run(*STATEMENTS[:2]).notes == (), "a tool that is not called is not told of"
+
+
 def test_auto_writes_freely_and_then_what_the_check_cannot_stop() -> None:
     model = Able(WRONG, *STATEMENTS)
     solution, _ = solve(model, decoding="auto")

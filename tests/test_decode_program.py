@@ -63,6 +63,8 @@ def derives(before: str, line: str, tools: Toolbox = LIBRARY, task: str = "") ->
         (BOOKS, 'known = [book for book in page["books"] if book["length"] is not None]\n'),
         (BOOKS, 'total = sum(book["length"] for book in page["books"] if book["length"] is not None)\n'),
         (BOOKS, 'best = max(page["books"], key=lambda book: book["title"])["publisher_id"]\n'),
+        (f'{BOOKS}novels = page["books"]\n', 'first = min(novels, key=lambda novel: novel["title"])\n'),
+        (f'{BOOKS}novels = page["books"]\n', 'names = [book["title"] for book in novels]\n'),
         (BOOKS, "print(f\"{page['pages']} pages: {found[0]['name']}\")\n"),
         (f"{BOOKS}total = 0\n", 'total += page["pages"] * 2\n'),
         (f"{BOOKS}rows = []\n", 'rows.append(page["books"][-1]["title"])\n'),
@@ -148,6 +150,34 @@ def test_id_takes_linked_values_first() -> None:
     assert not derives(FOUND, 'x = list_books(author_id=found[0]["name"])\n', LINKED)
     assert derives(FOUND, 'x = list_books(author_id="LGU")\n', LINKED, task="Which books has LGU written?")
     assert derives(f'{FOUND}one = found[0]["author_id"]\n', "x = list_books(author_id=one)\n", LINKED)
+
+
+def test_id_may_be_fetched_by_a_call_within_the_call() -> None:
+    box = Toolbox(
+        [
+            tool("get_award", {"award_id": WHOLE}, obj(person_id=TEXT, jury_id=maybe(TEXT), film=TEXT)),
+            made_of("get_person", "person_id", "get_award", "person_id"),
+            made_of("get_juror", "jury_id", "get_award", "jury_id"),
+            made_of("get_author", "author_id", "search_authors", "authors[].author_id"),
+            *(one for one in LIBRARY.values() if one.alias == "search_authors"),
+        ]
+    )
+    assert derives("", 'x = get_person(person_id=get_award(award_id=3)["person_id"])\n', box)
+    assert not derives("", 'x = get_person(person_id=get_award(award_id=3)["film"])\n', box)
+    assert not derives("", "x = get_person(person_id=get_award(award_id=3))\n", box)
+    assert not derives("", 'x = get_juror(jury_id=get_award(award_id=3)["jury_id"])\n', box), "it may be None"
+    first = 'search_authors(name="x")[0]["author_id"]'
+    assert not derives("", f"x = get_author(author_id={first})\n", box), "the list may be empty"
+    for seed in range(3):
+        made = walk(box, seed, statements=Statements(box, bounds=SHORT))
+        assert made.clean, told(made)
+
+
+def made_of(name: str, argument: str, source: str, path: str) -> Tool:
+    """A tool whose only argument is what stands at a path of another's response."""
+    one = tool(name, {argument: TEXT}, obj(name=TEXT))
+    links = (Link(argument=argument, tool=source, path=path, support="declared"),)
+    return replace(one, protocol=replace(one.protocol, links=links))
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,23 @@ def test_the_judge_finds_what_is_wrong(form: CallFormat, text: str, said: str) -
     assert said in found
 
 
+@pytest.mark.parametrize(("schema", "taken"), [(True, True), ({}, True), (False, False)])
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (FUNCTION, 'tag("a", 3)'),
+        (PYTHON_CALL, "tag(a='a', more=[3])"),
+        (JSON_CALL, '{"name": "tag", "arguments": {"a": "a", "more": {"b": null}}}'),
+    ],
+)
+def test_the_judge_knows_schemas_that_are_true_or_false(form: CallFormat, text: str, schema: Any, taken: bool) -> None:
+    properties = {"a": {"type": "string"}, "more": schema}
+    tools = Toolbox([idle(ToolProtocol(name="tag", input_schema={"type": "object", "properties": properties}), "s")])
+    found = problems(text, form, tools)
+    assert (found == []) is taken
+    assert taken or "more" in found[0]
+
+
 WORDS = [b"a", b"abc", b'"', b"}", b"\xc3", b" ", b"7", b"{", b"\\", b""]
 
 
@@ -187,6 +204,13 @@ def test_made_up_responses_conform() -> None:
     drawn = [conforming(schema, random.Random(seed)) for seed in range(50)]
     assert not any(violations(schema, value) for value in drawn)
     assert len({json.dumps(value) for value in drawn}) > 20
+
+
+def test_an_array_that_nobody_can_write_is_given_up() -> None:
+    import random
+
+    drawn: Any = conforming({"type": "array", "minItems": 10**9}, random.Random(0))
+    assert 0 < len(drawn) < 10_000
 
 
 def test_every_format_is_judged() -> None:

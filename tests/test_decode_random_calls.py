@@ -15,11 +15,12 @@ from atc.decode.errors import Undecodable
 from atc.decode.vocabulary import Vocabulary
 from tests.decode_words import small_vocabulary
 from toolflow_bench.decoding.random import calls as calls_module
+from toolflow_bench.decoding.random.accepted import gold_rows
 from toolflow_bench.decoding.random.calls import decode_call
 from toolflow_bench.decoding.random.figures import RandomReport
 from toolflow_bench.decoding.random.programs import certain_findings, decode_program
 from toolflow_bench.decoding.random.samplers import SAMPLERS, Crowd
-from toolflow_bench.decoding.random.suite import gold_rows, measure, program_tools
+from toolflow_bench.decoding.random.suite import measure, program_tools
 
 SHARED = Path(__file__).resolve().parents[1] / "../shared/data"
 

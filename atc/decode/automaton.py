@@ -15,18 +15,9 @@ from atc.decode.bounds import BOUNDS, Bounds
 from atc.decode.call_matcher import CallMatcher
 from atc.decode.errors import Undecodable
 from atc.decode.formats import CallFormat
-from atc.decode.machine import (
-    ArgumentsOf,
-    InArguments,
-    InEnd,
-    InName,
-    InOpening,
-    InText,
-    Machine,
-    Span,
-    Where,
-)
+from atc.decode.machine import ArgumentsOf, Machine
 from atc.decode.masks import Mask, MaskBuffer, is_in, mask_of
+from atc.decode.states import InArguments, InEnd, InName, InOpening, InText, Span, Where
 from atc.decode.text_mode import TextMode
 from atc.decode.vocabulary import Vocabulary
 from protocols.toolbox import Toolbox
@@ -44,10 +35,15 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class FinishedCall:
-    """A call that was written to its end: the tool's alias, and its arguments as they were written."""
+    """A call that was written to its end: the tool's alias, and its arguments as they were written.
+
+    `problem` says what they break of the tool's schema: only what no grammar can hold (`Grammar.unheld`), so that
+    mostly it is empty.
+    """
 
     tool: str
     arguments: str
+    problem: str = ""
 
 
 class _Step(NamedTuple):
@@ -327,8 +323,8 @@ class ToolAutomaton:
         return tuple(self._call(span) for span in spans)
 
     def _call(self, span: Span) -> FinishedCall:
-        written = self._text[span.start : span.end - len(self._machine.form.after.encode())]
-        return FinishedCall(self._machine.trie.name(span.key), written.decode())
+        written = self._text[span.start : span.end - len(self._machine.form.after.encode())].decode()
+        return FinishedCall(self._machine.trie.name(span.key), written, self._machine.problem(span.key, written))
 
     def forced(self) -> list[int]:
         """Tokens that spell what must come next whatever is chosen, so that no model need be asked; often none."""

@@ -11,8 +11,16 @@ class Bounds:
 
     characters: int = 400
     """Of one string."""
-    digits: int = 15
-    """Of a number before its point, and after it."""
+    call_characters: int = 1600
+    """Of the arguments of one call, shared over its parts.
+
+    In words some 400 tokens. Models are given 1,024 by default, which holds a call that is twice as dense. More where
+    the schema demands more, or has so many parts that their least is more.
+    """
+    digits: int = 19
+    """Of a number before its point: identifiers of 64 bits have as many."""
+    places: int = 20
+    """Of a number after its point: `repr` writes doubles with 17 digits, and zeros before them as in 0.0001."""
     items: int = 20
     """Of one array, and further keys of one object."""
     depth: int = 6

@@ -76,10 +76,11 @@ class Decoder:
 
         try:
             task = f"{self._task}\n{seen}"
+            statements = Statements(self._tools, task=task)
             written = write_program(
                 messages,
                 self._meter.complete,
-                Statements(self._tools, task=task),
+                statements,
                 Statements(self._tools, task=task, bounds=replace(BOUNDS, statements=0)),
                 purpose=purpose,
                 temperature=temperature,
@@ -89,9 +90,10 @@ class Decoder:
         except Undecodable as error:
             self._meter.note(f"decoding: {error}; {_INSTEAD}.")
             return None
-        return self._judged(written)
+        unheld = statements.unheld(before + written.source) if written.held and written.ended else ()
+        return self._judged(written, unheld)
 
-    def _judged(self, written: Written) -> Program | None:
+    def _judged(self, written: Written, unheld: Sequence[str]) -> Program | None:
         if not written.held:
             if not written.source:
                 self._ignored = f"the model's endpoint ignores grammars: {written.why}"
@@ -99,6 +101,8 @@ class Decoder:
             return None
         if not written.ended:
             self._meter.note(f"decoding: a program is not whole: {written.why}.")
+        if unheld:
+            self._meter.note(f"decoding: no grammar holds {', '.join(unheld)}; the host refuses what breaks it.")
         return Program(written.source) if written.source.strip() else None
 
     def _missing(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from atc.decode.grammar import (
     MOST_ITEMS,
@@ -17,9 +18,10 @@ from atc.decode.grammar import (
     Text,
     optional,
     repeated,
-    used,
 )
 
+_KEPT = 4096
+"""Names, texts and expressions kept as they are rendered: the grammars of a program's statements share most."""
 HEAD = "%llguidance {}\n"
 """By this first line a llama.cpp server knows the text for llguidance's."""
 
@@ -35,15 +37,15 @@ class _Lark:
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
         self._names: dict[str, str] = {}
-        for rule in used(grammar):
-            self._names[rule] = _name(rule, len(self._names))
+        self._met: list[str] = []  # rules in the order in which they are named
         self._lines: list[str] = []
         self._terminals: dict[Pattern, str] = {}
         self._orders: dict[AnyOrder, str] = {}
 
     def text(self) -> str:
         start = self._render(self._grammar.start)
-        rules = [f"{name}: {self._render(self._grammar.rules[rule])}\n" for rule, name in self._names.items()]
+        # Rendering a rule may name others, which are then rendered too.
+        rules = [f"{self._names[rule]}: {self._render(self._grammar.rules[rule])}\n" for rule in self._met]
         return HEAD + f"start: {start}\n" + "".join(rules) + "".join(self._lines)
 
     def _render(self, node: Node, *, within: bool = False) -> str:
@@ -54,7 +56,7 @@ class _Lark:
             case Pattern():
                 return self._pattern(node)
             case Ref(rule):
-                return self._names[rule]
+                return self._named(rule)
             case Sequence(parts):
                 if len(parts) == 1:
                     return self._render(parts[0], within=within)
@@ -67,6 +69,12 @@ class _Lark:
                 return repeated(self._render(part, within=True), least, most) if most else '""'
             case AnyOrder():
                 return self._any_order(node)
+
+    def _named(self, rule: str) -> str:
+        if rule not in self._names:
+            self._names[rule] = _name(rule, len(self._names))
+            self._met.append(rule)
+        return self._names[rule]
 
     def _pattern(self, pattern: Pattern) -> str:
         if not pattern.also and not pattern.never and len(pattern.regex) < 40:
@@ -125,11 +133,13 @@ def _when(conditions: list[str]) -> str:
     return f" %if {joined}"
 
 
+@lru_cache(maxsize=_KEPT)
 def _name(rule: str, index: int) -> str:
     kept = re.sub(r"[^a-z0-9_]+", "_", rule.lower()).strip("_")[:24]
     return f"r{index}_{kept}" if kept else f"r{index}"
 
 
+@lru_cache(maxsize=_KEPT)
 def quoted(text: str) -> str:
     """`text` as a literal of Lark and of GBNF: JSON's escapes for what is not printable, on one line."""
     return '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _code(char)) for char in text) + '"'
@@ -142,6 +152,7 @@ def _code(char: str) -> str:
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
+@lru_cache(maxsize=_KEPT)
 def _slashed(regex: str) -> str:
     return f"/{_SLASH.sub(_escape_slash, regex)}/"
 

@@ -1,16 +1,19 @@
-"""The states of ToolDec's machine and its moves, and what all automata over the same tools share."""
+"""The moves of ToolDec's machine between its states, and what all automata over the same tools share."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol
 
 from atc.decode.bounds import Bounds
 from atc.decode.call_matcher import CallMatcher, CompiledCall
 from atc.decode.errors import Undecodable
+from atc.decode.faults import CallError
 from atc.decode.formats import ArgumentForm, CallFormat
 from atc.decode.grammar import Grammar, Pattern, Repeat, Sequence, Text
 from atc.decode.masks import Mask, MaskBuffer, mask_of
+from atc.decode.read import read_arguments
+from atc.decode.states import InArguments, InName, InOpening, InText, Move, Span, Where
 from atc.decode.trie import NameTrie, Place
 from atc.decode.vocabulary import Vocabulary
 from protocols.toolbox import Tool, Toolbox
@@ -25,63 +28,6 @@ class ArgumentsOf(Protocol):
 
     def __call__(self, tool: Tool, form: ArgumentForm, *, bounds: Bounds) -> Grammar:
         """The grammar; raises Undecodable."""
-
-
-class InText(NamedTuple):
-    """Text mode. `progress` bytes of the trigger stand at its end; a call must begin after `left` more tokens."""
-
-    progress: int = 0
-    left: int | None = None
-
-
-class InOpening(NamedTuple):
-    """`rest` must be written before text may be."""
-
-    rest: bytes
-    left: int | None
-
-
-class InName(NamedTuple):
-    """Tool mode, up to the tool's name: `lead` must come first."""
-
-    lead: bytes
-    place: Place
-
-
-class InArguments(NamedTuple):
-    """A tool is chosen: that of the trie's `keys[key]`.
-
-    `start` is the place in the text where its arguments begin, `fed` what the call's matcher was fed when it was
-    chosen, at step `since`; each token after it was one step more.
-    """
-
-    key: int
-    start: int
-    fed: bytes
-    since: int
-
-
-class InEnd(NamedTuple):
-    """The text was ended."""
-
-
-Where: TypeAlias = InText | InOpening | InName | InArguments | InEnd
-
-
-class Span(NamedTuple):
-    """Where a finished call's arguments stand in the text."""
-
-    key: int
-    start: int
-    end: int
-
-
-class Move(NamedTuple):
-    """Where a token leads: a state, its matcher where that is about arguments, and the calls that it finished."""
-
-    where: Where
-    matcher: CallMatcher | None
-    finished: tuple[Span, ...]
 
 
 class Machine:
@@ -102,6 +48,7 @@ class Machine:
         self.trie = NameTrie(tools, vocabulary, between=form.between)
         self._tools, self._bounds, self._arguments = tools, bounds, arguments
         self._compiled: dict[int, CompiledCall] = {}  # the one used last at the end
+        self._unheld: set[int] = set()  # tools whose schemas say more than a grammar can
         self._name_masks: dict[InName, Mask] = {}
         self.name_mask(self.name_start, MaskBuffer(vocabulary))  # the slowest of all, and every call's first
 
@@ -129,10 +76,19 @@ class Machine:
     def _compile(self, index: int) -> CompiledCall:
         tool = self._tools[self.trie.name(index)]
         grammar = self._grammar(tool)
+        if grammar.unheld:
+            self._unheld.add(index)
         try:
             return CompiledCall(self.vocabulary, grammar)
         except Undecodable as error:
             raise Undecodable(error.problem, tool=tool.alias) from error
+
+    def problem(self, index: int, arguments: str) -> str:
+        """What finished arguments break of what no grammar of the tool holds; empty where it is nothing."""
+        if index not in self._unheld:
+            return ""
+        found = read_arguments(arguments, self._tools[self.trie.name(index)], self.form.arguments)
+        return found.message if isinstance(found, CallError) else ""
 
     def check(self) -> None:
         """Compile the arguments of every tool once. Raises Undecodable."""

@@ -13,7 +13,8 @@ from atc.decode.automaton import ToolAutomaton
 from atc.decode.bounds import BOUNDS, Bounds
 from atc.decode.errors import Undecodable
 from atc.decode.formats import REACT, CallFormat
-from atc.decode.machine import ArgumentsOf, InOpening, InText, Machine
+from atc.decode.machine import ArgumentsOf, Machine
+from atc.decode.states import InOpening, InText
 from atc.decode.vocabulary import Vocabulary
 from protocols.toolbox import Toolbox
 

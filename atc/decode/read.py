@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from atc.decode.faults import CallError, accepted, item_types, ordered, unknown_tool, variadic
-from atc.decode.formats import REACT, CallFormat
-from atc.decode.literals import Bare, quotient, written
+from atc.decode.formats import REACT, ArgumentForm, CallFormat
+from atc.decode.literals import Bare, Unreadable, bracketed, json_object, quotient, written
 from atc.decode.locate import Found, find_calls
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool, Toolbox
@@ -74,6 +74,19 @@ def read_turn(text: str, tools: Toolbox, form: CallFormat = REACT) -> Turn:
     return Turn(thought=_THOUGHT.sub("", before).strip(), call=call)
 
 
+def read_arguments(text: str, tool: Tool, form: ArgumentForm) -> dict[str, Json] | CallError:
+    """What stands between a call's name and its end: the arguments as the host would send them, or what is wrong."""
+    try:
+        if form == "json":
+            values: list[Json] = []
+            named = json_object(text, 0)[0]
+        else:
+            values, named, _ = bracketed(text + ")", 0, ")")
+    except Unreadable as error:
+        return _unreadable(tool, str(error))
+    return _arguments(values, named, tool, form)
+
+
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
     """A call as this format writes it: what a prompt shows as an example, and a conversation as its past."""
     match form.arguments:
@@ -109,11 +122,9 @@ def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
     if tool is None:
         arguments: dict[str, Json] | CallError = unknown_tool(found.name, tools)
     elif found.problem:
-        arguments = CallError(
-            kind="malformed", message=f"The arguments of {tool.alias} cannot be read: {found.problem}."
-        )
+        arguments = _unreadable(tool, found.problem)
     else:
-        arguments = _arguments(found, tool, form)
+        arguments = _arguments(found.values, found.named, tool, form.arguments)
     error = arguments if isinstance(arguments, CallError) else None
     return ReadCall(
         tool=tool.alias if tool is not None else "",
@@ -125,19 +136,25 @@ def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
     )
 
 
-def _arguments(found: Found, tool: Tool, form: CallFormat) -> dict[str, Json] | CallError:
-    placed = ordered(tool, found.values)
+def _unreadable(tool: Tool, why: str) -> CallError:
+    return CallError(kind="malformed", message=f"The arguments of {tool.alias} cannot be read: {why}.")
+
+
+def _arguments(
+    values: list[Json], named: Mapping[str, Json], tool: Tool, form: ArgumentForm
+) -> dict[str, Json] | CallError:
+    placed = ordered(tool, values)
     if isinstance(placed, CallError):
         return placed
-    if twice := placed.keys() & found.named.keys():
+    if twice := placed.keys() & named.keys():
         return CallError(kind="malformed", message=f"{tool.alias}: {min(twice)!r} is given twice.", argument=min(twice))
     kinds = contract(tool.protocol).types
     many = variadic(tool)
     given: dict[str, Json] = {}
-    for alias, value in (placed | found.named).items():
+    for alias, value in {**placed, **named}.items():
         inline = alias == many and isinstance(value, list)
         given[alias] = [_value(v, item_types(tool)) for v in value] if inline else _value(value, kinds.get(alias, ()))
-    return accepted(tool, given, by_position=form.arguments == "positional")
+    return accepted(tool, given, by_position=form == "positional")
 
 
 def _value(value: Json, kinds: tuple[str, ...]) -> Json:

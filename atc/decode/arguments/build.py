@@ -12,7 +12,6 @@ from atc.decode.arguments.impossible import Impossible
 from atc.decode.arguments.literals import Style
 from atc.decode.arguments.objects import Member, in_order, members, objects
 from atc.decode.arguments.read import Reader
-from atc.decode.arguments.room import CALL_CHARACTERS
 from atc.decode.arguments.shape import Conjunction, Objects, Shape
 from atc.decode.arguments.written import EQUALS, SEPARATOR
 from atc.decode.bounds import BOUNDS, Bounds
@@ -64,7 +63,7 @@ def _cached(same: _Same, form: ArgumentForm, bounds: Bounds, prefix: str) -> Gra
 
 class _Arguments:
     def __init__(self, tool: Tool, form: ArgumentForm, bounds: Bounds, prefix: str) -> None:
-        self._tool, self._form = tool, form
+        self._tool, self._form, self._room = tool, form, bounds.call_characters
         self._root = tool.protocol.input_schema
         style: Style = "json" if form == "json" else "python"
         self._reader = Reader(self._root, tool=tool.alias)
@@ -97,10 +96,10 @@ class _Arguments:
         """The arguments of one alternative of the schema."""
         these = self._aliased(shape.objects)
         if self._form == "json":
-            return objects(self._compiler, these, CALL_CHARACTERS)
+            return objects(self._compiler, these, self._room)
         if these.most is not None or these.least > len(these.required):
             self._reader.refuse("a number of arguments is not supported in this form.", self._root, "minProperties")
-        found = members(self._compiler, these, CALL_CHARACTERS)
+        found = members(self._compiler, these, self._room)
         return self._keywords(found) if self._form == "keywords" else self._positional(found, these)
 
     def _aliased(self, these: Objects) -> Objects:
@@ -152,7 +151,7 @@ class _Arguments:
         shapes = [shape for shape in self._reader.shapes(schemas) if "array" in shape.types]
         if not shapes:
             self._reader.refuse(f"{VARIADIC!r} is for arrays.", schemas[0], VARIADIC)
-        items = row_of_items(self._compiler, shapes[0].arrays, CALL_CHARACTERS, place=self._reader.place(schemas[0]))
+        items = row_of_items(self._compiler, shapes[0].arrays, self._room, place=self._reader.place(schemas[0]))
         if len(row) == 1:
             return items
         least = shapes[0].arrays.least
@@ -182,11 +181,12 @@ def value_grammar(
     prefix: str = "",
     tool: str = "",
     place: str = "",
-    characters: int = CALL_CHARACTERS,
+    characters: int | None = None,
 ) -> Grammar:
-    """One value that conforms to `schema`, in JSON or as a Python literal, of about `characters` characters at most.
+    """One value that conforms to `schema`, in JSON or as a Python literal.
 
-    References lead into `root` (by default `schema` itself). `tool` and `place` (a JSON pointer) are for messages.
+    It takes about `characters` characters at most, by default as many as the arguments of a call. References lead into
+    `root` (by default `schema` itself). `tool` and `place` (a JSON pointer) are for messages.
 
     Raises:
         Undecodable: the schema cannot be compiled, or nothing conforms to it.
@@ -196,7 +196,7 @@ def value_grammar(
     compiler = Compiler(reader, style, bounds=bounds, prefix=prefix)
     schemas: Conjunction = () if schema is True else (reader.at(schema, base=place),)
     try:
-        start = compiler.value(schemas, characters)
+        start = compiler.value(schemas, bounds.call_characters if characters is None else characters)
     except Impossible as error:
         compiler.contradiction(error, schemas)
     return compiler.grammar(start)

@@ -180,7 +180,7 @@ class Compiler:
                 yield objects(self, shape.objects, room)
 
     def _number(self, name: str, shape: Shape) -> Node:
-        node = number_pattern(name, shape.span, shape.steps, self.bounds.digits)
+        node = number_pattern(name, shape.span, shape.steps, self.bounds.digits, self.bounds.places)
         if self._quotients and name == "number" and shape.span == ANY_NUMBER and not shape.steps:
             return Pattern(f"({node.regex})(/[1-9][0-9]{{0,14}}(\\.[0-9]{{1,15}})?)?")
         return node

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from atc.decode.arguments.impossible import Impossible
-from atc.decode.arguments.numbers import Span, beyond
 from atc.decode.arguments.shape import (
     ANY_ARRAY,
     ANY_NUMBER,
@@ -24,6 +23,7 @@ from atc.decode.arguments.shape import (
     same,
     type_of,
 )
+from atc.decode.arguments.spans import Span, beyond
 from atc.decode.arguments.strings import Strings
 from atc.decode.regex import PatternError, parse, searched
 from protocols.jsontypes import Json

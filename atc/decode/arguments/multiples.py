@@ -7,17 +7,19 @@ from functools import lru_cache, reduce
 from math import ceil, floor, lcm
 
 from atc.decode.arguments.impossible import Impossible
-from atc.decode.arguments.numbers import Span, integers, numbers
+from atc.decode.arguments.numbers import integers, numbers
+from atc.decode.arguments.spans import Span
 from atc.decode.grammar import Pattern
 from atc.decode.regex import as_rust, found
 from atc.decode.regex.tree import EMPTY, NOTHING, Repeated, Tree, alternatives, chars, literal, row, single
 
 
 @lru_cache(maxsize=1024)
-def number_pattern(kind: str, span: Span, steps: tuple[Decimal, ...], digits: int) -> Pattern:
+def number_pattern(kind: str, span: Span, steps: tuple[Decimal, ...], digits: int, places: int) -> Pattern:
     """A terminal of the numbers in `span` that every one of `steps` divides.
 
-    `kind`: `integer`, `number`, or `fraction`, a number that is no integer.
+    `kind`: `integer`, `number`, or `fraction`, a number that is no integer. At most `digits` stand before the point,
+    and `places` after it.
 
     Raises:
         Impossible: there is no such number.
@@ -26,13 +28,13 @@ def number_pattern(kind: str, span: Span, steps: tuple[Decimal, ...], digits: in
         raise Impossible(f"the minimum {span.low} leaves nothing below the maximum {span.high}", word="minimum")
     within: Tree | None = None
     if kind == "fraction":
-        tree, within = _FRACTIONS, None if span == Span() else numbers(span, digits)
+        tree, within = _FRACTIONS, None if span == Span() else numbers(span, digits, places)
         if steps:
             raise Impossible("a fraction that is a multiple cannot be told from an integer", unsaid=True)
     elif steps:
-        tree, within = multiples(reduce(common_step, steps), span, digits, whole=kind == "integer")
+        tree, within = multiples(reduce(common_step, steps), span, min(digits, _EXACT), whole=kind == "integer")
     else:
-        tree = integers(span, digits) if kind == "integer" else numbers(span, digits)
+        tree = integers(span, digits) if kind == "integer" else numbers(span, digits, places)
     if tree == NOTHING or (within is not None and found([tree, within]) is None):
         word = "multipleOf" if steps else "minimum" if span.low is not None else "maximum"
         raise Impossible(
@@ -57,6 +59,8 @@ _FRACTIONS = row(
 MOST_LISTED = 200
 """Where a step divides no power of ten, so many multiples are listed: those nearest to zero, or to the bound."""
 _MOST_ENDINGS = 3
+_EXACT = 15
+"""Digits up to which a validator that divides doubles finds the multiples of a step."""
 
 
 def common_step(one: Decimal, two: Decimal) -> Decimal:
@@ -87,7 +91,7 @@ def multiples(step: Decimal, span: Span, digits: int, *, whole: bool) -> tuple[T
     fractions = sorted({_decimals(step * n) for n in range(int(1 / step))})
     exact = 14 - max(map(len, fractions))  # what a double still tells apart
     every = row([integers(Span(), min(digits, exact)), alternatives(literal(f) for f in fractions)])
-    return every, None if span == Span() else numbers(span, digits)
+    return every, None if span == Span() else numbers(span, digits, _EXACT)
 
 
 def _sorts(step: Decimal) -> bool:

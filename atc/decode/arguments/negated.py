@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from atc.decode.arguments.impossible import Impossible
-from atc.decode.arguments.numbers import Span
 from atc.decode.arguments.shape import TYPES, Objects, Raw, Shape, type_of
+from atc.decode.arguments.spans import Span
 from atc.decode.arguments.strings import Strings
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from math import inf, nextafter
 
+from atc.decode.arguments.spans import Span
 from atc.decode.regex.tree import (
     EMPTY,
     NOTHING,
@@ -18,69 +17,6 @@ from atc.decode.regex.tree import (
     row,
     single,
 )
-
-_DOUBLE = 10**15
-
-
-def beyond(number: Decimal, *, up: bool) -> tuple[Decimal, bool]:
-    """Where the numbers above (below) `number` begin, and whether that end is open.
-
-    Among large numbers the next double is the first that is read as another one.
-    """
-    if abs(number) < _DOUBLE:
-        return number, True
-    return Decimal(repr(nextafter(float(number), inf if up else -inf))), False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """The numbers from `low` to `high` (`None`: without end), the ends themselves but where they are `open`."""
-
-    low: Decimal | None = None
-    high: Decimal | None = None
-    low_open: bool = False
-    high_open: bool = False
-
-    def within(self, other: Span) -> Span:
-        """The numbers of both."""
-        low, low_open = max((_key(self.low, self.low_open), _key(other.low, other.low_open)))[1:]
-        high, high_open = max((_key(_minus(self.high), self.high_open), _key(_minus(other.high), other.high_open)))[1:]
-        return Span(low=low, low_open=low_open, high=_minus(high), high_open=high_open)
-
-    @property
-    def empty(self) -> bool:
-        """Whether no number lies in it."""
-        if self.low is None or self.high is None:
-            return False
-        return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
-
-    def __contains__(self, number: Decimal) -> bool:
-        return not self.within(Span(low=number, high=number)).empty
-
-    @property
-    def negative(self) -> Span:
-        """The numbers below zero, their signs left off."""
-        below = self.within(Span(high=Decimal(0), high_open=True))
-        return Span(low=_minus(below.high), low_open=below.high_open, high=_minus(below.low), high_open=below.low_open)
-
-    @property
-    def positive(self) -> Span:
-        """The numbers from zero on."""
-        return self.within(Span(low=Decimal(0)))
-
-    @property
-    def signs_only(self) -> bool:
-        """Whether it says no more than which sign numbers have, zero included with either."""
-        return self.low in (None, Decimal(0)) and self.high is None and not self.low_open
-
-
-def _key(low: Decimal | None, is_open: bool) -> tuple[tuple[bool, Decimal, bool], Decimal | None, bool]:
-    return (low is not None, low if low is not None else Decimal(0), is_open), low, is_open
-
-
-def _minus(number: Decimal | None) -> Decimal | None:
-    return None if number is None else -number
-
 
 _DIGIT = chars([(48, 57)])
 _NONZERO = chars([(49, 57)])
@@ -154,47 +90,61 @@ def _same_width(low: str, high: str) -> Tree:
     return alternatives(found)
 
 
-def numbers(span: Span, digits: int) -> Tree:
-    """Numbers with a fraction and, where the span only bounds the sign, an exponent; as JSON writes them."""
+def numbers(span: Span, digits: int, places: int) -> Tree:
+    """Numbers of at most so many digits before the point and after it (more where the span's ends have more).
+
+    They are written as JSON writes them, with an exponent too where the span bounds no more than the sign.
+    """
     if span.signs_only:
         whole = alternatives([_ZERO, row([_NONZERO, Repeated(_DIGIT, 0, digits - 1)])])
-        fraction = Repeated(row([single("."), Repeated(_DIGIT, 1, digits)]), 0, 1)
+        fraction = Repeated(row([single("."), Repeated(_DIGIT, 1, places)]), 0, 1)
         sign = Repeated(_SIGN, 0, 1) if span.low is None else EMPTY
         return row([sign, whole, fraction, Repeated(_EXPONENT, 0, 1)])
     found = []
     if not span.positive.empty:
-        found.append(_decimals(span.positive, digits))
+        found.append(_decimals(span.positive, digits, places))
     if not span.negative.empty:
-        found.append(row([_SIGN, _decimals(span.negative, digits)]))
+        found.append(row([_SIGN, _decimals(span.negative, digits, places)]))
     return alternatives(found)
 
 
-_EXPONENT = row([chars([(69, 69), (101, 101)]), Repeated(chars([(43, 43), (45, 45)]), 0, 1), Repeated(_DIGIT, 1, 2)])
+_EXPONENT = row(
+    [
+        chars([(69, 69), (101, 101)]),
+        alternatives(
+            [
+                row([Repeated(single("+"), 0, 1), Repeated(_DIGIT, 1, 2)]),
+                row([_SIGN, Repeated(_DIGIT, 1, 3)]),
+            ]
+        ),
+    ]
+)
+"""Three digits below 1 only, so that no number becomes infinite by it."""
 
 
-def _decimals(span: Span, digits: int) -> Tree:
+def _decimals(span: Span, digits: int, places: int) -> Tree:
     """Numbers from zero on, between bounds, without an exponent.
 
-    No more digits in all than a double tells apart, so that what is below an end in writing is so when read.
+    Reading rounds, and never past an end that is itself a double. Beside an open end, which it may round to, there are
+    no more digits than a double tells apart.
     """
     low, high = span.low or Decimal(0), span.high
     below = int(low)
     if high is None:
         most = 10 ** max(digits, len(str(below + 1))) - 1
-        rest = row([_naturals(below + 1, most, digits), _any_fraction(digits)])
-        return alternatives([_from(low, span.low_open, digits), rest])
+        rest = row([_naturals(below + 1, most, digits), _any_fraction(places)])
+        return alternatives([_from(low, span.low_open, places), rest])
     above = int(high)
-    # What is below an end in writing must be so as a double: beside an open end, only digits that a double tells apart.
     beside = max(1, 15 - len(str(above)), _places(low), _places(high))
     close = span.high_open and not _fraction(high)
     if below == above:
-        fraction = _between(_fraction(low), span.low_open, _fraction(high), span.high_open, min(digits, beside))
+        fraction = _between(_fraction(low), span.low_open, _fraction(high), span.high_open, min(places, beside))
         return row([literal(str(below)), fraction])
-    found = [_from(low, span.low_open, min(digits, beside) if close and below + 1 == above else digits)]
-    found.append(row([_naturals(below + 1, above - 1 - close, digits), _any_fraction(digits)]))
+    found = [_from(low, span.low_open, min(places, beside) if close and below + 1 == above else places)]
+    found.append(row([_naturals(below + 1, above - 1 - close, digits), _any_fraction(places)]))
     if close and below + 1 < above:
         found.append(row([literal(str(above - 1)), _any_fraction(beside)]))
-    found.append(row([literal(str(above)), _at_most(_fraction(high), span.high_open, min(digits, beside))]))
+    found.append(row([literal(str(above)), _at_most(_fraction(high), span.high_open, min(places, beside))]))
     return alternatives(found)
 
 

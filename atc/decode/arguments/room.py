@@ -8,11 +8,6 @@ from atc.decode.arguments.read import Reader
 from atc.decode.arguments.shape import Arrays, Conjunction, Objects, Shape
 from atc.decode.arguments.strings import Strings
 
-CALL_CHARACTERS = 1600
-"""Of the arguments of one call, which fits so into a reply of a thousand tokens.
-
-More where its schema demands more, or has so many parts that their least is more.
-"""
 LEAST = 32
 """Of a string, however little room there is."""
 DEEPEST = 24

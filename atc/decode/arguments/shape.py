@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from atc.decode.arguments.impossible import Impossible
-from atc.decode.arguments.numbers import Span
+from atc.decode.arguments.spans import Span
 from atc.decode.arguments.strings import Strings
 from atc.decode.regex import found, literal, parse, searched
 from protocols.jsontypes import Json

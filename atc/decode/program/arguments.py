@@ -55,6 +55,7 @@ class Argument:
     """One argument by its alias.
 
     `literal` derives the constants that it may be written as, by rules of `rules`; nothing where there are none.
+    `unheld` are clauses of its schema that they may break (`Grammar.unheld`).
     `made`: its values come from other tools, so a value of the program must come from where such stand. `beside`:
     literals stay possible where such a value is in scope.
     """
@@ -66,6 +67,7 @@ class Argument:
     rules: Mapping[str, Node]
     made: bool = False
     beside: bool = True
+    unheld: tuple[str, ...] = ()
 
 
 class Reading:
@@ -102,12 +104,15 @@ class Reading:
                     raise
                 continue  # an argument that nothing can be written for can be left out
             required = alias in tool.required
+            unheld = tuple(f"{tool.alias}{clause}" for clause in grammar.unheld)
             if self._is_made(tool, name, alias, wanted):
                 known = self.given.known
                 literal = self._given(alias, wanted) if known else grammar.start
-                found.append(Argument(alias, required, wanted, literal, grammar.rules, made=True, beside=known))
+                found.append(
+                    Argument(alias, required, wanted, literal, grammar.rules, made=True, beside=known, unheld=unheld)
+                )
             else:
-                found.append(Argument(alias, required, wanted, grammar.start, grammar.rules))
+                found.append(Argument(alias, required, wanted, grammar.start, grammar.rules, unheld=unheld))
         return found
 
     def _is_made(self, tool: Tool, name: str, alias: str, wanted: Wanted) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from atc.check.kinds import ANY, Atom, Type
@@ -16,7 +16,7 @@ from atc.decode.grammar import AnyOrder, Node, Text
 from atc.decode.program.arguments import Argument, Reading, Wanted
 from atc.decode.program.given import Given
 from atc.decode.program.nodes import Part, Rules, either, maybe, pattern, row
-from atc.decode.program.places import Kind, Place, key_step
+from atc.decode.program.places import Kind, Place, key_step, reach
 from atc.decode.program.view import View
 from protocols.toolbox import Tool, Toolbox
 
@@ -65,10 +65,12 @@ class Calls:
         """`alias(name=value, …)`."""
         return self.rules.rule(f"{self.tag}call_{known.tool.alias}", lambda: self._call(known))
 
-    def _call(self, known: Callable) -> Part:
+    def _call(self, known: Callable, *, within: bool = False) -> Part:
+        """`within`: as the argument of another call, whose own arguments are then no calls."""
         items: list[tuple[Node, bool]] = []
         for argument in known.arguments:
-            value = row(f"{argument.alias}=", self.value(argument))
+            fetched = None if within else self.fetched(argument, known)
+            value = row(f"{argument.alias}=", either(self.value(argument), fetched))
             if value is not None:
                 items.append((value, argument.required))
             elif argument.required:
@@ -92,6 +94,27 @@ class Calls:
         if not wanted.origins and wanted.values is None and wanted.plain:
             made = self.text if wanted.types == {"string"} else self.number if "number" in wanted.types else None
         return self._either(argument, paths, made)
+
+    def fetched(self, argument: Argument, caller: Callable) -> Part:
+        """What a call of another tool gives that the links name: `get_person(id=get_award(id=award)["person_id"])`.
+
+        Items of lists are not among it, for a list may be empty: a statement of their own looks at those.
+        """
+        tools = dict.fromkeys(origin.tool for origin in argument.wanted.origins)
+        found: list[Part] = []
+        for known in (one for one in self.tools if one is not caller and one.tool.alias in tools):
+            after = reach(
+                place
+                for place, kind in self.view.reader.read(known.result, frozenset())
+                if place.origin in argument.wanted.origins
+                and None not in place.origin.path
+                and not kind.nullable
+                and self.takes(argument, place, kind)
+            )
+            if after:
+                inner = self.rules.rule(f"{self.tag}within_{known.tool.alias}", partial(self._call, known, within=True))
+                found.append(row(inner, pattern(after)))
+        return either(*found)
 
     def _either(self, argument: Argument, *parts: Part) -> Part:
         if argument.literal is not None:

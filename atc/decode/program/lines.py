@@ -8,6 +8,7 @@ from atc.check.scope import Level
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Node, Pattern
 from atc.decode.program.calls import Calls
+from atc.decode.program.comparisons import Tests
 from atc.decode.program.each import Each
 from atc.decode.program.nodes import Part, any_of, either, maybe, pattern, row, times
 from atc.decode.program.terms import CUT, EXTREME, STRING, Terms
@@ -25,6 +26,7 @@ class Lines:
     ) -> None:
         self.levels, self.number, self.level = levels, number, levels[number]
         self.terms, self.calls, self.name, self.bounds = terms, calls, name, bounds
+        self.tests = Tests(terms)
         self.view, self.rules, self.tag = terms.view, terms.rules, terms.tag
         self.each = terms.each = Each(terms, calls, innermost=number == len(levels) - 1)
         terms.fetched = self.fetched
@@ -72,7 +74,7 @@ class Lines:
         if len(self.levels) > self.bounds.blocks:
             return None
         return row(
-            either(self.loop(), row("if ", self.terms.test()), row("while ", either(self.terms.test(), "True")), "try"),
+            either(self.loop(), row("if ", self.tests.test()), row("while ", either(self.tests.test(), "True")), "try"),
             ":",
         )
 
@@ -89,7 +91,7 @@ class Lines:
                 self.each.one(),
                 self.display(),
                 self.ranked(),
-                row(inner := self.terms.simple(), " if ", self.terms.test(), " else ", inner),
+                row(inner := self.terms.simple(), " if ", self.tests.test(), " else ", inner),
                 row(pattern(any_of(self.view.lists.values())), CUT),
                 Pattern(r"\[\]|\{\}|set\(\)"),
             )

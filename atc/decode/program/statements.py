@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from atc.decode.errors import Undecodable
 from atc.decode.grammar import Grammar, Pattern
 from atc.decode.program.answers import answers
 from atc.decode.program.calls import Calls, Known
+from atc.decode.program.comparisons import Tests
 from atc.decode.program.given import Given
 from atc.decode.program.lines import Lines, endless
 from atc.decode.program.nodes import Part, Rules, either, row
@@ -95,6 +97,16 @@ class Statements:
             raise Undecodable("no statement can follow here.", hint="Give the program other tools.")
         return Step(Grammar(node, rules.made), may_end, may_end and closing, len(levels) - 1)
 
+    def unheld(self, source: str) -> tuple[str, ...]:
+        """Clauses of the tools that `source` calls which no grammar holds, as `book/properties/tags: uniqueItems`.
+
+        The host holds each call to them when it is made.
+        """
+        tools = [one for one in self._known.tools if any(argument.unheld for argument in one.arguments)]
+        called = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)} if tools else set()
+        arguments = (argument for one in tools if one.tool.alias in called for argument in one.arguments)
+        return tuple(clause for argument in arguments for clause in argument.unheld)
+
     def _branch(self, levels: tuple[Level, ...], number: int, rules: Rules) -> Part:
         """`elif …:` and `else:` after the block of a test, knowing that it failed."""
         level = levels[number]
@@ -103,7 +115,7 @@ class Statements:
             return None
         view = View(level.otherwise, self._tools, self._reader)
         terms = Terms(view, rules, f"e{number}_", self._bounds)
-        return row(margin, either(row("elif ", terms.test()), "else"), ":\n")
+        return row(margin, either(row("elif ", Tests(terms).test()), "else"), ":\n")
 
     def _lines(self, levels: tuple[Level, ...], number: int, rules: Rules) -> Lines:
         tag = f"l{number}_"

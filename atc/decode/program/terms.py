@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from atc.check.kinds import Atom, Library, Null, Origin, Type
-from atc.check.lattice import members
-from atc.decode.arguments import value_grammar
+from atc.check.kinds import Library, Origin, Type
 from atc.decode.bounds import Bounds
-from atc.decode.errors import Undecodable
-from atc.decode.grammar import Grammar, Pattern
+from atc.decode.grammar import Pattern
 from atc.decode.program.nodes import Part, Rules, any_of, either, maybe, pattern, row, times
-from atc.decode.program.places import kind_of, quoted_value
-from atc.decode.program.view import Read, View, single_quoted
+from atc.decode.program.places import kind_of
+from atc.decode.program.view import View, single_quoted
 
 if TYPE_CHECKING:
     from atc.decode.program.each import Each
@@ -25,22 +21,13 @@ STRING = Pattern(r"\"[^\"\\\n\r\t`\x00-\x1f]{0,80}\"|'[^'\\\n\r\t`\x00-\x1f]{0,8
 _FREE = r"[^\"'\\\n\r\t{}`\x00-\x1f]"
 _CHUNK, _SHORT_CHUNK = Pattern(f"{_FREE}{{1,40}}"), Pattern(f"{_FREE}{{1,12}}")
 _ARITHMETIC = Pattern(r" (?:\+|-|\*|/|//|%) ")
-ORDER = Pattern(r" (?:<|<=|>|>=|==|!=) ")
-EQUAL = Pattern(r" (?:==|!=) ")
 METHOD = Pattern(
     r"\.(?:lower|upper|strip|title|capitalize)\(\)|\[(?::[1-9][0-9]?|(?:0|[1-9][0-9]?):(?:[1-9][0-9]?)?)\]"
 )
 AGGREGATE = Pattern(r"(?:sum|min|max)\(")
 EXTREME = Pattern(r"(?:min|max)\(")
-BOTH = Pattern(" (?:and|or) ")
-WITHIN = Pattern(" (?:not )?in ")
-NONE_TEST = Pattern(" is (?:not )?None")
 CUT = Pattern(r"\[(?::-?[1-9][0-9]?|[1-9][0-9]?:(?:[1-9][0-9]?)?)\]")
-CHANGED = Pattern(r"\.(?:lower|upper|strip)\(\)")
 _SPEC = Pattern(r":(?:,|,?\.[0-9][f%]|\.[0-9])")
-_MOST_GUARDS = 6
-_TRUTHS = ("bool", "list", "str", "dict", "map", "any")
-"""What may be asked whether it is there at all."""
 
 
 class Terms:
@@ -178,104 +165,6 @@ class Terms:
 
         return self.rules.rule(f"{self.tag}template", make)
 
-    # Tests.
-
-    def test(self) -> Part:
-        """What may stand after `if`."""
-
-        def make() -> Part:
-            unit = self.unit()
-            return either(
-                row(unit, times(row(BOTH, unit), 0, self.more)),
-                self.none_test(),
-                row(self.guarded(), times(row(" and ", unit), 0, 1)),
-            )
-
-        return self.rules.rule(f"{self.tag}test", make)
-
-    def ordered(self) -> Part:
-        """` > 3`: what a number is compared with."""
-        return self.rules.rule(f"{self.tag}ordered", lambda: row(ORDER, self.plain_number()))
-
-    def equalled(self) -> Part:
-        """` == "x"`: what a text is compared with."""
-        return self.rules.rule(
-            f"{self.tag}equalled", lambda: row(EQUAL, either(STRING, row(self.text_paths(), maybe(METHOD))))
-        )
-
-    def unit(self) -> Part:
-        """One comparison, or a value that is true or not."""
-
-        def make() -> Part:
-            view = self.view
-            free = pattern(view.where(lambda r: r.kind.name in ("str", "any") and r.kind.free))
-            texts = self.text_paths()
-            truth = pattern(view.where(lambda r: r.kind.name in _TRUTHS or r.kind.nullable))
-            paths = self.number_paths()
-            return either(
-                row(either(paths, self.counted(), self.given()), self.ordered()),
-                row(free, self.equalled()),
-                row(self.nullable_number(), EQUAL, self.plain_number()),
-                row(texts, either(row(CHANGED, self.equalled()), row(EQUAL, texts))),
-                *self.listed_values(),
-                *self._limited(),
-                row(either(STRING, row(texts, maybe(METHOD))), WITHIN, either(texts, self.lists_of("str"))),
-                row(maybe("not "), truth),
-                row(maybe("not "), self.each.decided() if self.each is not None else None),
-            )
-
-        return self.rules.rule(f"{self.tag}unit", make)
-
-    def _limited(self) -> list[Part]:
-        """Texts of which a schema gives a pattern, against a literal that matches it."""
-        found = [
-            r
-            for r in self.view.reads
-            if r.kind.name == "str" and not r.kind.free and r.kind.values is None and r.place.origin not in self.ids
-        ]
-        rows = [row(r.name, pattern(r.place.suffix), EQUAL, self.conforming(r.place.kind)) for r in found]
-        kept: list[Part] = [part for part in rows if part is not None]
-        return kept[:_MOST_GUARDS]
-
-    def conforming(self, value: Type) -> Part:
-        """String literals that match the pattern which a schema gives for `value`."""
-        patterns = {member.pattern for member in members(value) if isinstance(member, Atom)}
-        if len(patterns) != 1 or None in patterns:
-            return None
-        name = f"like_{'_'.join(map(str, patterns))}"
-        return self.rules.rule(name, lambda: _literals(str(next(iter(patterns))), self.rules))
-
-    def listed_values(self) -> list[Part]:
-        """Texts of which a schema lists the values, against one of them."""
-        known: dict[tuple[str, ...], list[str]] = {}
-        for read in self.view.reads:
-            if read.kind.name == "str" and read.kind.values is not None:
-                known.setdefault(read.kind.values, []).append(f"{read.name}{read.place.suffix}")
-        return [
-            row(pattern(any_of(paths)), EQUAL, pattern(any_of(map(quoted_value, values))))
-            for values, paths in known.items()
-        ]
-
-    def nullable(self) -> Part:
-        """What may be None."""
-        return pattern(self.view.where(lambda r: r.kind.nullable or r.kind.name == "any" or may_be_none(r)))
-
-    def none_test(self) -> Part:
-        """`x is None`, alone or before what is only looked at if it is not."""
-        better = [name for name, value in self.view.names.items() if may_be_none_number(value)]
-        compared = (row(name, " is None or ", self.number_paths(), ORDER, name) for name in better[:4])
-        return either(row(self.nullable(), NONE_TEST), *compared)
-
-    def guarded(self) -> Part:
-        """`x["k"] is not None and x["k"] > 3`: what may be None, compared where it is not."""
-        found = [r for r in self.view.reads if r.kind.nullable and r.kind.name in ("int", "number")]
-        return either(
-            *(
-                row(path := Pattern(f"{r.name}{r.place.suffix}"), " is not None", " and ", path, self.ordered())
-                for r in found[:_MOST_GUARDS]
-            )
-        )
-
     # Anything.
 
     def anything(self) -> Part:
@@ -294,37 +183,6 @@ class Terms:
                 Pattern("True|False|None"),
             ),
         )
-
-
-@lru_cache(maxsize=512)
-def _matching(regex: str) -> Grammar | None:
-    try:
-        return value_grammar(
-            {"type": "string", "pattern": regex}, style="python", prefix=f"like_{regex}_", characters=60
-        )
-    except Undecodable:
-        return None
-
-
-def _literals(regex: str, rules: Rules) -> Part:
-    grammar = _matching(regex)
-    if grammar is None:
-        return None
-    rules.made.update(grammar.rules)
-    return grammar.start
-
-
-def may_be_none(read: Read) -> bool:
-    """Whether it may be None though a use of it does not count as wrong."""
-    return any(isinstance(member, Null) for member in members(read.place.kind))
-
-
-def may_be_none_number(value: Type) -> bool:
-    """Whether a variable of the program holds None or a number."""
-    kinds = members(value)
-    return any(isinstance(k, Null) for k in kinds) and all(
-        isinstance(k, Null) or (isinstance(k, Atom) and k.name in ("int", "float", "number")) for k in kinds
-    )
 
 
 def item_kind(view: View, item: Type) -> str:

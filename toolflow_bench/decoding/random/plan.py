@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from random import Random
 
@@ -74,7 +74,8 @@ class Plan:
         """Half of the calls are of random tools, then BFCL's and those of services, catalogue by catalogue."""
         names, rng = list(SAMPLERS), Random(f"samplers {self.seed}")  # noqa: S311 - a sample, not secrecy
         half = self.calls - self.calls // 2
-        every = (*self._of_random(half), *self._of_real(self.calls // 2))
+        # One after another: a catalogue's grammars are still remembered when its calls are decoded.
+        every = chain(self._of_random(half), self._of_real(self.calls // 2))
         for number, (catalogue, form, tool) in enumerate(every):
             yield Asked(number=number, catalogue=catalogue, form=form, sampler=rng.choice(names), tool=tool)
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from atc.decode.errors import Undecodable
-from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
-from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from toolflow_bench.decoding.frame import Arm, OpenModel, Say, Wanted, Watch
-from toolflow_bench.decoding.gold import Gold, gold_calls
+from toolflow_bench.decoding.random.accepted import gold_rows
 from toolflow_bench.decoding.random.calls import Decoded, decode_call
-from toolflow_bench.decoding.random.figures import CallRow, GoldRow, ProgramRow, RandomReport
+from toolflow_bench.decoding.random.figures import CallRow, ProgramRow, RandomReport
 from toolflow_bench.decoding.random.judge import problems
-from toolflow_bench.decoding.random.plan import Asked, Plan, refusal, unheld
+from toolflow_bench.decoding.random.plan import Asked, Plan, unheld
 from toolflow_bench.decoding.random.programs import certain_findings, decode_program, run_on_mocks
 from toolflow_bench.decoding.random.samplers import SAMPLERS, Crowd
 from toolflow_bench.decoding.random.sources import Catalogue, bfcl_catalogues, tool_catalogues
@@ -203,54 +201,3 @@ def program_row(
         failed=failed,
         text=decoded.source if why or decoded.problem or failed else "",
     )
-
-
-def gold_rows(data: Path, vocabulary: Vocabulary) -> Sequence[GoldRow]:
-    """What the automaton makes of the gold calls that `data` has; none where it has none."""
-    groups: dict[str, list[Gold]] = {}
-    for gold in gold_calls(data):
-        groups.setdefault(gold.source, []).append(gold)
-    rows = []
-    for source, every in groups.items():
-        takers: dict[tuple[int, str], ToolAutomaton | None] = {}
-        fitting = [gold for gold in every if gold.conforms]
-        refused = [gold for gold in fitting if not _accepted(gold, takers, vocabulary)]
-        rows.append(
-            GoldRow(
-                source=source,
-                calls=len(every),
-                accepted=len(fitting) - len(refused),
-                lacking=tuple(f"{_told(gold)}: {gold.why}" for gold in every if not gold.conforms),
-                refused=tuple(map(_told, refused)),
-            )
-        )
-    return rows
-
-
-def _told(gold: Gold) -> str:
-    return f"{gold.tool.alias}({gold.text})"
-
-
-def _accepted(gold: Gold, takers: dict[tuple[int, str], ToolAutomaton | None], vocabulary: Vocabulary) -> bool:
-    """Whether the whole call is taken, token by token as the vocabulary splits it, and is complete then."""
-    form = {"json": JSON_CALL, "positional": FUNCTION, "keywords": PYTHON_CALL}[gold.form]
-    key = (id(gold.tool), gold.form)
-    if key not in takers:
-        takers[key] = _taker(gold.tool, form, vocabulary)
-    if (taker := takers[key]) is None:
-        return False
-    automaton = taker.fresh()
-    name = next(iter(Toolbox([gold.tool])))
-    try:
-        for token in vocabulary.encode(form.before + name + form.between + gold.text + form.after):
-            automaton.advance(token)
-    except ValueError:
-        return False
-    return automaton.is_complete
-
-
-def _taker(tool: Tool, form: CallFormat, vocabulary: Vocabulary) -> ToolAutomaton | None:
-    from atc.decode.automaton import ToolAutomaton
-
-    automaton = ToolAutomaton(Toolbox([tool]), vocabulary, form)
-    return None if refusal(Toolbox([tool]), form) else automaton

@@ -11,6 +11,8 @@ from toolflow_bench.decoding.random.drafts import FORMATS
 
 _DEPTH = 6
 _TRIES = 8
+_MOST_ITEMS = 1000
+"""Of one array; a schema that demands more is out of reach."""
 
 
 def conforming(schema: JsonObject, rng: random.Random) -> Json:
@@ -41,7 +43,7 @@ def _value(schema: Any, root: JsonObject, rng: random.Random, depth: int) -> Jso
         case "object":
             return _object(said, root, rng, depth)
         case "array":
-            least = said.get("minItems", 0)
+            least = min(said.get("minItems", 0), _MOST_ITEMS)
             count = rng.randrange(least, min(least + 3, said.get("maxItems", least + 3)) + 1) if depth > 0 else least
             return [_value(said.get("items", {}), root, rng, depth - 1) for _ in range(count)]
         case "integer":
