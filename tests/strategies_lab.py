@@ -35,11 +35,12 @@ def _object(**properties: Any) -> dict[str, Any]:
 @dataclass
 class World:
     """Tools that read, one that writes, and three in trouble: one is down, one breaks its schema, and of what the one
-    that sends mail does nobody hears. `sent` is what reached them.
+    that sends mail does nobody hears. `sent` is what reached them; `described`: they say what they answer.
     """
 
     sent: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     marks: int = 0
+    described: bool = True
 
     @property
     def toolbox(self) -> Toolbox:
@@ -74,7 +75,7 @@ class World:
             name=name,
             description=f"{name} does it.",
             input_schema=_object(**given),
-            output_schema=output,
+            output_schema=output if self.described else None,
             annotations=Annotations(read_only=reads),
             category="people",
             collection="notes",
@@ -95,9 +96,9 @@ class Move:
         return f"{self.tool}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """Moves, then the answer; or, `endless`, the same moves for ever."""
+    """Moves, then the answer; or, `endless`, the same moves for ever. Each is its own."""
 
     moves: tuple[Move, ...]
     answer: str = "milk"

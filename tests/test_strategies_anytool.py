@@ -169,7 +169,7 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
     model = cast(meta=[FINISH])
     solution = solve(model)
     assert (solution.status, solution.answer, sent) == ("failed", None, [])
-    assert [attempt.fault.message for attempt in solution.attempts] == ["No function was found that helps with the task."]
+    assert [a.fault.message for a in solution.attempts] == ["No function was found that helps with the task."]
     assert who(model) == [META]
     again = cast(meta=[LOOK, FINISH], flights=[FINISH])
     again.scripts[META] = [*[LOOK] * 3, FINISH]

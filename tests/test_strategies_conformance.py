@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import accumulate
 
 import pytest
@@ -15,7 +16,21 @@ from protocols.errors import ModelUnavailable
 from sandbox.limits import Limits
 from sandbox.replay import replay
 from sandbox.zygote import ZygoteSandbox
-from tests.strategies_lab import LOST, MARKS, ODD, READS, SEARCH, TASK, TROUBLE, Move, Plan, Player, Searching, Stage
+from tests.strategies_lab import (
+    LOST,
+    MARKS,
+    ODD,
+    READS,
+    SEARCH,
+    TASK,
+    TROUBLE,
+    Move,
+    Plan,
+    Player,
+    Searching,
+    Stage,
+    World,
+)
 from toolflow_bench.kills.cases import Kill
 from toolflow_bench.kills.mortal import MortalStore
 
@@ -67,6 +82,12 @@ def cut_short(solution: Solution, strategy: str, limit: str) -> bool:
     return solution.limit == limit and (unjudged or (solution.status, solution.answer) == ("failed", None))
 
 
+@pytest.fixture(scope="module")
+def whole(sandbox):
+    """The run that nothing hinders, of a strategy and a plan."""
+    return cache(lambda strategy, plan=READS: played(Stage(sandbox), strategy, plan, allow_writes=("all",)))
+
+
 # --- what it comes to
 
 
@@ -85,6 +106,16 @@ def test_settings_that_all_share_change_nothing_of_that(stage, strategy, setting
     solution, _ = played(stage, strategy, **settings)
     assert (solution.status, solution.answer) == ("solved", "milk")
     assert stage.world.sent == READS.calls()
+
+
+def test_tools_that_do_not_say_what_they_answer_will_do(sandbox, strategy) -> None:
+    """`auto` goes step by step with them, and RestGPT's parser reads what they answer itself."""
+    stage = Stage(sandbox, World(described=False))
+    solution, model = played(stage, strategy)
+    assert (solution.status, solution.answer) == ("solved", "milk")
+    assert stage.world.sent == READS.calls()
+    grows = any("a Python program that grows" in prompt[0].content for prompt in model.prompts)
+    assert grows == (strategy in ("auto", "stepwise"))
 
 
 def test_usage_is_what_the_model_was_asked(stage, strategy) -> None:
@@ -117,9 +148,11 @@ def after_outages(*agents: Agent) -> Solution:
     pytest.fail("the model was down each time")
 
 
-def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(stage, sandbox, tmp_path, strategy) -> None:
+def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(
+    stage, whole, sandbox, tmp_path, strategy
+) -> None:
     """The model is down at a request and, when the run is resumed, at the one after it: so at each of them."""
-    plain, clean = played(stage, strategy, MARKS, allow_writes=("all",))
+    plain, clean = whole(strategy, MARKS)
     for number in range(0, len(clean.prompts), 2):
         stage = Stage(sandbox)
         models = [Player(MARKS, down=frozenset({number})), Player(MARKS, down=frozenset({1})), Player(MARKS)]
@@ -137,9 +170,9 @@ def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(stage, san
 
 
 @pytest.mark.parametrize("moment", ["replied", "stored"])
-def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, tmp_path, strategy, moment) -> None:
+def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, whole, tmp_path, strategy, moment) -> None:
     """Of a write whose answer was not stored nobody knows whether it took effect."""
-    _, clean = played(Stage(stage.sandbox), strategy, MARKS, allow_writes=("all",))
+    _, clean = whole(strategy, MARKS)
     kill, path = Kill(moment=moment), tmp_path / "runs.sqlite"
     first, second = Player(MARKS), Player(MARKS)
 
@@ -161,8 +194,8 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, tmp_pa
         assert first.prompts + second.prompts == clean.prompts
 
 
-def test_a_write_that_nobody_allowed_waits_for_consent(stage, store, strategy) -> None:
-    _, clean = played(Stage(stage.sandbox), strategy, MARKS, allow_writes=("all",))
+def test_a_write_that_nobody_allowed_waits_for_consent(stage, whole, store, strategy) -> None:
+    _, clean = whole(strategy, MARKS)
     paused, model = played(stage, strategy, MARKS, store=store)
     assert (paused.status, paused.answer) == ("paused", None)
     assert stage.world.sent == MARKS.calls()[:1]
@@ -185,16 +218,16 @@ def test_a_write_of_which_nobody_knows_is_not_sent_again(stage, store, strategy)
 # --- budgets
 
 
-def test_requests_may_be_used_up_at_any_point(stage, strategy) -> None:
-    _, clean = played(stage, strategy)
+def test_requests_may_be_used_up_at_any_point(stage, whole, strategy) -> None:
+    _, clean = whole(strategy)
     for most in range(len(clean.prompts)):
         solution, model = played(stage, strategy, max_model_calls=most)
         assert cut_short(solution, strategy, f"max_model_calls = {most}")
         assert solution.usage.model_calls == len(model.prompts) == most
 
 
-def test_tokens_may_be_used_up_at_any_point(stage, strategy) -> None:
-    _, clean = played(stage, strategy)
+def test_tokens_may_be_used_up_at_any_point(stage, whole, strategy) -> None:
+    _, clean = whole(strategy)
     spent = accumulate(completion.input_tokens + completion.output_tokens for completion in clean.spent[:-1])
     for number, most in enumerate(spent, start=1):
         solution, model = played(stage, strategy, max_tokens=most)
@@ -202,8 +235,8 @@ def test_tokens_may_be_used_up_at_any_point(stage, strategy) -> None:
         assert len(model.prompts) == number
 
 
-def test_time_may_be_used_up_at_any_point(stage, strategy, monkeypatch) -> None:
-    _, clean = played(stage, strategy)
+def test_time_may_be_used_up_at_any_point(stage, whole, strategy, monkeypatch) -> None:
+    _, clean = whole(strategy)
     for most in range(len(clean.prompts)):
         model = Player(READS)
         monkeypatch.setattr(metering, "time", Clock(model))
