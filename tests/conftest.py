@@ -6,6 +6,7 @@ Runs of other processes (`subprocess`) and of agents without a store are out of 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from functools import wraps
@@ -17,6 +18,9 @@ from atc.recording.document import parse, to_document
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store.stored import StoredRun
+
+# Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _stored: list[StoredRun] = []
 """Runs that ended as solved since the last look."""

@@ -96,7 +96,7 @@ blocks = st.recursive(
 
 
 @given(st.lists(blocks, min_size=1, max_size=4))
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=150, deadline=None, database=None)
 def test_any_program(parts: list[str]) -> None:
     checked("\n".join(parts))
 

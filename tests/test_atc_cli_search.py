@@ -91,7 +91,8 @@ def test_what_fits_nothing_is_said_and_how_to_go_on(run):
         (("search", "x", "--method", "reinvoke-split:on=bm25"), "no synthetic queries yet"),
     ],
 )
-def test_a_method_that_cannot_be_had_says_why(run, arguments, said):
+def test_a_method_that_cannot_be_had_says_why(run, monkeypatch, arguments, said):
+    monkeypatch.setattr("atc.retrieve.methods.opening.embedder_for", lambda *_: None)  # no model is fetched for this
     result = run(*arguments)
     assert result.exit_code in (2, 3)
     assert said in result.stderr

@@ -45,6 +45,8 @@ star_note(note_id=note["note_id"], stars=3)
 add_note(text="four")
 print(len(list_notes()))
 """
+PATIENT = {"settle_seconds": 1.4}
+"""For writes that show late."""
 GOLD = ["add_note one", "star_note 3", "send_mail three", "add_note four"]
 
 
@@ -196,7 +198,7 @@ def nursery(running, tmp_path_factory):
 def host(nursery, notes, tmp_path):
     """Lets a host process begin the run in this test's folder, or go on with it; gives how it ended."""
     order = {"task": TASK, "program": PROGRAM, "candidates": list(notes.toolbox)}
-    order |= {"folder": str(tmp_path), "settle_seconds": 1.4}
+    order |= {"folder": str(tmp_path), "settle_seconds": 0.3}
 
     def run(kill: Kill | None = None, **changed):
         return nursery.host({**order, **changed}, kill=kill, on_birth=lambda victim: notes.trap.arm(kill, victim))
@@ -250,8 +252,8 @@ def test_a_run_that_is_killed_again_while_it_goes_on_still_comes_to_its_end(host
 
 def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
     """The service is still at work on it when the run goes on, and the read does not show it yet."""
-    assert host(Kill(moment="late", nth=1)).exit == -9
-    assert host().ended["status"] == "solved"
+    assert host(Kill(moment="late", nth=1), **PATIENT).exit == -9
+    assert host(**PATIENT).ended["status"] == "solved"
     assert notes.wrote == GOLD
 
 
@@ -298,9 +300,9 @@ def test_what_a_page_does_not_show_may_be_there(host, notes) -> None:
 
 def test_what_was_sent_again_is_waited_for_anew(host, notes) -> None:
     """The second process sends it again and is killed while the service works, long after the first intent."""
-    assert host(Kill(moment="dropped", nth=1)).exit == -9
-    assert host(Kill(moment="late")).exit == -9
-    assert host().ended["status"] == "solved"
+    assert host(Kill(moment="dropped", nth=1), **PATIENT).exit == -9
+    assert host(Kill(moment="late"), **PATIENT).exit == -9
+    assert host(**PATIENT).ended["status"] == "solved"
     assert notes.wrote == GOLD
 
 

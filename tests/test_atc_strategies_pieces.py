@@ -181,7 +181,7 @@ def test_an_answer_in_words_becomes_the_piece_that_prints_it(reply):
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=400),
     lambda inner: st.lists(inner, max_size=40) | st.dictionaries(st.text(max_size=20), inner, max_size=20),
-    max_leaves=200,
+    max_leaves=60,
 )
 
 

@@ -15,7 +15,9 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.conformance.shop import make_tool
 from sandbox.trace import ToolCall
+from sandbox.trusted import TrustedSandbox
 from sandbox.zygote import ZygoteSandbox
+from toolflow_bench.checks import needed
 from toolflow_bench.checks.flow import Edge, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_program
 from toolflow_bench.checks.needed import idle_calls, instance, unneeded
@@ -277,8 +279,26 @@ def test_a_task_is_a_question() -> None:
     assert issubclass(Task, Question)
 
 
-def test_every_task_is_derived_twice_and_needs_its_calls() -> None:
-    checked = check_tasks(load_tasks(), thorough=False)
+def test_every_answer_is_what_its_query_derives_and_all_of_them_reach_the_totals() -> None:
+    tasks = load_tasks()
+    with Data() as every:
+        derived = {task.id: every.derive(task.query, task.type) for task in tasks}
+    assert derived == {task.id: sorted(task.answer, key=str) if task.type == "set" else task.answer for task in tasks}
+    assert list(shortfalls(tasks)) == []
+    assert list(near_duplicates(tasks)) == []
+
+
+def test_a_task_of_every_recipe_is_derived_twice_and_needs_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each recipe one case, replayed in this process; `atc bench check` takes all of them, in the sandbox."""
+    trusted = TrustedSandbox()
+    monkeypatch.setattr(needed, "run_program", lambda program, toolbox, _: run_program(program, toolbox, trusted))
+    ids = [
+        f"{folder}/{recipe.id}-{1 + number % len(recipe.cases)}"
+        for folder in FOLDERS
+        for number, recipe in enumerate(recipes_of(folder))
+    ]
+    tasks = {task.id: task for task in load_tasks()}
+    checked = check_tasks([tasks[name] for name in ids], whole=False, thorough=False)
     assert checked.problems == ()
     assert (checked.success, checked.path, checked.precision) == (1, 1, 1)
     assert checked.operations >= 107

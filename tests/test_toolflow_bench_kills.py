@@ -150,6 +150,7 @@ def test_a_host_that_sends_a_write_again_too_soon_is_caught() -> None:
 
 
 def test_forty_killed_runs_break_no_law() -> None:
+    """Every class is among them; `atc bench run kills` plays two hundred."""
     measured = measure(runs=40, seed=0, jobs=2)
     shown = "\n".join(lines(measured))
     assert measured.passed, shown
@@ -158,7 +159,9 @@ def test_forty_killed_runs_break_no_law() -> None:
     assert total.killed >= 38, shown
     assert 2 * total.between >= total.runs, shown
     assert total.paused + total.solved == 40, shown
-    for moment, counts in measured.by("group").items():
+    by_class = measured.by("group")
+    assert by_class.keys() == set(get_args(Class))
+    for moment, counts in by_class.items():
         assert counts.killed, moment
 
 
