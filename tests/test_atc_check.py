@@ -233,6 +233,13 @@ def test_a_none_that_a_test_has_ruled_out_is_not_told_twice() -> None:
         assert found(body.format(test), tools) == [("none-value", 3)], test
 
 
+def test_a_key_may_be_empty() -> None:
+    tools = Toolbox([tool("fetch", {}, {"type": "object", "properties": {"": {"type": ["integer", "null"]}}})])
+    assert found("r = fetch()\nx = 1 if r[''] else 2\nprint(x)\n", tools) == []
+    assert found("r = fetch()\nif r.get(''):\n    print(r[''] + 1)\n", tools) == []
+    assert [code for code, _ in found("print(fetch()['a'])\n", tools)] == ["missing-key"]
+
+
 # --- findings as values -----------------------------------------------------------------------------------------------
 
 

@@ -77,16 +77,17 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     """`f["a"].get("b")` → `("f", ("a", "b"))`; None for anything else."""
     keys: list[str] = []
     while not isinstance(node, ast.Name):
+        key: str | None = None
         match node:
             case ast.Subscript(value=inner, slice=ast.Constant(value=str(key))):
                 pass
             case ast.Call(func=ast.Attribute(attr="get", value=inner), args=[ast.Constant(value=str(key)), *_]):
                 pass
             case ast.NamedExpr(target=target):
-                inner, key = target, ""
+                inner = target
             case _:
                 return None
-        if key:
+        if key is not None:
             keys.append(key)
         node = inner
     return node.id, tuple(reversed(keys))
