@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import atc.cli.bench_arms
 import atc.cli.bench_toolflow
 from atc.cli.main import _guarded
 from protocols.protocol import Annotations, ToolProtocol
@@ -191,7 +192,8 @@ def test_several_strategies_take_turns_and_make_one_table(atc_, data: str) -> No
     assert [one["solved"] for one in shown["strategies"]] == [1, 1, 0]
 
 
-def test_strategies_that_take_turns_are_all_asked_each_question(atc_, data: str) -> None:
+def test_strategies_that_take_turns_are_all_asked_each_question(atc_, data: str, monkeypatch) -> None:
+    monkeypatch.setattr(atc.cli.bench_arms, "_SHORT_TURN", 0)  # as if each took long
     code, _, err = atc_("--data", data, "--strategy", "gold", "--strategy", "echo")
     assert code == 0, err
     asked = [line.split()[1:3] for line in err.splitlines() if "/8 " in line]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,10 +137,17 @@ def _again(arms: Sequence[Arm]) -> str:
 
 
 def _slices(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    for begin in range(0, len(items), max(size, 1)):
+    """The items, `size` at a time; more where that took no time, since workers are opened anew for each slice."""
+    begin = 0
+    while begin < len(items):
+        since = time.monotonic()
         yield items[begin : begin + size]
+        begin += size
+        size *= 2 if time.monotonic() - since < _SHORT_TURN else 1
 
 
+_SHORT_TURN = 10.0
+"""Seconds. Arms that are all asked within less take longer turns."""
 _HEADS = ("strategy", "n", "solved", "95%", "Path", "Precision", "CP", "tokens", "cached", "model calls", "calls", "s")
 _UNGRADED = tuple(head for head in _HEADS if head not in ("solved", "95%"))
 
