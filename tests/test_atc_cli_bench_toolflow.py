@@ -222,6 +222,7 @@ def test_what_fails_on_our_side_is_asked_again(atc_, data: str) -> None:
     code, out, err = atc_(*command, "--model", "scripted:replies.json")
     assert code == 3
     assert out == "no question was graded\nnot graded: 0 outages, 1 crashes; the same command asks these again\n"
+    assert err.count("crash") == 1  # not before the same command is given again
     Path("replies.json").write_text(json.dumps(['```python\nprint(number_2()["value"])\n```']))
     code, out, err = atc_(*command, "--model", "scripted:replies.json")
     assert code == 0, err

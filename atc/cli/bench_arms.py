@@ -117,17 +117,18 @@ def ask_arms(items: Sequence[Item], arms: Sequence[Arm], *, options: RunOptions,
         restart[arm.path] = False
         return rows
 
+    found: list[dict[tuple[str, int], Row]] = [{} for _ in arms]
     try:
         with watch:
             for some in _slices(order, options.jobs if len(arms) > 1 else len(asked)):
-                for arm in arms:
-                    ask(arm, some)
+                for arm, rows in zip(arms, found, strict=True):
+                    rows |= {row.key: row for row in ask(arm, some)}
                     done += len(some) * options.repeats
     except KeyboardInterrupt:
         say("Stopped; the same command goes on: give it the same --out." if options.out else _again(arms))
         raise
-    done = 0
-    return [ask(arm, asked) for arm in arms]  # all are there: this reads them
+    keys = [(item.question.id, repeat) for repeat in range(options.repeats) for item in asked]
+    return [[rows[key] for key in keys] for rows in found]
 
 
 def _again(arms: Sequence[Arm]) -> str:
