@@ -20,7 +20,7 @@ from atc.decode.errors import Undecodable
 from atc.decode.formats import ArgumentForm
 from atc.decode.gbnf import NotExpressible, gbnf
 from atc.decode.grammar import AnyOrder, Choice, Grammar, Node, Pattern, Ref, Repeat, Sequence, Text, optional
-from atc.decode.regex import (
+from atc.regex import (
     Alternatives,
     Chars,
     PatternError,

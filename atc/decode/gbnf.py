@@ -20,7 +20,7 @@ from atc.decode.grammar import (
     repeated,
     used,
 )
-from atc.decode.regex import PatternError, as_gbnf, parse, searched
+from atc.regex import PatternError, as_gbnf, parse, searched
 
 MOST_ORDERED = 4
 """Parts in any order are written out as so many rules as they have subsets; more parts come in the declared order."""

@@ -9,7 +9,7 @@ from atc.decode.bounds import BOUNDS, Bounds
 from atc.decode.errors import Undecodable
 from atc.decode.formats import CallFormat
 from atc.decode.grammar import Choice, Grammar, Node, Pattern, Sequence, Text
-from atc.decode.regex import as_rust, literal
+from atc.regex import as_rust, literal
 from protocols.toolbox import Toolbox
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from atc.decode.regex.parse import parse
-from atc.decode.regex.tree import Tree
+from atc.regex.parse import parse
+from atc.regex.tree import Tree
 
 _YEAR = r"(?:19|20|21)[0-9]{2}|1[0-8][0-9]{2}|2[2-9][0-9]{2}"
 _LEAP = r"(?:1[0-9]|2[0-9])(?:0[48]|[2468][048]|[13579][26])|(?:12|16|20|24|28)00"

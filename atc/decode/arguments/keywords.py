@@ -25,7 +25,7 @@ from atc.decode.arguments.shape import (
 )
 from atc.decode.arguments.spans import Span, beyond
 from atc.decode.arguments.strings import Strings
-from atc.decode.regex import PatternError, parse, searched
+from atc.regex import PatternError, parse, searched
 from protocols.jsontypes import Json
 
 if TYPE_CHECKING:

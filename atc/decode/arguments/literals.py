@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from atc.decode.regex.tree import (
+from atc.regex.tree import (
     ANY,
     LAST,
     Alternatives,

@@ -10,8 +10,8 @@ from atc.decode.arguments.impossible import Impossible
 from atc.decode.arguments.numbers import integers, numbers
 from atc.decode.arguments.spans import Span
 from atc.decode.grammar import Pattern
-from atc.decode.regex import as_rust, found
-from atc.decode.regex.tree import EMPTY, NOTHING, Repeated, Tree, alternatives, chars, literal, row, single
+from atc.regex import as_rust, found
+from atc.regex.tree import EMPTY, NOTHING, Repeated, Tree, alternatives, chars, literal, row, single
 
 
 @lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from atc.decode.arguments.spans import Span
-from atc.decode.regex.tree import (
+from atc.regex.tree import (
     EMPTY,
     NOTHING,
     Chars,

@@ -10,7 +10,7 @@ from typing import Any
 from atc.decode.arguments.impossible import Impossible
 from atc.decode.arguments.spans import Span
 from atc.decode.arguments.strings import Strings
-from atc.decode.regex import found, literal, parse, searched
+from atc.regex import found, literal, parse, searched
 from protocols.jsontypes import Json
 from protocols.schema import type_name
 

@@ -9,7 +9,7 @@ from atc.decode.arguments.formats import FORMATS, format_tree
 from atc.decode.arguments.impossible import Impossible
 from atc.decode.arguments.literals import Style, string_literal
 from atc.decode.grammar import Pattern
-from atc.decode.regex import (
+from atc.regex import (
     ANY,
     Repeated,
     Tree,
@@ -21,7 +21,7 @@ from atc.decode.regex import (
     searched,
     tangled,
 )
-from atc.decode.regex.tree import Alternatives, Row, row
+from atc.regex.tree import Alternatives, Row, row
 
 _MANAGEABLE, _MANAGEABLE_STRING = 120, 16
 """Characters of an expression, and of a string, that a lexer manages whatever stands in the expression."""

@@ -16,8 +16,8 @@ from atc.decode.arguments.shape import Conjunction, Objects, joined
 from atc.decode.arguments.strings import Strings, string_pattern
 from atc.decode.arguments.written import pair_of
 from atc.decode.grammar import MOST_ITEMS, Node, Pattern
-from atc.decode.regex import as_rust, found, literal, parse, searched
-from atc.decode.regex.tree import Chars, Repeated, chars, common, others, row
+from atc.regex import as_rust, found, literal, parse, searched
+from atc.regex.tree import Chars, Repeated, chars, common, others, row
 
 if TYPE_CHECKING:
     from atc.decode.arguments.compile import Compiler

@@ -11,8 +11,8 @@ from atc.decode.arguments import value_grammar
 from atc.decode.grammar import Pattern
 from atc.decode.program.nodes import Part, any_of, literally, pattern, row, times
 from atc.decode.program.places import quoted_value
-from atc.decode.regex import PatternError, found, parse, searched
 from atc.grounding import is_common, is_measure, words_of
+from atc.regex import PatternError, found, parse, searched
 from protocols.schema import validator
 
 _MOST_PHRASE = 4

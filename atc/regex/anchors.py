@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from atc.decode.regex.parse import PatternError
-from atc.decode.regex.tree import (
+from atc.regex.parse import PatternError
+from atc.regex.tree import (
     ANY,
     EMPTY,
     NOTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from atc.decode.regex.tree import (
+from atc.regex.tree import (
     ANY,
     EMPTY,
     LAST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atc.decode.regex.tree import Alternatives, Chars, Repeated, Row, Tree
+from atc.regex.tree import Alternatives, Chars, Repeated, Row, Tree
 
 
 def lengths(tree: Tree, most: int) -> int:

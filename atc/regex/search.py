@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from atc.decode.regex.anchors import nullable
-from atc.decode.regex.tree import (
+from atc.regex.anchors import nullable
+from atc.regex.tree import (
     NOTHING,
     Alternatives,
     Chars,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from atc.decode.regex.search import beginnings
-from atc.decode.regex.tree import Alternatives, Repeated, Row, Tree, chars, common
+from atc.regex.search import beginnings
+from atc.regex.tree import Alternatives, Repeated, Row, Tree, chars, common
 
 _DEEPEST = 3
 

@@ -5,13 +5,13 @@
 `search.py` whether any string matches several · `tangled.py` which a lexer cannot follow · `write.py` writes them.
 """
 
-from atc.decode.regex.anchors import searched
-from atc.decode.regex.bounds import lengths
-from atc.decode.regex.parse import PatternError, parse
-from atc.decode.regex.search import found
-from atc.decode.regex.tangled import tangled
-from atc.decode.regex.tree import ANY, Alternatives, Anchor, Chars, Repeated, Row, Tree, literal
-from atc.decode.regex.write import as_gbnf, as_rust
+from atc.regex.anchors import searched
+from atc.regex.bounds import lengths
+from atc.regex.parse import PatternError, parse
+from atc.regex.search import found
+from atc.regex.tangled import tangled
+from atc.regex.tree import ANY, Alternatives, Anchor, Chars, Repeated, Row, Tree, literal
+from atc.regex.write import as_gbnf, as_rust
 
 __all__ = [
     "ANY",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from atc.decode.regex.tree import ANY, LAST, Alternatives, Anchor, Chars, Range, Repeated, Row, Tree, others
+from atc.regex.tree import ANY, LAST, Alternatives, Anchor, Chars, Range, Repeated, Row, Tree, others
 
 
 def as_rust(tree: Tree) -> str:
