@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.strategies.pieces import grown, may_answer, new_lines, next_piece
-from atc.strategies.prints import finished, quiet
+from atc.strategies.programs.pieces import grown, may_answer, new_lines, next_piece
+from atc.strategies.programs.prints import finished, quiet
 from atc.types import Program
 from protocols.abridge import abridged, printed
 

@@ -8,8 +8,8 @@ from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
 from atc.strategies import dfsdt, react
-from atc.strategies.acting import Acting, offered
-from atc.strategies.turns import Turns, room_for_turns
+from atc.strategies.turns.acting import Acting, offered
+from atc.strategies.turns.conversation import Turns, room_for_turns
 from protocols.errors import ModelUnavailable
 from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox

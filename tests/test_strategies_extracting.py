@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from atc.strategies.conclusion import conclusion
-from atc.strategies.extracting import extracted
+from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.turns.extracting import extracted
 from atc.types import Program
 from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox

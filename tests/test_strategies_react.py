@@ -188,7 +188,9 @@ def test_a_run_that_ended_within_a_call_does_not_make_it_again(lab, tmp_path, mo
 
     with Store(tmp_path / "runs.sqlite") as store:
         with monkeypatch.context() as patch:
-            patch.setattr("atc.strategies.attempt.attribute", killed)  # the call is made, its attempt not stored
+            patch.setattr(
+                "atc.strategies.programs.attempt.attribute", killed
+            )  # the call is made, its attempt not stored
             with pytest.raises(Killed):
                 lab(react.solve, MARK, store=store, allow_writes=("all",))
         solution, model = lab.resume(react.solve, store, finish("m1"), allow_writes=("all",))

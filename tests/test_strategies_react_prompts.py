@@ -6,7 +6,7 @@ import pytest
 
 from atc.prompts import fill
 from atc.strategies import react
-from atc.strategies.acting import offered
+from atc.strategies.turns.acting import offered
 from tests.acting_lab import World, finish
 
 RULES = """\

@@ -10,9 +10,9 @@ from atc.config import Config
 from atc.decode.calls import Written
 from atc.decode.errors import Undecodable
 from atc.decode.read import ReadCall
-from atc.strategies.acting import Acting, Action, offered, shown
-from atc.strategies.asking import held
-from atc.strategies.turns import Turn, Turns, briefer, room_for_turns
+from atc.strategies.turns.acting import Acting, Action, offered, shown
+from atc.strategies.turns.asking import held
+from atc.strategies.turns.conversation import Turn, Turns, briefer, room_for_turns
 from protocols.ask import Message
 from protocols.protocol import ToolProtocol
 from protocols.render import token_estimate

@@ -24,12 +24,12 @@ from atc.retrieve import hierarchy
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy.tree import spelled
 from atc.strategies import dfsdt, react
-from atc.strategies.acting import Acting, Action, offered
 from atc.strategies.anytool_options import Options
 from atc.strategies.base import Parts
-from atc.strategies.conclusion import conclusion
 from atc.strategies.judge import Grader, Judge, told
-from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.turns.acting import Acting, Action, offered
+from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
 from atc.types import Attempt, Solution
 from protocols.abridge import clipped
 from protocols.render import described_within

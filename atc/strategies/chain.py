@@ -9,9 +9,9 @@ from atc.decode.decoder import Decoder
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
-from atc.strategies.attempt import attempt, checked, seen_output, with_named, written, wrote
 from atc.strategies.base import Parts
-from atc.strategies.conclusion import conclusion
+from atc.strategies.programs.attempt import attempt, checked, seen_output, with_named, written, wrote
+from atc.strategies.programs.conclusion import conclusion
 from atc.synthesize import opening, samples
 from atc.types import Attempt, Fault, Finding, Program, Solution
 from protocols.render import DETAILS, Docs, described_within, names_only, stubs, token_estimate

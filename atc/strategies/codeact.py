@@ -17,12 +17,12 @@ from atc.decode.decoder import Decoder
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.repair.traceback import traceback_text
-from atc.strategies.attempt import executed, seen_output, with_named
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
-from atc.strategies.pieces import grown
-from atc.strategies.turns import Turn, Turns, first_paragraph, room_for_turns
+from atc.strategies.programs.attempt import executed, seen_output, with_named
+from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.programs.pieces import grown
+from atc.strategies.turns.conversation import Turn, Turns, first_paragraph, room_for_turns
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols.abridge import abridged, printed

@@ -18,13 +18,13 @@ from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
-from atc.strategies.acting import Acting, finish_tool
-from atc.strategies.asking import held
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
-from atc.strategies.observing import Looked, observed
-from atc.strategies.turns import Turn, Turns, briefer, room_for_turns
+from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.turns.acting import Acting, finish_tool
+from atc.strategies.turns.asking import held
+from atc.strategies.turns.conversation import Turn, Turns, briefer, room_for_turns
+from atc.strategies.turns.observing import Looked, observed
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message

@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atc.prompts import fill
-from atc.strategies.acting import Acting, CallsSpent, Offer, offered
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
 from atc.strategies.react import Ended, next_turn, opening, solved
-from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.strategies.turns.acting import Acting, CallsSpent, Offer, offered
+from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
 

@@ -14,12 +14,12 @@ from atc.decode.calls import write_turn
 from atc.decode.read import ReadCall
 from atc.meter import BudgetSpent
 from atc.prompts import fill
-from atc.strategies.acting import Acting, CallsSpent, Offer, offered
-from atc.strategies.asking import held
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
-from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.turns.acting import Acting, CallsSpent, Offer, offered
+from atc.strategies.turns.asking import held
+from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message

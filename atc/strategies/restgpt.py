@@ -13,14 +13,14 @@ from typing import Any
 
 from atc.decode.calls import write_call
 from atc.meter import BudgetSpent, Meter
-from atc.strategies.acting import Acting
-from atc.strategies.asking import held
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
+from atc.strategies.programs.conclusion import conclusion
 from atc.strategies.restgpt_parts.executor import NOTHING, Executed, execute
 from atc.strategies.restgpt_parts.prompts import fill
-from atc.strategies.turns import Turn, Turns, briefer, first_paragraph, room_for_turns
+from atc.strategies.turns.acting import Acting
+from atc.strategies.turns.asking import held
+from atc.strategies.turns.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message

@@ -15,13 +15,13 @@ from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.repair import worth_repairing
 from atc.repair.writes import writes_told
-from atc.strategies.attempt import attempt, numbered, seen_output
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion, not_undone
-from atc.strategies.pieces import grown, may_answer, new_lines, next_piece
-from atc.strategies.prints import finished, quiet
-from atc.strategies.telling import Conversation, doubted, failed, looked
+from atc.strategies.programs.attempt import attempt, numbered, seen_output
+from atc.strategies.programs.conclusion import conclusion, not_undone
+from atc.strategies.programs.pieces import grown, may_answer, new_lines, next_piece
+from atc.strategies.programs.prints import finished, quiet
+from atc.strategies.programs.telling import Conversation, doubted, failed, looked
 from atc.synthesize import samples
 from atc.types import Attempt, Fault, Program, Solution
 from protocols.ask import Completion, Message

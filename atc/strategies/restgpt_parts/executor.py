@@ -8,11 +8,11 @@ from functools import partial
 
 from atc.decode.bounds import BOUNDS
 from atc.decode.calls import write_call
-from atc.strategies.acting import Acting
-from atc.strategies.asking import held
 from atc.strategies.restgpt_parts.parser import Wanted, read_response
 from atc.strategies.restgpt_parts.prompts import fill
-from atc.strategies.turns import Turn, Turns, room_for_turns
+from atc.strategies.turns.acting import Acting
+from atc.strategies.turns.asking import held
+from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
 from protocols.ask import Message
 from protocols.protocol import ToolProtocol
 from protocols.render import described_within

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from atc.attribute.facts import invocation
 from atc.meter import Meter
 from atc.strategies.base import Parts
-from atc.strategies.extracting import extracted
 from atc.strategies.restgpt_parts.prompts import fill
+from atc.strategies.turns.extracting import extracted
 from atc.synthesize import parse
 from protocols.abridge import abridged, printed
 from protocols.ask import Message

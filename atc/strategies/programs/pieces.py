@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Sequence
 
-from atc.strategies.prints import Looks, defined, finished, first_line, statements_of, text_of
+from atc.strategies.programs.prints import Looks, defined, finished, first_line, statements_of, text_of
 from atc.types import Program
 
 _SPOKEN = re.compile(r"^\W*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*?)[\s*_`]*$", re.IGNORECASE | re.MULTILINE)

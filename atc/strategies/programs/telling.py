@@ -10,7 +10,7 @@ from atc.attribute.facts import invocation
 from atc.prompts import fill
 from atc.repair import facts
 from atc.repair.case import Case
-from atc.strategies.turns import briefer, room_for_turns
+from atc.strategies.turns.conversation import briefer, room_for_turns
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.abridge import abridged, clipped, printed

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from atc.events import AttemptEnded
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
-from atc.strategies.attempt import calls_made, executed, seen_output
 from atc.strategies.base import Parts
+from atc.strategies.programs.attempt import calls_made, executed, seen_output
 from atc.types import Attempt, Fault, Program
 from protocols.abridge import abridged, clipped
 from protocols.jsontypes import Json, JsonObject

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from atc.meter import Meter
 from atc.prompts import fill
 from atc.strategies.base import Parts
-from atc.strategies.extracting import extracted
+from atc.strategies.turns.extracting import extracted
 from atc.synthesize import parse
 from protocols.abridge import abridged, clipped, printed, sampled
 from protocols.ask import Message
