@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from difflib import get_close_matches
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 Kind: TypeAlias = type | tuple[str, ...]
 """What a flag takes: `bool`, `int` or `str`, or one of these words."""
@@ -11,10 +12,33 @@ Kind: TypeAlias = type | tuple[str, ...]
 Flags: TypeAlias = dict[str, Any]
 
 
-def split(spec: str) -> tuple[str, str]:
-    """The name of a spec, and the text of its flags."""
+class Flagged(Protocol):
+    """An entry of a table of things that are spelled with flags."""
+
+    @property
+    def flags(self) -> Mapping[str, Kind]:
+        """What can be set of it."""
+
+
+_Entry = TypeVar("_Entry", bound=Flagged)
+
+
+def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
+    """The entry of `table` that `spec` names, and the flags that it gives; `what` says what an entry is.
+
+    Raises:
+        ValueError: no such entry or flag, or a value that the flag does not take; the message is a sentence.
+    """
     name, _, flags = spec.partition(":")
-    return name, flags
+    entry = table.get(name)
+    if entry is None:
+        near = get_close_matches(name, table, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"no {what} is named {name!r}; {meant}There is {', '.join(table)}.")
+    try:
+        return entry, read_flags(flags, entry.flags)
+    except ValueError as error:
+        raise ValueError(f"the {what} {name!r} {error}.") from error
 
 
 def read_flags(text: str, kinds: Mapping[str, Kind]) -> Flags:

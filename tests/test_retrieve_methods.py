@@ -35,10 +35,10 @@ def test_a_spec_is_a_name_and_flags(spec, flags):
     ("spec", "said"),
     [
         ("bm2", "no method of search is named 'bm2'; did you mean 'bm25'?"),
-        ("toolqp:querys=6", "the method 'toolqp' has no flag 'querys'; its flags: on, queries,"),
-        ("toolqp:queries=many", "the method 'toolqp' takes a whole number as queries, not 'many'."),
-        ("anytool:flat=perhaps", "the method 'anytool' takes yes or no as flat, not 'perhaps'."),
-        ("bm25:k=1", "the method 'bm25' has no flag 'k'; its flags: none."),
+        ("toolqp:querys=6", "the method of search 'toolqp' has no flag 'querys'; its flags: on, queries,"),
+        ("toolqp:queries=many", "the method of search 'toolqp' takes a whole number as queries, not 'many'."),
+        ("anytool:flat=perhaps", "the method of search 'anytool' takes yes or no as flat, not 'perhaps'."),
+        ("bm25:k=1", "the method of search 'bm25' has no flag 'k'; its flags: none."),
     ],
 )
 def test_a_wrong_spec_says_what_there_is(spec, said):

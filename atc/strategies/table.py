@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from atc.flags import Flags, Kind, read_flags, split
+from atc.flags import Flags, Kind, read_spec
 from protocols.errors import AtcError
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _ANYTOOL: Mapping[str, Kind] = {
     "solver": ("dfsdt", "cot"),
     "woken": ("tool", "category", "meta"),
     "flat": bool,
-    **dict.fromkeys(("rounds", "pool", "tools_per_agent", "apis", "steps", "calls", "votes", "tokens"), int),
+    **dict.fromkeys(("rounds", "pool", "tools_per_agent", "apis", "steps", "threads", "calls", "votes", "tokens"), int),
 }
 """The fields of `atc.strategies.anytool_options.Options`."""
 
@@ -99,16 +98,10 @@ def read(spec: str) -> tuple[Entry, Flags]:
     Raises:
         UnknownStrategy: no such strategy or flag, or a value that the flag does not take.
     """
-    name, rest = split(spec)
-    entry = STRATEGIES.get(name)
-    if entry is None:
-        near = get_close_matches(name, STRATEGIES, n=1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        raise UnknownStrategy(f"no strategy is named {name!r}; {meant}There is {', '.join(STRATEGIES)}.")
     try:
-        return entry, read_flags(rest, entry.flags)
+        return read_spec(spec, STRATEGIES, what="strategy")
     except ValueError as error:
-        raise UnknownStrategy(f"the strategy {name!r} {error}.") from error
+        raise UnknownStrategy(str(error)) from error
 
 
 def strategy(spec: str) -> Strategy:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
-from atc.flags import Flags, Kind, read_flags, split
+from atc.flags import Flags, Kind, read_spec
 from atc.retrieve.base import Hit, Ranker, Retrieval, Retriever
 from protocols.errors import AtcError
 
@@ -85,13 +84,7 @@ def read(spec: str, methods: Mapping[str, Method]) -> tuple[Method, Flags]:
     Raises:
         UnknownMethod: no such method or flag, or a value that the flag does not take.
     """
-    name, rest = split(spec)
-    method = methods.get(name)
-    if method is None:
-        near = get_close_matches(name, methods, n=1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        raise UnknownMethod(f"no method of search is named {name!r}; {meant}There is {', '.join(methods)}.")
     try:
-        return method, read_flags(rest, method.flags)
+        return read_spec(spec, methods, what="method of search")
     except ValueError as error:
-        raise UnknownMethod(f"the method {name!r} {error}.") from error
+        raise UnknownMethod(str(error)) from error
