@@ -13,7 +13,7 @@ from atc.cli.settings import load_config
 from atc.cli.solving import finish
 from atc.cli.view import RunView
 from atc.cli.wiring import open_agent, open_store
-from atc.config import Layer
+from atc.layers import Layer
 
 _OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""

@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from atc.config import TABLES, Config, CredentialEntry, InvalidConfig, Layer, merge, nearest_key
+from atc.config import TABLES, Config, CredentialEntry, InvalidConfig
+from atc.layers import Layer, merge, nearest_key
 
 PROJECT_FILE = "atc.toml"
 _COMMAND = re.compile(r"(?:[\w.-]+=)?mcp:(?!\s*https?://)(.*)", re.DOTALL | re.IGNORECASE)
