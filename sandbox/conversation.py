@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import socket
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ from protocols.jsontypes import Json
 from sandbox import workers
 from sandbox.calls import Calls, Closed, Open
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, running
+from sandbox.concurrent_calls import ConcurrentCalls, Replies
 from sandbox.frames import (
     FRAME_BYTES,
     Call,
@@ -29,7 +29,6 @@ from sandbox.frames import (
     wall_exceeded,
 )
 from sandbox.limits import Limits
-from sandbox.replies import Reply
 from sandbox.trace import Failure, FailureKind, Frame
 
 LAST_WORD_SECONDS = 0.02
@@ -52,8 +51,8 @@ class Conversation:
         self._output_left = limits.output_bytes
         # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
         self._wire = Wire(channel, total_bytes=6 * limits.output_bytes + 16 * FRAME_BYTES)
-        self._replies = _Replies(channel)
-        self._concurrent = _Concurrent(calls, self._replies, limits.concurrent_calls, self._end)
+        self._replies = Replies(channel)
+        self._concurrent = ConcurrentCalls(calls, self._replies, limits.concurrent_calls, self._end)
         self._state = threading.Lock()
         self._how: BaseException | None = None
         self._over = False
@@ -218,64 +217,6 @@ class Conversation:
 
 class _Told(RunEnded):
     """The program's own failure, as its process told it. What it began goes on, as after its last line."""
-
-
-class _Replies:
-    """Sends replies in the order of their calls, whoever has them and in whatever order they come."""
-
-    def __init__(self, channel: Stream) -> None:
-        self._channel = channel
-        self._lock = threading.Lock()
-        self._waiting: dict[int, bytes] = {}
-        self._next = 0
-
-    def put(self, reply: Reply) -> None:
-        """Raises `ChannelClosed` where nobody takes it."""
-        with self._lock:
-            self._waiting[reply.number] = reply.line()
-            while (line := self._waiting.pop(self._next, None)) is not None:
-                self._next += 1
-                try:
-                    self._channel.sendall(line)
-                except OSError as error:
-                    raise ChannelClosed from error
-
-
-class _Concurrent:
-    """Makes calls that the program does not wait for: so many at a time, the others in their order after them."""
-
-    context: contextvars.Context
-
-    def __init__(self, calls: Calls, replies: _Replies, most: int, end: Callable[[BaseException | None], None]) -> None:
-        self._calls, self._replies, self._end = calls, replies, end
-        self._free = max(most, 1)
-        self._lock = threading.Lock()
-        self._backlog: deque[Open] = deque()
-
-    def start(self, opened: Open) -> None:
-        with self._lock:
-            self._backlog.append(opened)
-            if self._free == 0:
-                return
-            self._free -= 1
-        context = self.context.copy()
-        workers.start(lambda: context.run(self._work))
-
-    def _work(self) -> None:
-        while True:
-            with self._lock:
-                if not self._backlog:
-                    self._free += 1
-                    return
-                opened = self._backlog.popleft()
-            try:
-                self._replies.put(self._calls.finish(opened))
-            except Closed:
-                pass
-            except ChannelClosed:  # the thread that reads will hear it too
-                pass
-            except BaseException as end:  # noqa: BLE001 - as above
-                self._end(end)
 
 
 class _Signal:

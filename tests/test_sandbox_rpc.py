@@ -162,7 +162,7 @@ def test_a_flood_of_output_ends_at_the_limit():
 
 
 def test_a_flood_of_bytes_that_print_nothing_ends():
-    trace = serve_bytes(lines({"stdout": ""}) * 200_000, output_bytes=10)
+    trace = serve_bytes(lines({"stdout": ""}) * 200_000, output_bytes=10, wall_seconds=60)
     assert "more than the host takes" in trace.failure.message
 
 
