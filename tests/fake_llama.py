@@ -1,8 +1,9 @@
 """Stands in for `atc/models/llama_child.py`, run as a file: the same talk on stdin and stdout, without weights.
 
-The last message says what it does: `die`, `hang`, `overflow`, `grammar`, `reply TEXT`, `cut TEXT`, or it is echoed with
-the settings and the paths asked so far. A conversation that holds `long` took long to read. Words to go on from are
-rendered and continued as llama.cpp does it; the last message is then the one before them.
+The last message says what it does: `die`, `hang`, `overflow`, `grammar`, `reply TEXT`, `cut TEXT`, `circle TEXT` (again
+and again, until nobody listens), or it is echoed with the settings and the paths asked so far. A conversation that
+holds `long` took long to read. Words to go on from are rendered and continued as llama.cpp does it; the last message is
+then the one before them.
 """
 
 import json
@@ -27,11 +28,39 @@ class Handler(BaseHTTPRequestHandler):
             reply = {}
         else:
             reply = self.answered(body)
+        if body.get("stream") and "error" not in reply:
+            self.stream(reply)
+            return
         content = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def stream(self, reply):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        choice = reply["choices"][0]
+        text, again = choice["message"]["content"], choice["message"]["content"].startswith("circle ")
+        timings = reply["timings"]
+        while True:
+            for start in range(0, len(text), 7):
+                piece = text[start : start + 7].removeprefix("circle ")
+                timings = timings | {"predicted_n": timings.get("predicted_n", 0) + 1}
+                self.event({"choices": [{"delta": {"content": piece}, "finish_reason": None}], "timings": timings})
+            if not again:
+                break
+        self.event({"choices": [{"delta": {}, "finish_reason": choice["finish_reason"]}]})
+        self.event({"choices": [], "usage": reply["usage"], "timings": reply["timings"]})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def event(self, event):
+        try:
+            self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+        except OSError:
+            print("nobody listens", file=sys.stderr, flush=True)
+            raise
 
     def answered(self, body):
         messages = json.loads(body["prompt"])[:-1] if "prompt" in body else body["messages"]
@@ -49,7 +78,9 @@ class Handler(BaseHTTPRequestHandler):
             return {"error": refusals[said]}
         echo = {"request": body, "settings": settings, "authorization": self.headers["Authorization"]}
         kind, _, text = said.partition(" ")
-        if kind not in ("reply", "cut"):
+        if kind == "circle":
+            kind, text = "reply", said
+        elif kind not in ("reply", "cut"):
             kind, text = "cut", json.dumps(echo | {"pid": os.getpid(), "paths": paths})
         timings = TIMINGS | ({"prompt_n": 2000} if "long" in said and "prompt" not in body else {})
         return (raw if "prompt" in body else chat)(text, kind == "cut", timings, body)

@@ -383,3 +383,28 @@ def test_the_real_model_is_served_to_openai_clients(real):
         with pytest.raises(ModelUnavailable, match="refuses the key"):
             stranger(user("Hello"))
         stranger.close()
+
+
+def test_a_reply_that_runs_in_circles_is_cut_and_the_model_can_be_asked_again(model):
+    reply = model(user("circle x = 1;"), max_tokens=900)
+    assert (reply.truncated, reply.text.replace("x = 1;", "")) == (True, "")
+    assert 240 <= len(reply.text) < 400
+    assert (reply.input_tokens, reply.cached_tokens) == (5, 5)
+    assert 0 < reply.output_tokens < 100
+    again = model(user("reply fine"), max_tokens=900)
+    assert (again.text, again.truncated, again.output_tokens) == ("fine", False, 3)
+
+
+@pytest.mark.parametrize("tokens", [9, 900])
+def test_a_long_reply_comes_token_by_token_and_says_the_same(model, tokens):
+    replies = [model(user(said), max_tokens=tokens) for said in ("reply Zürich, 4 °C", "cut print(")]
+    assert [(r.text, r.truncated, r.input_tokens, r.output_tokens, r.cached_tokens) for r in replies] == [
+        ("Zürich, 4 °C", False, 7, 3, 5),
+        ("print(", True, 7, 3, 5),
+    ]
+    assert ("stream" in echoed(model, max_tokens=tokens)["request"]) == (tokens == 900)
+    assert "stream" not in echoed(model, max_tokens=900, grammar='root ::= "x"')["request"]
+    with pytest.raises(ModelUnavailable, match="838 tokens too long"):
+        model(user("overflow"), max_tokens=tokens)
+    with pytest.raises(ModelUnavailable, match="was killed by SIGKILL"):
+        model(user("die"), max_tokens=tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,9 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
 
 
 def test_llamas_powers_are_all_there_are(model):
-    assert model.powers == Powers(schema=True, grammars=frozenset({"lark", "gbnf"}), continues=True, tops=True)
+    all_there_are = Powers(schema=True, grammars=frozenset({"lark", "gbnf"}), continues=True, tops=True)
+    assert replace(model.powers, parallel=False) == all_there_are
+    assert model.powers.parallel == isinstance(model, OpenAIModel)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 2.0])
@@ -124,3 +127,14 @@ def test_what_was_forgotten_is_read_again(weights, tmp_path):
 
 def test_a_model_that_keeps_nothing_need_not_forget():
     forget(ScriptedModel("a"))
+
+
+def test_a_reply_that_runs_in_circles_is_cut(weights, tmp_path):
+    model = LocalModel(weights, threads=1, folder=tmp_path)
+    question = [Message("user", "Write 'la la la' for ever.")]
+    reply = model(question, max_tokens=1500)
+    assert reply.truncated
+    assert reply.text.endswith("la la la")
+    assert len(reply.text) / 4 - 20 < reply.output_tokens < 600
+    assert model(question, max_tokens=40).cached_tokens > 0  # it can be asked at once
+    model.close()

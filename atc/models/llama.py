@@ -14,12 +14,15 @@ import signal
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from atc.models import llama_api
 from protocols.errors import ModelUnavailable
 
 _CHILD = Path(__file__).with_name("llama_child.py")
@@ -135,12 +138,27 @@ class LlamaProcess:
 
         The reply's JSON, whatever its status: llama.cpp reports errors under `error`.
         """
+        with self._request(path, body) as response:
+            reply: dict[str, Any] = json.loads(response.read())
+        return reply
+
+    def chat(self, body: dict[str, Any], *, enough: Callable[[str], bool]) -> dict[str, Any]:
+        """As `post` to `/v1/chat/completions`, but ended, as by the token limit, once `enough` holds of the text."""
+        body = body | {"stream": True, "stream_options": {"include_usage": True}, "timings_per_token": True}
+        with self._request("/v1/chat/completions", body) as response:
+            if response.headers.get_content_type() != "text/event-stream":
+                refusal: dict[str, Any] = json.loads(response.read())
+                return refusal
+            return llama_api.heard(_events(response), enough=enough)
+
+    @contextmanager
+    def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
         address = urlsplit(self.address)
         connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_REPLY_SECONDS)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.settings.api_key}"}
         try:
             connection.request("POST", path, json.dumps(body), headers)
-            reply: dict[str, Any] = json.loads(connection.getresponse().read())
+            yield connection.getresponse()
         except KeyboardInterrupt:
             self.stop()  # a closed connection alone would stop it too, but only after up to 512 more prompt tokens
             raise
@@ -153,7 +171,6 @@ class LlamaProcess:
             raise ModelUnavailable(self.obituary()) from error
         finally:
             connection.close()
-        return reply
 
     @property
     def running(self) -> bool:
@@ -163,6 +180,17 @@ class LlamaProcess:
     def stop(self) -> None:
         """End the child; harmless when it has ended."""
         self._stop()
+
+
+def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
+    """The JSON of each server-sent event, up to `[DONE]`."""
+    for line in response:
+        name, _, data = line.decode("utf-8").rstrip("\r\n").partition(": ")
+        if data == "[DONE]":
+            return
+        if name in ("data", "error"):
+            event = json.loads(data)
+            yield {"error": event} if name == "error" else event
 
 
 def _end(child: subprocess.Popen[bytes], owner: int) -> None:

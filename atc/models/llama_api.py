@@ -7,7 +7,7 @@ statement may well begin as the last one did.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from protocols.jsontypes import Json
@@ -59,6 +59,42 @@ def _as_chat(reply: dict[str, Json]) -> dict[str, Json]:
         "prompt_tokens_details": {"cached_tokens": timings.get("cache_n", 0)},
     }
     return {"choices": [choice], "usage": usage, "timings": timings}
+
+
+def heard(events: Iterable[Mapping[str, Json]], *, enough: Callable[[str], bool]) -> dict[str, Json]:
+    """The reply that a stream of `/v1/chat/completions` makes, in the shape that it has at once.
+
+    Once `enough` holds of the text, nothing more is read, and the reply was cut.
+    """
+    text, finished = "", "length"
+    usage: dict[str, Json] = {}
+    timings: dict[str, Json] = {}
+    for event in events:
+        if "error" in event:
+            return {"error": event["error"]}
+        timings, usage = event.get("timings") or timings, event.get("usage") or usage
+        for choice in event.get("choices") or ():
+            finished = choice.get("finish_reason") or finished
+            if piece := (choice.get("delta") or {}).get("content"):
+                text += piece
+                if enough(text):
+                    return _streamed(text, "length", _counted(timings), timings)
+    return _streamed(text, finished, usage or _counted(timings), timings)
+
+
+def _streamed(text: str, finished: str, usage: dict[str, Json], timings: dict[str, Json]) -> dict[str, Json]:
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finished}
+    return {"choices": [choice], "usage": usage, "timings": timings}
+
+
+def _counted(timings: Mapping[str, Json]) -> dict[str, Json]:
+    """The usage of a reply that was cut before the server told it."""
+    cached = timings.get("cache_n", 0)
+    return {
+        "prompt_tokens": cached + timings.get("prompt_n", 0),
+        "completion_tokens": timings.get("predicted_n", 0),
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
 
 
 def continues_there(post: Post, model: str) -> bool:

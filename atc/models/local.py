@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from atc.models import held, llama_api
+from atc.models.circles import runs_in_circles
 from atc.models.fetch import cache_folder, own_file, weights
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
 from atc.models.states import PromptStates
@@ -25,6 +26,10 @@ from protocols.jsontypes import Json
 
 _LONG_PROMPT = 1000
 """Tokens read anew from which on a prompt's state is kept on disk: twenty seconds of reading."""
+_LONG_REPLY = 120
+"""Tokens from which on a reply is watched: a shorter one is over before it has run in circles for long."""
+_HELD = frozenset({"grammar", "response_format", "logprobs"})
+"""Options of replies that are not watched: those that are held end by themselves."""
 CONTEXT_TOKENS = 8192
 """Prompt and reply together; the KV cache takes 28 KB a token, 235 MB in all."""
 
@@ -35,7 +40,8 @@ class LocalModel:
     `path` is a GGUF file of one's own, by default ATC_MODEL_PATH, or a name of `LOCAL_MODELS` (else `local`), which is
     fetched into `folder` (see `fetch`). `threads` defaults to the cores that this process may use. Calls from several
     threads wait for each other. The state of the last prompt is kept, and long ones are kept on disk below `folder`
-    (see `states.py`): a prompt that begins alike is read only from where it differs, by a later process too.
+    (see `states.py`): a prompt that begins alike is read only from where it differs, by a later process too. A reply
+    that runs in circles is cut, as by its token limit.
     """
 
     prompt_tokens = 4000
@@ -153,6 +159,8 @@ class LocalModel:
                 self._recall(process, prompt)
             if continues(messages):
                 reply = llama_api.chat(process.post, body)
+            elif options["max_tokens"] > _LONG_REPLY and not options.keys() & _HELD:
+                reply = process.chat(body, enough=runs_in_circles)
             else:
                 reply = process.post("/v1/chat/completions", body)
             seconds = time.perf_counter() - started
