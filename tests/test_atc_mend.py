@@ -121,7 +121,7 @@ def test_what_leaves_one_way_is_mended(written, meant):
         "print(get_city(city='Amsterdam'))",  # nobody says where this tool's codes come from
         "t = list_trains(city='AMS')['trains'][0]\nprint(t['reason'])",  # only a write would give it
         "print(",
-        "get_city = 5\nprint(get_city)",
+        "get_city = 5\nprint(get_city(city='AMS'))",
         "def get_city(*, city):\n    return {}",  # nothing would be left
         "from tools import get_city, get_mayor\nprint(get_city(city='AMS')['title'], get_mayor)",
     ],

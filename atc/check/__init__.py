@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import ast
 
+from atc.check.branches import half_bound_names
+from atc.check.endless import leafless
+from atc.check.failures import lost_failures
 from atc.check.flow import flow_findings
 from atc.check.hints import read_hints
 from atc.check.names import unbound_names
@@ -42,9 +45,12 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
         *doubled_arguments(nodes),
         *unbound_names(scopes, tools),
         *shadowed_tools(scopes, tools),
+        *lost_failures(scopes, nodes, tools),
+        *leafless(scopes),
         *flow_findings(scopes, read_hints(nodes), tools),
         *output_findings(tree, nodes),
     ]
+    found += half_bound_names(scopes, nodes, tools, found)
     return _distinct(found)
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from atc.check.alternatives import report_partial
+from atc.check.apartness import form_of, keys_of, never_a_key
+from atc.check.constants import settled
 from atc.check.core import Core
 from atc.check.fields import field_type, item_type, value_type
 from atc.check.iteration import as_tuple, iterate_one, some_item
+from atc.check.keys import check_key
 from atc.check.kinds import (
     ANY,
     INT,
@@ -29,8 +33,7 @@ from atc.check.lattice import join, members
 from atc.check.misread import report_read
 from atc.check.nulls import need_value
 from atc.check.objects import Instance, Made
-
-_LAZY = ("generator", "map", "zip", "filter", "enumerate", "reversed", "dict_keys", "dict_values", "dict_items")
+from atc.check.report import spelled
 
 
 def subscript(core: Core, node: ast.Subscript) -> Type:
@@ -44,6 +47,8 @@ def subscript(core: Core, node: ast.Subscript) -> Type:
         return _each(core, value, lambda member: _sliced(core, member, node))
     index = core.evaluate(node.slice)
     value = need_value(core, value, node.value, "it has no items")
+    if check_key(core, value, index, node, node.slice):
+        return ANY
     if isinstance(index, Atom) and index.values is not None and len(index.values) == 1:
         return read(core, value, index.values[0], node)
     return read_computed(core, value, index, node)
@@ -53,10 +58,19 @@ def read(core: Core, value: Type, key: Any, node: ast.expr) -> Type:
     """The type of `value[key]` for a constant key, at `node`; `.get()` reads the same way."""
     found = [(member, _read_one(core, member, key, node)) for member in members(value)]
     good = [result for _, result in found if result is not None]
+    if good and len(good) < len(found) and isinstance(node, ast.Subscript) and isinstance(key, str):
+        _report_some(core, found, key, node)
     if good or core.catches("KeyError", "LookupError", "Exception", "BaseException"):
         return join(*good) if good else ANY
     report_read(core, found[0][0], key, node)
     return ANY
+
+
+def _report_some(core: Core, found: list[tuple[Type, Type | None]], key: str, node: ast.Subscript) -> None:
+    having = [member for member, result in found if result is not None and isinstance(member, Record)]
+    lacking = [member for member, result in found if result is None and isinstance(member, Record)]
+    if len(having) + len(lacking) == len(found) and len({record.origin for record in (*having, *lacking)}) == 1:
+        report_partial(core, having, lacking, key, node)
 
 
 def read_computed(core: Core, value: Type, index: Type, node: ast.Subscript) -> Type:
@@ -70,7 +84,33 @@ def read_computed(core: Core, value: Type, index: Type, node: ast.Subscript) -> 
     if whole and isinstance(value, Record) and not core.catches("KeyError", "Exception", "BaseException"):
         report_read(core, value, 0, node)
         return ANY
+    if isinstance(value, Mapped) and never_a_key(value, index):
+        _report_no_key(core, value, node)
+        return ANY
     return _each(core, value, lambda member: _computed(core, member, index))
+
+
+def _report_no_key(core: Core, value: Mapped, node: ast.Subscript) -> None:
+    """The program puts other keys into the dict than it asks for."""
+    if core.catches("KeyError", "LookupError", "Exception", "BaseException") or core.overwritten:
+        return
+    if _asked(core.scopes.module, spelled(node.value)):
+        return
+    message = (
+        f"{spelled(node.value)} has no key {spelled(node.slice)}: its keys are {form_of(keys_of(value.cell))}, "
+        f"and {spelled(node.slice)} is {form_of(core.evaluate(node.slice))}."
+    )
+    core.report("missing-key", node.slice, message)
+
+
+def _asked(module: ast.AST, container: str) -> bool:
+    """Whether the program tests somewhere what a container holds."""
+    return any(
+        isinstance(part, ast.Compare)
+        and isinstance(part.ops[0], ast.In | ast.NotIn)
+        and spelled(part.comparators[0]) == container
+        for part in ast.walk(module)
+    )
 
 
 def _computed(core: Core, member: Type, index: Type) -> Type:
@@ -109,10 +149,16 @@ def _sliced(core: Core, member: Type, node: ast.Subscript) -> Type:
             return ANY
         case Array() | Atom("str"):
             return Atom("str") if isinstance(member, Atom) else member
+        case Listing(kind="set" | "frozenset" | "deque") if not core.catches("TypeError", "Exception", "BaseException"):
+            report_read(core, member, None, node)
+            return ANY
         case Listing(cell, kind):
-            return core.listing(node, cell.item, kind)
+            return core.listing(node, settled(cell.item), kind)
         case Tuple(items):
             return core.listing(node, join(*items), "tuple")
+        case Iterating(kind=kind) if kind != "range" and not core.catches("TypeError", "Exception", "BaseException"):
+            report_read(core, member, None, node)
+            return ANY
         case _:
             return ANY
 
@@ -128,8 +174,9 @@ def _read_one(core: Core, member: Type, key: Any, _node: ast.expr) -> Type | Non
             return _from_cell(cell.keys, key, dict(refined), cell.open, cell.default, cell.value)
         case Array():
             return item_type(member) if isinstance(key, int) else None
-        case Listing(cell):
-            return some_item(cell.item) if isinstance(key, int) else None
+        case Listing(cell, kind):
+            one = isinstance(key, int) and kind not in ("set", "frozenset")
+            return settled(some_item(cell.item)) if one else None
         case Tuple(items):
             return _at(items, key)
         case Atom("str"):
@@ -141,7 +188,7 @@ def _read_one(core: Core, member: Type, key: Any, _node: ast.expr) -> Type | Non
         case Instance():
             return _of_instance(member, key)
         case Iterating(kind=kind):
-            return None if kind in _LAZY else ANY
+            return ANY if kind == "range" else None
         case _:
             return ANY
 

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from atc.check.arguments import Arguments
 from atc.check.core import Core
+from atc.check.decimals import check_decimal_sum
 from atc.check.iteration import iterate, list_keys
-from atc.check.kinds import ANY, INT, NUMBER, Atom, Iterating, Record, Type
+from atc.check.kinds import ANY, INT, NUMBER, SIZED, Atom, Iterating, Record, Type
 from atc.check.lattice import join, members, not_none
 from atc.check.nulls import need_value
+from atc.check.objects import Made
 from atc.check.operators import category
 from atc.check.ordering import check_keyed, element_of
 from atc.check.report import spelled
@@ -30,7 +32,7 @@ def length(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     first = arguments.first()
     if first is not None:
         value = need_value(core, first[0], first[1], "len() fails on None")
-        lazy = isinstance(value, Iterating) and value.kind in ("generator", "map", "zip", "filter")
+        lazy = isinstance(value, Iterating) and value.kind not in SIZED
         wrong = category(value) in ("number", "function") or lazy
         if wrong and not core.catches("TypeError", "Exception", "BaseException"):
             what = spelled(first[1])
@@ -64,7 +66,19 @@ def to_number(result: Type) -> Handler:
 def rounded(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     """`round(x)`, `round(x, n)`."""
     value = to_number(NUMBER)(core, node, arguments)
-    return INT if len(arguments.values) == 1 and not arguments.named else value
+    first = arguments.values[0] if arguments.values else ANY
+    if any(isinstance(member, Made) for member in members(first)) or (first is ANY and core.decimals):
+        # A Decimal is rounded to a Decimal.
+        return ANY
+    if len(arguments.values) == 1 and not arguments.named:
+        return INT
+    # With a number of digits the kind stays: 3.66 becomes 3.7, and 3 stays 3.
+    kinds = [m for m in members(not_none(first)) if isinstance(m, Atom)] if arguments.values else []
+    digits = arguments.nodes[1] if len(arguments.nodes) == 2 else None
+    if not isinstance(digits, ast.Constant) or not isinstance(digits.value, int) or digits.value < 1:
+        return value
+    same = kinds and all(kind.name in ("int", "float") for kind in kinds)
+    return join(*(Atom(kind.name) for kind in kinds)) if same else value
 
 
 def absolute(core: Core, node: ast.Call, arguments: Arguments) -> Type:
@@ -82,7 +96,11 @@ def total(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     item = iterate(core, first[0], first[1])
     where = element_of(first[1])
     item = need_value(core, item, where, "sum() fails on None")
-    if category(item) in ("str", "dict") and len(arguments.values) == 1 and not arguments.named:
+    for start in (*arguments.values[1:], *arguments.named.values()):
+        check_decimal_sum(core, item, start, where)
+        if isinstance(start, Made):
+            return ANY
+    if category(item) in ("str", "dict", "list", "tuple") and len(arguments.values) == 1 and not arguments.named:
         if not core.catches("TypeError", "Exception", "BaseException"):
             kind = described(members(item)[0])
             core.report("wrong-operand", where, f"{spelled(where)} is {kind}; sum() adds numbers only.")

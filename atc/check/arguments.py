@@ -34,10 +34,10 @@ class Arguments:
 
 def exact(value: Type) -> TypeGuard[Mapped]:
     """Whether it is a dict of which every key is known."""
-    if not isinstance(value, Mapped) or value.refined:
+    if not isinstance(value, Mapped):
         return False
     cell = value.cell
-    return not cell.open and not cell.shrunk and cell.keys.keys() == cell.first
+    return not cell.open and not cell.shrunk and cell.keys.keys() == cell.first | value.stored
 
 
 def read_arguments(core: Core, node: ast.Call, *, skip: int = 0) -> Arguments:
@@ -64,7 +64,7 @@ def read_arguments(core: Core, node: ast.Call, *, skip: int = 0) -> Arguments:
         if keyword.arg is None:
             loose.append(value)
             if exact(value):
-                named.update(value.cell.keys)
+                named.update(value.cell.keys | dict(value.refined))
             else:
                 sure = False
         else:

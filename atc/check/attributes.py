@@ -10,10 +10,24 @@ from atc.check import moments
 from atc.check.classes import attribute_of
 from atc.check.core import Core
 from atc.check.iteration import keys_text, report_iterated
-from atc.check.kinds import ANY, NUMBERS, Array, Atom, KeyOf, Library, Listing, Mapped, Record, Tuple, Type
+from atc.check.kinds import (
+    ANY,
+    NUMBERS,
+    Array,
+    Atom,
+    KeyOf,
+    Library,
+    Listing,
+    Mapped,
+    Nothing,
+    Null,
+    Record,
+    Tuple,
+    Type,
+)
 from atc.check.lattice import members
 from atc.check.nulls import need_value
-from atc.check.objects import Class, Instance, Made
+from atc.check.objects import Class, Instance, Looking, Made
 from atc.check.report import nearest, spelled
 from atc.check.words import described
 
@@ -25,6 +39,7 @@ _OF_NONE = frozenset(dir(None))
 _ATTRIBUTES["number"] = frozenset(dir(int)) | frozenset(dir(float))
 _OF_DICT_KINDS = {"most_common", "elements", "total", "subtract", "move_to_end", "default_factory"}
 """What `Counter`, `OrderedDict` and `defaultdict` have besides."""
+_READING = {"get", "count", "index", "__getitem__", "__contains__"}
 
 
 def attribute(core: Core, value: Type, node: ast.Attribute) -> Type:
@@ -38,8 +53,25 @@ def attribute(core: Core, value: Type, node: ast.Attribute) -> Type:
         return attribute_of(core, value, node)
     if check_attribute(core, value, node) and isinstance(value, Made):
         return moments.attribute_of(value, node.attr)
-    core.escape([value])
+    if node.attr in ("get", "__getitem__") and isinstance(value, Mapped):
+        return Looking(value)
+    # `key=totals.get` changes nothing of a dict of numbers.
+    if node.attr not in _READING or not all(map(_of_scalars, members(value))):
+        core.escape([value])
     return ANY
+
+
+def _of_scalars(member: Type) -> bool:
+    """Whether it is a container of what cannot itself be changed."""
+    held: list[Type] = []
+    match member:
+        case Mapped(cell):
+            held = [*cell.keys.values(), cell.value]
+        case Listing(cell):
+            held = [cell.item]
+        case _:
+            return False
+    return all(isinstance(part, Atom | Null | Nothing) for value in held for part in members(value))
 
 
 def check_attribute(core: Core, value: Type, node: ast.Attribute) -> bool:

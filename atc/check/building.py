@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.containers import merge, store
+from atc.check.constants import begun
+from atc.check.containers import certain_keys, overlay
 from atc.check.core import Core
 from atc.check.frames import Env
 from atc.check.hashing import check_hashable
@@ -12,7 +13,10 @@ from atc.check.iteration import iterate
 from atc.check.kinds import ANY, Iterating, Tuple, Type
 from atc.check.lattice import join
 from atc.check.narrow import refine
+from atc.check.selecting import selected
 from atc.check.targets import bind_target
+from atc.check.turns import all_of, each_item
+from atc.check.unpacking import check_each
 
 
 def restore_names(core: Core, before: Env, after: Env | None) -> None:
@@ -30,7 +34,7 @@ def list_display(core: Core, node: ast.List | ast.Set) -> Type:
     if isinstance(node, ast.Set):
         for item, part in zip(items, node.elts, strict=True):
             check_hashable(core, item, part)
-    return core.listing(node, join(*items), "list" if isinstance(node, ast.List) else "set")
+    return core.listing(node, all_of(items), "list" if isinstance(node, ast.List) else "set")
 
 
 def tuple_display(core: Core, node: ast.Tuple) -> Type:
@@ -50,16 +54,22 @@ def _element(core: Core, part: ast.expr) -> Type:
 def dict_display(core: Core, node: ast.Dict) -> Type:
     """`{key: value}`."""
     made = core.mapped(node)
+    first: set[str] = set()
+    parts: list[tuple[Type | None, Type]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            merge(core, made, core.evaluate(value))
+            spread = core.evaluate(value)
+            first |= certain_keys(core, spread)
+            parts.append((None, spread))
             continue
         index, item = core.evaluate(key), core.evaluate(value)
         check_hashable(core, index, key)
-        store(core, made, index, item)
-    names = (key.value for key in node.keys if isinstance(key, ast.Constant))
-    made.cell.first = frozenset(name for name in names if isinstance(name, str))
-    return made
+        parts.append((index, item))
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            first.add(key.value)
+    result = overlay(core, made, parts)
+    core.begin(made.cell, first)
+    return result
 
 
 def comprehension(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Type:
@@ -72,7 +82,11 @@ def comprehension(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorEx
     for generator in node.generators:
         value = core.evaluate(generator.iter)
         item = ANY if generator.is_async else iterate(core, value, generator.iter)
+        item = each_item(value, item)
+        # `any` and `next` take no more of a generator than they need.
+        item = begun(item) if isinstance(node, ast.GeneratorExp) else item
         targets |= {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)}
+        check_each(core, generator.target, value, generator.iter, [])
         bind_target(core, generator.target, item, generator.iter)
         for test in generator.ifs:
             core.evaluate(test)
@@ -93,7 +107,9 @@ def _collected(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorExp |
             made = core.mapped(node)
             key = core.evaluate(node.key)
             check_hashable(core, key, node.key)
-            core.put_any(made.cell, key, core.evaluate(node.value))
+            value = core.evaluate(node.value)
+            if not selected(core, node, made):
+                core.put_any(made.cell, key, value)
             return made
         case ast.GeneratorExp():
             return Iterating(core.evaluate(node.elt), "generator")

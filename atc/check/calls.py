@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from atc.check.argument_types import check_value
 from atc.check.arguments import exact
+from atc.check.containers import certain_keys
 from atc.check.core import Core
 from atc.check.fields import calmed
-from atc.check.kinds import Mapped, ToolRef, Type
+from atc.check.kinds import Mapped, Record, ToolRef, Tuple, Type
+from atc.check.nested import key_type
 from atc.check.report import listed, nearest, spelled
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool
@@ -20,9 +22,10 @@ _SELECTING = frozenset({"min", "max", "minimum", "maximum", "has", "with", "only
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call passes: by position, by name, by `**`, and whether `*` or `**` may pass more."""
+    """What a call passes: by position, by `*`, by name, by `**`, and whether `**` may pass more."""
 
     positional: tuple[ast.expr, ...]
+    starred: tuple[tuple[ast.expr, Type], ...]
     named: tuple[tuple[ast.keyword, Type], ...]
     spread: tuple[tuple[ast.keyword, str], ...]
     more: bool
@@ -31,18 +34,19 @@ class Given:
 def given(core: Core, call: ast.Call, *, skip: int = 0) -> Given:
     """The arguments of a call after the first `skip` positional ones, each evaluated."""
     positional = [argument for argument in call.args[skip:] if not isinstance(argument, ast.Starred)]
+    starred: list[tuple[ast.expr, Type]] = []
     for argument in call.args[skip:]:
-        core.evaluate(argument.value if isinstance(argument, ast.Starred) else argument)
+        if isinstance(argument, ast.Starred):
+            starred.append((argument, core.evaluate(argument.value)))
+        else:
+            core.evaluate(argument)
     named = [(keyword, core.evaluate(keyword.value)) for keyword in call.keywords]
     open_ended = any(keyword.arg is None and not exact(value) for keyword, value in named)
-    more = len(positional) < len(call.args[skip:]) or open_ended
-    spread = [(keyword, name) for keyword, value in named if keyword.arg is None for name in _first_keys(value)]
-    return Given(tuple(positional), tuple((k, value) for k, value in named if k.arg is not None), tuple(spread), more)
-
-
-def _first_keys(value: Type) -> list[str]:
-    """Keys that a dict of the program certainly has, in order."""
-    return sorted(value.cell.first) if isinstance(value, Mapped) and not value.cell.shrunk else []
+    spread = [
+        (keyword, name) for keyword, value in named if keyword.arg is None for name in sorted(certain_keys(core, value))
+    ]
+    by_name = tuple((k, value) for k, value in named if k.arg is not None)
+    return Given(tuple(positional), tuple(starred), by_name, tuple(spread), open_ended)
 
 
 def call_tool(
@@ -70,13 +74,16 @@ def call_tool(
 
 
 def _taken(core: Core, call: ast.Call) -> Iterator[tuple[ast.keyword, Type]]:
-    """What `**` passes of a dict of which every key is known, as though it were written `key=dict["key"]`."""
+    """What `**` certainly passes of a dict, as though it were written `key=dict["key"]`."""
     for keyword in call.keywords:
         if keyword.arg is not None:
             continue
         with core.silence():
             value = core.evaluate(keyword.value)
-        for name, kind in value.cell.keys.items() if exact(value) else ():
+        if not isinstance(value, Mapped | Record):
+            continue
+        for name in sorted(certain_keys(core, value)):
+            kind = key_type(core, value, name)
             place: ast.expr = ast.Subscript(keyword.value, ast.Constant(name), ast.Load())
             place = ast.copy_location(place, keyword.value)
             yield ast.copy_location(ast.keyword(name, place), keyword), kind
@@ -122,7 +129,8 @@ def _check_names(core: Core, tool: Tool, arguments: Given, call: ast.Call, *, pa
             message = f"{alias} takes its arguments by name only. Write {alias}({free}={spelled(argument, most=30)})."
         better = f"{free}={spelled(argument)}" if free else None
         core.report("positional-argument", argument, message, tool=alias, better=better)
-    if arguments.more or partial or arguments.positional:
+    _check_starred(core, tool, arguments, seen, partial=partial)
+    if arguments.more or partial or arguments.positional or arguments.starred:
         return
     missing = [name for name in known if name in tool.required and name not in seen]
     # An unknown argument is often the missing one under another name, and then that finding says so.
@@ -130,6 +138,16 @@ def _check_names(core: Core, tool: Tool, arguments: Given, call: ast.Call, *, pa
         plural = "s" * (len(missing) > 1)
         message = f"{alias} needs the argument{plural} {listed(missing)}. Write {alias}({_needed(tool)})."
         core.report("missing-argument", call, message, tool=alias, better=", ".join(f"{name}=…" for name in missing))
+
+
+def _check_starred(core: Core, tool: Tool, arguments: Given, seen: set[str], *, partial: bool) -> None:
+    """`tool(*row)`. Where arguments are still lacking it fails even if there is nothing in `row`."""
+    lacking = not arguments.more and not partial and any(name not in seen for name in tool.required)
+    for node, value in arguments.starred:
+        if value.items if isinstance(value, Tuple) else lacking:
+            message = f"{tool.alias} takes {_signature(tool)}, by name only; {spelled(node)} passes by position."
+            core.report("positional-argument", node, message, tool=tool.alias)
+            return
 
 
 def _open(tool: Tool) -> bool:
@@ -162,6 +180,15 @@ def _report_unknown(core: Core, tool: Tool, keyword: ast.keyword, name: str, fre
     then = f" Did you mean {near!r}?" if near else " Leave it out." if tool.arguments else f" Write {alias}()."
     message = f"{alias} has no argument {name!r}; it takes {_signature(tool)}.{then}"
     core.report("unknown-argument", keyword, message, tool=alias, better=near)
+
+
+def report_passed(core: Core, callee: ToolRef, node: ast.expr) -> None:
+    """`sorted(rows, key=tool)`, `reduce(tool, rows)`: what calls a function passes by position."""
+    message = (
+        f"{callee.alias} takes its arguments by name only, and is called here with values by position. "
+        "Give a function of your own that calls it."
+    )
+    core.report("positional-argument", node, message, tool=callee.alias)
 
 
 def report_mapped(core: Core, callee: ToolRef, node: ast.Call) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
-from atc.check.kinds import DictCell, ListCell, Listing, Mapped, Type
+from atc.check.constants import widened
+from atc.check.kinds import Atom, DictCell, ListCell, Listing, Mapped, Type
 from atc.check.lattice import join
 from atc.check.objects import ClassShape
+
+_MOST_GROWTH = 3
 
 
 class Cells:
@@ -34,30 +38,44 @@ class Cells:
 
     def hold(self, shape: ClassShape, name: str, value: Type) -> None:
         """Give the instances of a class an attribute."""
-        new = join(shape.attributes.get(name, value), value)
+        new = self._grown(shape.attributes.get(name), join(shape.attributes.get(name, value), value))
         if name not in shape.attributes or new != shape.attributes[name]:
             shape.attributes[name] = new
             self.version += 1
 
+    def _grown(self, old: Type | None, new: Type) -> Type:
+        """`new`, of which no more than its kind is told where more and more constants come, as in a count."""
+        if isinstance(old, Atom) and isinstance(new, Atom) and old.values and new.values:
+            return new if len(old.values) <= _MOST_GROWTH or new.values == old.values else widened(new)
+        return new
+
     def add(self, cell: ListCell, item: Type) -> None:
         """Put an item into a list."""
-        new = join(cell.item, item)
+        new = self._grown(cell.item, join(cell.item, item))
         if new != cell.item:
             cell.item = new
             self.version += 1
 
     def put(self, cell: DictCell, key: Any, value: Type) -> None:
         """Put a value under a constant key."""
-        new = join(cell.keys.get(key, value), value)
+        new = self._grown(cell.keys.get(key), join(cell.keys.get(key, value), value))
         if key not in cell.keys or new != cell.keys[key]:
             cell.keys[key] = new
             self.version += 1
 
     def put_any(self, cell: DictCell, key: Type, value: Type) -> None:
         """Put a value under a computed key."""
-        keys, values = join(cell.key, key), join(cell.value, value)
+        keys = self._grown(cell.key, join(cell.key, key))
+        values = self._grown(cell.value, join(cell.value, value))
         if not cell.open or keys != cell.key or values != cell.value:
             cell.open, cell.key, cell.value = True, keys, values
+            self.version += 1
+
+    def begin(self, cell: DictCell, keys: Iterable[str]) -> None:
+        """Remember which constant keys a dict has whenever it is made."""
+        first = cell.first & frozenset(keys) if cell.begun else frozenset(keys)
+        if not cell.begun or first != cell.first:
+            cell.first, cell.begun = first, True
             self.version += 1
 
     def shrink(self, cell: DictCell) -> None:

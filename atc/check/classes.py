@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from atc.check.arguments import Arguments
+from atc.check.arity import report_made
 from atc.check.core import Core
 from atc.check.frames import Frame
 from atc.check.functions import call_function
@@ -22,6 +23,8 @@ _HOW = {
     "staticmethod": "static",
     "classmethod": "class",
 }
+_SPECIAL = ("InitVar", "KW_ONLY", "init=", "kw_only=", "ClassVar")
+"""Words in a class after which its fields need not be the parameters of its constructor."""
 _OF_TUPLES = frozenset(dir(tuple)) | {"_asdict", "_replace", "_fields", "_make"}
 _OF_OBJECTS = frozenset(dir(object)) | {"__dict__", "__module__", "__dataclass_fields__", "__annotations__", "__name__"}
 
@@ -48,7 +51,9 @@ def _class_type(core: Core, node: ast.ClassDef, bound: dict[str, Type]) -> Type:
     if not plain or len(bases) > 1 or (decorators and not data) or node.keywords or _OWN_WAYS & bound.keys():
         return ANY
     shape = core.class_shape(node, node.name)
+    shape.frozen = "typing.NamedTuple" in bases or any(map(_freezes, node.decorator_list))
     for base in inherited:
+        shape.frozen |= base.frozen
         shape.members.update(base.members)
         shape.attributes, shape.fields, shape.ordered = base.attributes, base.fields, base.ordered
     for name, value in bound.items():
@@ -62,7 +67,20 @@ def _class_type(core: Core, node: ast.ClassDef, bound: dict[str, Type]) -> Type:
         before = shape.fields or ()
         shape.fields = (*before, *(name for name in _field_names(node) if name not in before))
         shape.ordered = not data
+        text = ast.unparse(node)
+        shape.plain = not any(word in text for word in _SPECIAL) and all(base.plain for base in inherited)
     return Class(shape)
+
+
+def _freezes(decorator: ast.expr) -> bool:
+    """`@dataclass(frozen=True)`."""
+    match decorator:
+        case ast.Call(keywords=keywords):
+            return any(
+                k.arg == "frozen" and isinstance(k.value, ast.Constant) and k.value.value is True for k in keywords
+            )
+        case _:
+            return False
 
 
 def _named(core: Core, node: ast.expr) -> str | ClassShape | None:
@@ -99,13 +117,22 @@ def construct(core: Core, shape: ClassShape, arguments: Arguments, node: ast.Cal
         _call_member(core, made, "__init__", arguments, node)
         return made
     if shape.fields is not None:
+        if shape.plain and arguments.sure:
+            report_made(core, shape, len(arguments.values), arguments.named, node)
         given = dict(zip(shape.fields, arguments.values, strict=False)) | arguments.named
         for name in shape.fields:
             default = shape.members.get(name, ("value", ANY))[1]
             core.hold(shape, name, given.get(name, default) if arguments.sure else ANY)
         if "__post_init__" in shape.members:
-            _call_member(core, made, "__post_init__", Arguments([], [], {}, True, []), node)
+            # It may take fields that are only passed on to it (`InitVar`).
+            alone = not _takes_more(shape.members["__post_init__"][1])
+            _call_member(core, made, "__post_init__", Arguments([], [], {}, alone, []), node)
     return made
+
+
+def _takes_more(method: Type) -> bool:
+    """Whether a method has other parameters than the object."""
+    return isinstance(method, Function) and len(method.node.args.args) > 1
 
 
 def _call_member(core: Core, made: Instance, name: str, arguments: Arguments, node: ast.Call) -> Type:
@@ -180,7 +207,7 @@ def named_tuple(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if arguments.named:
         return ANY
     shape = core.class_shape(node, name)
-    shape.fields, shape.ordered = fields, True
+    shape.fields, shape.ordered, shape.frozen, shape.plain = fields, True, True, True
     return Class(shape)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
 from atc.check.cells import Cells
@@ -75,6 +75,12 @@ class Core(Cells):
         self.active: list[ast.AST] = []
         self.mentions: dict[ast.expr, Mentions] = {}
         self.analysed: set[ast.AST] = set()
+        self.deferred: list[tuple[Callable[[], bool], Finding]] = []
+        """Findings that stand only if what they rest on still holds when the whole program is known."""
+        self.decimals = False
+        """Whether the program makes Decimals: then a number of unknown make may be one."""
+        self.memoised: set[ast.AST] = set()
+        """Functions that keep their results by their arguments, which therefore must be hashable."""
         self.foreign = False
         """Whether the program may have put values of another shape into a response."""
         self.stored: list[str | None] = []
@@ -119,6 +125,11 @@ class Core(Cells):
         """Record a finding at `node` unless findings are silenced there. `better` becomes its suggestion."""
         if not self.quiet:
             self.findings.append(finding(code, node, message, tool=tool, better=better, keys=keys, certain=certain))
+
+    def defer(self, holds: Callable[[], bool], code: str, node: ast.AST, message: str) -> None:
+        """Record a finding for the end of the program, if `holds` then says so."""
+        if not self.quiet:
+            self.deferred.append((holds, finding(code, node, message)))
 
     def condition(self) -> AbstractContextManager[None]:
         """Within the block, what runs may as well not run."""

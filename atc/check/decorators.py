@@ -26,8 +26,10 @@ def _apply(core: Core, node: ast.expr, value: Type) -> Type:
         named = core.evaluate(node.func if isinstance(node, ast.Call) else node)
     decorator = core.evaluate(node)
     if isinstance(named, Library) and named.name in _TRANSPARENT:
+        if named.name in ("functools.lru_cache", "functools.cache") and isinstance(value, Function):
+            core.memoised.add(value.node)
         return value
     if isinstance(decorator, Function):
-        return call_function(core, decorator, [value], {})
+        return call_function(core, decorator, [value], {}, call=node)
     core.escape([value])
     return ANY

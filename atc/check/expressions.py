@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -11,12 +12,14 @@ from atc.check.access import subscript
 from atc.check.attributes import attribute
 from atc.check.building import comprehension, dict_display, list_display, restore_names, tuple_display
 from atc.check.comparing import compare
+from atc.check.constants import chosen, computed
 from atc.check.core import Core
+from atc.check.folding import put_together, spec_of, written
 from atc.check.formats import check_format
 from atc.check.functions import note_defaults
 from atc.check.invoke import call
 from atc.check.iteration import iterate
-from atc.check.kinds import ANY, BOOL, NEVER, STR, Atom, Awaitable, Function, Null, Record, ToolRef, Type
+from atc.check.kinds import ANY, BOOL, NEVER, Atom, Awaitable, Function, Null, Record, ToolRef, Type
 from atc.check.lattice import join, literal, members, not_none
 from atc.check.lookup import lookup, lookup_silent
 from atc.check.narrow import apart, refine
@@ -48,19 +51,23 @@ def _name(core: Core, node: ast.Name) -> Type:
 
 
 def _joined_str(core: Core, node: ast.JoinedStr) -> Type:
-    for part in node.values:
-        core.evaluate(part)
-    return STR
+    return put_together(
+        [
+            _formatted(core, part) if isinstance(part, ast.FormattedValue) else core.evaluate(part)
+            for part in node.values
+        ]
+    )
 
 
 def _formatted(core: Core, node: ast.FormattedValue) -> Type:
     value = core.evaluate(node.value)
+    spec = spec_of(node)
     if node.format_spec is not None:
         core.evaluate(node.format_spec)
         if node.conversion == -1 and not _empty(node.format_spec):
             value = need_value(core, value, node.value, "a format such as ':.2f' fails on None")
             check_format(core, value, node)
-    return STR
+    return written(value, node.conversion, spec)
 
 
 def _empty(spec: ast.expr) -> bool:
@@ -108,7 +115,7 @@ def _if_exp(core: Core, node: ast.IfExp) -> Type:
             with core.condition():
                 parts.append(core.evaluate(branch))
     core.frame.env = start
-    return join(*parts)
+    return chosen(parts)
 
 
 def _named(core: Core, node: ast.NamedExpr) -> Type:
@@ -160,6 +167,8 @@ def _unary(core: Core, node: ast.UnaryOp) -> Type:
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         number: Any = node.operand.value
         return literal(-number) if isinstance(number, int | float) else value
+    if isinstance(node.op, ast.USub) and (found := computed(operator.neg, [value])) is not None:
+        return found
     return join(*(Atom(m.name) if isinstance(m, Atom) else ANY for m in members(value)))
 
 

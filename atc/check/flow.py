@@ -87,6 +87,8 @@ def _run(flow: Flow) -> list[FunctionNode]:
     except (OutOfSteps, RecursionError):
         # Findings of a pass that did not end are not sure.
         del flow.findings[mark:]
+    else:
+        flow.findings += [finding for holds, finding in flow.deferred if not flow.foreign and holds()]
     return [*elsewhere, *flow.given_away]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
+from atc.check.arity import report_call
+from atc.check.constants import chosen
 from atc.check.core import Core
 from atc.check.frames import Env, Frame, join_env
-from atc.check.kinds import ANY, NEVER, NONE, Awaitable, DictCell, Function, Iterating, Mapped, Tuple, Type
+from atc.check.kinds import ANY, NEVER, Awaitable, DictCell, Function, Iterating, Mapped, Tuple, Type
+from atc.check.lapses import lapse
 from atc.check.lattice import join
 
 MOST_DEPTH = 12
@@ -20,10 +23,12 @@ def call_function(
     named: Mapping[str, Type],
     *,
     sure: bool = True,
-    call: ast.Call | None = None,
+    call: ast.expr | None = None,
 ) -> Type:
     """What a call gives. With `sure` False the arguments are not all known, and every parameter is `ANY`."""
     node = function.node
+    if sure and call is not None:
+        report_call(core, function, len(positional), named, call)
     if node in core.active or len(core.active) >= MOST_DEPTH:
         core.escape([*positional, *named.values()])
         return ANY
@@ -39,7 +44,7 @@ def call_function(
     return result
 
 
-def _runs_late(core: Core, node: ast.AST, call: ast.Call | None) -> bool:
+def _runs_late(core: Core, node: ast.AST, call: ast.expr | None) -> bool:
     """Whether the body runs some time after the call."""
     if isinstance(node, ast.AsyncFunctionDef):
         return call not in core.hints.immediate
@@ -59,9 +64,9 @@ def run_body(core: Core, function: Function, frame: Frame) -> Type:
         if frame.yields:
             return Iterating(join(*frame.yields), "generator")
         if frame.env is not None:
-            frame.returns.append(NONE)
+            frame.returns.append(lapse(node, frame.returns))
             frame.last = join_env(frame.last, frame.env)
-        result = join(*frame.returns)
+        result = chosen(frame.returns)
         return Awaitable(result) if isinstance(node, ast.AsyncFunctionDef) else result
     finally:
         core.active.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from atc.check.core import Core
-from atc.check.kinds import Listing, Mapped, Record, Type
+from atc.check.kinds import Listing, Mapped, Record, Tuple, Type
 from atc.check.lattice import members
 from atc.check.operators import category
 from atc.check.report import nearest, spelled
@@ -19,6 +19,7 @@ def check_hashable(core: Core, value: Type, node: ast.expr) -> None:
     dicts = all(isinstance(member, Record | Mapped) for member in alternatives)
     sets = all(isinstance(member, Listing) and member.kind == "set" for member in alternatives)
     if not (dicts or sets or category(value) == "list"):
+        _check_tuple(core, value, node)
         return
     kind = "dict" if dicts else "set" if sets else "list"
     first = alternatives[0]
@@ -28,3 +29,14 @@ def check_hashable(core: Core, value: Type, node: ast.expr) -> None:
     then = f" Use {better}." if better else ""
     message = f"{spelled(node)} is a {kind}, which can be neither a key nor an item of a set.{then}"
     core.report("unhashable", node, message, better=better)
+
+
+def _check_tuple(core: Core, value: Type, node: ast.expr) -> None:
+    """A tuple can be a key only if all that it holds can."""
+    if not isinstance(value, Tuple):
+        return
+    found = len(core.findings)
+    for item in value.items:
+        place = ast.copy_location(ast.Name(f"an item of {spelled(node)}", ast.Load()), node)
+        if len(core.findings) == found:
+            check_hashable(core, item, place)

@@ -24,6 +24,12 @@ class Hints:
     """Attributes that the program sets, and in how many places."""
     bases: set[str] = field(default_factory=set)
     """Names that classes of the program inherit from: such a class may use what those have that inherit from it."""
+    removed: set[str | None] = field(default_factory=set)
+    """Keys that the program takes out of some dict; None for a computed one."""
+    stored: set[str] = field(default_factory=set)
+    """Constant keys under which the program stores something."""
+    changes: set[str] = field(default_factory=set)
+    """Methods by which the program changes dicts (or sets): which keys they touch is not seen here."""
     texts: set[str] = field(default_factory=set)
     """Every string that the program writes out."""
 
@@ -31,7 +37,7 @@ class Hints:
 _TELLING = frozenset(
     [
         *(ast.Attribute, ast.Constant, ast.ClassDef, ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension),
-        *(ast.BoolOp, ast.Await, ast.Call, ast.Assign, ast.AnnAssign),
+        *(ast.BoolOp, ast.Await, ast.Call, ast.Assign, ast.AnnAssign, ast.Delete, ast.Subscript),
     ]
 )
 """The kinds of nodes that say something here."""
@@ -44,7 +50,7 @@ def read_hints(nodes: Iterable[ast.AST]) -> Hints:
         if type(node) not in _TELLING:
             continue
         match node:
-            case ast.Attribute() | ast.Constant() | ast.ClassDef():
+            case ast.Attribute() | ast.Constant() | ast.ClassDef() | ast.Subscript():
                 _note_name(node, hints)
             case ast.If() | ast.IfExp():
                 _mark_gets(node.test, hints.tolerated)
@@ -59,21 +65,45 @@ def read_hints(nodes: Iterable[ast.AST]) -> Hints:
                     hints.alternative.update(part for part in ast.walk(node) if isinstance(part, ast.Compare))
             case ast.Await(value=ast.Call() as call):
                 hints.immediate.update((call, *_coroutines(call)))
-            case ast.Call(func=ast.Attribute(attr="run"), args=[ast.Call() as call, *_]):
-                hints.immediate.add(call)
+            case ast.Call(func=ast.Attribute(attr="run" | "pop" | "popitem" | "clear")) | ast.Delete():
+                _note_call(node, hints)
             case ast.Assign(value=ast.Call() as call) | ast.AnnAssign(value=ast.Call() as call):
                 hints.kept.add(call)
     return hints
 
 
-def _note_name(node: ast.Attribute | ast.Constant | ast.ClassDef, hints: Hints) -> None:
+def _note_name(node: ast.Attribute | ast.Constant | ast.ClassDef | ast.Subscript, hints: Hints) -> None:
     match node:
         case ast.Attribute(attr=attr, ctx=ast.Store() | ast.Del()):
             hints.attributes[attr] += 1
+        case ast.Attribute(attr="update" | "setdefault" | "pop" | "popitem" | "clear" as method):
+            hints.changes.add(method)
+        case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store() | ast.Del()):
+            hints.stored.add(key)
         case ast.Constant(value=str(text)):
             hints.texts.add(text)
         case ast.ClassDef(bases=bases):
             hints.bases.update(base.id for base in bases if isinstance(base, ast.Name))
+
+
+def _note_call(node: ast.Call | ast.Delete, hints: Hints) -> None:
+    """`asyncio.run(main())`; `d.pop(key)`, `del d[key]`, where a number is the index of a list."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="run"), args=arguments):
+            hints.immediate.update(part for part in arguments[:1] if isinstance(part, ast.Call))
+            return
+    if isinstance(node, ast.Call):
+        keys = [node.args[0] if node.args else None]
+    else:
+        keys = [target.slice for target in node.targets if isinstance(target, ast.Subscript)]
+    for key in keys:
+        match key:
+            case ast.Constant(value=str(text)):
+                hints.removed.add(text)
+            case ast.Constant(value=int()) | ast.Slice() | ast.UnaryOp():
+                pass
+            case _:
+                hints.removed.add(None)
 
 
 def _mark_each(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:

@@ -10,7 +10,9 @@ from atc.check.calls import call_tool, report_mapped
 from atc.check.classes import attribute_of, call_bound, construct
 from atc.check.core import Core
 from atc.check.functions import call_function
-from atc.check.kinds import ANY, NEVER, Function, Library, ToolRef, Type
+from atc.check.getters import apply_getter
+from atc.check.hashing import check_hashable
+from atc.check.kinds import ANY, NEVER, Function, Getter, Library, ToolRef, Type
 from atc.check.lattice import joined, members
 from atc.check.library import call_library
 from atc.check.methods import call_method
@@ -38,6 +40,9 @@ def _call_value(core: Core, callee: Type, node: ast.Call) -> Type:
         return call_library(core, callee.name, node)
     arguments = read_arguments(core, node)
     if isinstance(callee, Function):
+        if callee.node in core.memoised:
+            for value, place in zip(arguments.values, arguments.nodes, strict=True):
+                check_hashable(core, value, place)
         result = call_function(core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node)
         _die_if_endless(core, callee, result)
         return result
@@ -45,6 +50,8 @@ def _call_value(core: Core, callee: Type, node: ast.Call) -> Type:
         return construct(core, callee.shape, arguments, node)
     if isinstance(callee, Bound):
         return call_bound(core, callee, arguments, node)
+    if isinstance(callee, Getter) and arguments.sure and len(arguments.values) == 1:
+        return apply_getter(core, callee, arguments.values[0])
     if isinstance(callee, Partial):
         return _call_partial(core, callee, arguments, node)
     if all(isinstance(member, ToolRef) for member in members(callee)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from atc.check.constants import settled
 from atc.check.core import Core
 from atc.check.fields import item_type
 from atc.check.functions import call_function
@@ -27,7 +28,7 @@ from atc.check.kinds import (
     Tuple,
     Type,
 )
-from atc.check.lattice import join, joined, members
+from atc.check.lattice import join, joined, literal, members
 from atc.check.nulls import need_value
 from atc.check.objects import Instance, Made
 from atc.check.report import listed, spelled
@@ -110,7 +111,11 @@ def as_tuple(value: Instance) -> Tuple | None:
 
 
 def iterate_one(core: Core, member: Type, node: ast.expr | None = None) -> Type:
-    """The items of one alternative."""
+    """The items of one alternative. Which constants certainly come is known only of all of them, in a loop."""
+    return settled(_items_of(core, member, node))
+
+
+def _items_of(core: Core, member: Type, node: ast.expr | None) -> Type:
     match member:
         case Array():
             return item_type(member)
@@ -140,7 +145,7 @@ def iterate_one(core: Core, member: Type, node: ast.expr | None = None) -> Type:
 
 
 def _key_type(key: Any) -> Type:
-    return Atom(type(key).__name__) if isinstance(key, str | int | float) else ANY
+    return literal(key) if isinstance(key, str | int | float) else ANY
 
 
 def iterate_items(core: Core, value: Type) -> Type:

@@ -60,11 +60,13 @@ NEVER = Nothing()
 class Null(Type):
     """None. `origin` is set where a response schema allows it, and unset where the program itself wrote it.
 
-    `shown` says that a test has just shown it to stand under a key of a response.
+    `shown` says that a test has just shown it to stand under a key of a response; `lapse` names a function of the
+    program that gives it on some of its ways.
     """
 
     origin: Origin | None = None
     shown: bool = False
+    lapse: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,19 @@ class KeyOf:
 class Atom(Type):
     """A scalar: `str`, `int`, `float`, `number` (int or float), `bool` or `bytes`.
 
-    `values` lists the only ones possible, where it is known; `pattern` is one that a schema says a string matches.
+    `values` lists the only ones possible, where it is known; `pattern` is one that a schema says a string matches, or
+    that the program makes it of. `reached` are values of which each certainly comes, one in each turn of the loop that
+    is running; `loosely` says that data may leave some of them out (1), or choose one of them (2).
+    `listed` says that a schema lists the values, not the program.
     """
 
     name: str
     values: tuple[Any, ...] | None = None
     key_of: KeyOf | None = None
     pattern: str | None = None
+    reached: tuple[Any, ...] = ()
+    loosely: int = 0
+    listed: bool = False
 
 
 STR, INT, FLOAT, NUMBER, BOOL, BYTES = (Atom(n) for n in ("str", "int", "float", "number", "bool", "bytes"))
@@ -140,8 +148,12 @@ class DictCell:
     value: Type = NEVER
     first: frozenset[str] = frozenset()
     """Constant keys that it has from the start."""
+    begun: bool = False
+    """Whether `first` is known."""
     shrunk: bool = False
     """Whether keys are taken out of it somewhere."""
+    merged: bool = False
+    """Whether it took over every key of an object of a response."""
     default: Type | None = None
     """What a missing key gives (`defaultdict`, `Counter`)."""
 
@@ -160,6 +172,8 @@ class Mapped(Type):
 
     cell: DictCell
     refined: tuple[tuple[Any, Type], ...] = ()
+    stored: frozenset[str] = frozenset()
+    """Constant keys that were certainly set in it since it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +190,10 @@ class Iterating(Type):
 
     item: Type
     kind: str = "iterator"
+
+
+SIZED = ("range", "dict_keys", "dict_values", "dict_items")
+"""Kinds of `Iterating` that have a length: the others are used up by one pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +219,11 @@ class Library(Type):
 
 @dataclass(frozen=True, slots=True)
 class Getter(Type):
-    """What `operator.itemgetter(key)` gives; `node` is that call."""
+    """What `operator.itemgetter(key, …)` or `attrgetter(name, …)` gives; `places` are the arguments of that call."""
 
-    key: Any
+    keys: tuple[Any, ...]
+    places: tuple[ast.expr, ...]
+    attributes: bool
     node: ast.Call
 
 

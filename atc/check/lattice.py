@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from atc.check.kinds import ANY, NEVER, NONE, Array, Atom, Mapped, Null, Record, Type, Union
+from atc.check.objects import Made
 
-MOST_VALUES = 12
+MOST_VALUES = 64
 
 MOST_MEMBERS = 8
 
@@ -60,22 +61,38 @@ def _merge(old: Type, new: Type) -> Type | None:
     if isinstance(old, Array) and isinstance(new, Array) and old.shape is new.shape:
         return Array(old.shape, old.origin, old.calm and new.calm)
     if isinstance(old, Mapped) and isinstance(new, Mapped) and old.cell is new.cell:
-        return Mapped(old.cell, tuple(pair for pair in old.refined if pair in new.refined))
+        same = tuple(pair for pair in old.refined if pair in new.refined)
+        return Mapped(old.cell, same, old.stored & new.stored)
+    if isinstance(old, Made) and isinstance(new, Made) and old.name == new.name:
+        return _merge_moments(old, new)
     if isinstance(old, Null) and isinstance(new, Null):
         # None that the program wrote beside one of a schema: the program thought of None, so say nothing.
-        return Null(old.origin if old.origin and new.origin else None)
+        return Null(old.origin if old.origin and new.origin else None, lapse=old.lapse if new.lapse else "")
     return None
 
 
 def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
     if old.name != new.name:
         return None
+    if old == new:
+        return old
     key_of = old.key_of if old.key_of == new.key_of else None
     pattern = old.pattern if old.pattern == new.pattern else None
+    reached, loosely = old.reached if old.reached == new.reached else (), max(old.loosely, new.loosely)
+    listed = old.listed and new.listed
     if old.values is None or new.values is None:
-        return Atom(old.name, None, key_of, pattern)
-    values = old.values + tuple(v for v in new.values if v not in old.values)
-    return Atom(old.name, values if len(values) <= MOST_VALUES else None, key_of, pattern)
+        return Atom(old.name, None, key_of, pattern, reached, loosely)
+    values = tuple(dict.fromkeys(old.values + new.values))
+    return Atom(old.name, values if len(values) <= MOST_VALUES else None, key_of, pattern, reached, loosely, listed)
+
+
+def _merge_moments(old: Made, new: Made) -> Made | None:
+    """One moment for two of which constants may be known."""
+    if isinstance(old.inner, Atom) and isinstance(new.inner, Atom):
+        merged = _merge_atoms(old.inner, new.inner)
+        return Made(old.name, merged) if merged is not None else None
+    known = isinstance(old.inner, Atom) or isinstance(new.inner, Atom)
+    return Made(old.name) if known and ANY in (old.inner, new.inner) else None
 
 
 def keep(value: Type, wanted: Callable[[Type], bool]) -> Type:

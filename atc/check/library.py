@@ -9,7 +9,11 @@ from atc.check.arguments import Arguments, read_arguments
 from atc.check.calls import call_tool, report_mapped
 from atc.check.classes import as_dict, dataclass_field, named_tuple
 from atc.check.concurrency import ASYNCIO
+from atc.check.constants import settled
 from atc.check.core import Core
+from atc.check.decimals import DECIMAL
+from atc.check.folding import called_function, written
+from atc.check.getters import make_getter
 from atc.check.iteration import iterate, iterate_one, some_item
 from atc.check.kinds import (
     ANY,
@@ -20,9 +24,7 @@ from atc.check.kinds import (
     NONE,
     STR,
     Array,
-    Atom,
     Awaitable,
-    Getter,
     Iterating,
     Library,
     Mapped,
@@ -33,32 +35,31 @@ from atc.check.kinds import (
     Type,
 )
 from atc.check.lattice import join, joined, members, not_none
-from atc.check.making import collection, copied, make_counter, make_default_dict, make_dict
-from atc.check.moments import MAKERS, read_text
+from atc.check.making import collection, copied, make_counter, make_default_dict, make_dict, make_from_keys
+from atc.check.moments import MAKERS, made_of, read_text
 from atc.check.narrowing_calls import kept_by
 from atc.check.nulls import need_value
+from atc.check.numbers import COMPUTED
 from atc.check.operators import category
 from atc.check.ordering import apply, check_keyed, element_of
 from atc.check.pools import EXECUTOR
 from atc.check.report import spelled
 from atc.check.streams import STREAMS
+from atc.check.turns import counted, each_item, range_of
 from atc.check.words import described
 
 _FIXED: dict[str, Type] = {
     **dict.fromkeys(
         ["str", "repr", "format", "ascii", "chr", "hex", "bin", "oct", "input", "json.dumps", "type.__name__"], STR
     ),
-    **dict.fromkeys(
-        ["any", "all", "isinstance", "issubclass", "callable", "hasattr", "bool", "math.isnan", "math.isclose"], BOOL
-    ),
-    **dict.fromkeys(["ord", "hash", "id", "math.floor", "math.ceil", "math.trunc"], INT),
-    **dict.fromkeys(
-        ["math.sqrt", "math.log", "time.time", "statistics.stdev", "statistics.pstdev", "random.random"], FLOAT
-    ),
+    **dict.fromkeys(["any", "all", "isinstance", "issubclass", "callable", "hasattr", "bool"], BOOL),
+    **dict.fromkeys(["ord", "hash", "id"], INT),
+    **dict.fromkeys(["time.time", "random.random"], FLOAT),
     **dict.fromkeys(
         ["print", "setattr", "delattr", "time.sleep", "pprint.pprint", "random.shuffle", "random.seed"], NONE
     ),
     **MAKERS,
+    "decimal.Decimal": DECIMAL,
     **dict.fromkeys(
         ["concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"], EXECUTOR
     ),
@@ -66,14 +67,7 @@ _FIXED: dict[str, Type] = {
 """Functions that keep and change nothing of what they are given, and always give this."""
 
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
-_HARMLESS = {
-    "copy.deepcopy",
-    "copy.copy",
-    "statistics.mean",
-    "statistics.median",
-    "statistics.mode",
-    "statistics.fmean",
-}
+_HARMLESS = {"copy.deepcopy", "copy.copy", "statistics.mode"}
 
 
 def call_library(core: Core, name: str, node: ast.Call) -> Type:
@@ -91,25 +85,44 @@ def call_library(core: Core, name: str, node: ast.Call) -> Type:
         core.frame.env = None
         return NEVER
     if (moment := read_text(core, name, arguments)) is not None:
-        return moment
+        return _computed(name, arguments) or moment
+    core.decimals |= name == "decimal.Decimal"
     handler = _HANDLERS.get(name)
+    exact = _computed(name, arguments)
     if handler is not None and arguments.sure:
-        return handler(core, node, arguments)
+        result = handler(core, node, arguments)
+        return result if exact is None or result is ANY else exact
+    if exact is not None:
+        return exact
     if name not in _FIXED and name not in _HARMLESS:
         core.escape(arguments.every())
     return _FIXED.get(name, ANY)
+
+
+def _computed(name: str, arguments: Arguments) -> Type | None:
+    """What it gives of constants."""
+    if not arguments.sure:
+        return None
+    if name.startswith("datetime."):
+        return made_of(name, arguments.values, arguments.named)
+    if name == "str" and len(arguments.values) == 1:
+        return written(arguments.values[0], 115, "") if not isinstance(arguments.values[0], Null) else None
+    return called_function(name, arguments.values) if not arguments.named else None
 
 
 def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     item = first_items(core, arguments)
     if arguments.first() is not None:
         check_keyed(core, item, arguments.nodes[0], arguments, "sorted()")
+        item = each_item(arguments.values[0], item)
     return core.listing(node, item)
 
 
 def _iterator(kind: str) -> Handler:
     def handler(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-        return Iterating(first_items(core, arguments), kind)
+        item = first_items(core, arguments)
+        item = each_item(arguments.values[0], item) if kind == "reversed" and arguments.values else item
+        return Iterating(item, kind)
 
     return handler
 
@@ -122,7 +135,11 @@ def _iter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
 
 
 def _enumerate(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    return Iterating(Tuple((INT, first_items(core, arguments))), "enumerate")
+    start = arguments.values[1] if len(arguments.values) > 1 else arguments.named.get("start", ANY)
+    item = first_items(core, arguments)
+    if arguments.values:
+        item = each_item(arguments.values[0], item)
+    return Iterating(Tuple((counted(start) or INT, item)), "enumerate")
 
 
 def _zip(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
@@ -137,13 +154,15 @@ def _zip_longest(_core: Core, _node: ast.Call, _arguments: Arguments) -> Type:
 def _range(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     for value, where in zip(arguments.values, arguments.nodes, strict=True):
         need_value(core, value, where, "range() fails on None")
-    return Iterating(INT, "range")
+    return Iterating(range_of(arguments.values) or INT, "range")
 
 
 def _next(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     if not arguments.values:
         return ANY
-    found = joined(some_item(m.item) if isinstance(m, Iterating) else ANY for m in members(arguments.values[0]))
+    found = joined(
+        settled(some_item(m.item)) if isinstance(m, Iterating) else ANY for m in members(arguments.values[0])
+    )
     return join(found, *arguments.values[1:])
 
 
@@ -159,17 +178,17 @@ def _map(core: Core, node: ast.Call, arguments: Arguments) -> Type:
         if function.name in ("int", "float"):
             need_value(core, items[0], element_of(arguments.nodes[1]), f"{function.name}() fails on None")
         return Iterating(known, "map")
-    return Iterating(apply(core, function, items), "map")
+    return Iterating(apply(core, function, items, None if isinstance(function, ToolRef) else node), "map")
 
 
-def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _filter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if len(arguments.values) != 2:
         return ANY
     item = iterate(core, arguments.values[1], arguments.nodes[1])
     function = arguments.values[0]
     if isinstance(function, Null):
         return Iterating(not_none(item), "filter")
-    apply(core, function, [item])
+    apply(core, function, [item], node)
     return Iterating(kept_by(core, function, item), "filter")
 
 
@@ -183,9 +202,11 @@ def _chain_all(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     return Iterating(joined(iterate_one(core, member) for member in members(inner)), "itertools.chain")
 
 
-def _json_loads(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _json_loads(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     first = arguments.first()
-    if first is None or core.catches("TypeError", "Exception", "BaseException"):
+    if first is None or arguments.named or core.catches("TypeError", "Exception", "BaseException"):
+        return ANY
+    if _reshapes(node):
         return ANY
     match first[1]:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="json"), attr="dumps"), args=[copied_node], keywords=[]):
@@ -201,20 +222,25 @@ def _json_loads(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     return ANY
 
 
-def _item_getter(_core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    index = arguments.values[0] if len(arguments.values) == 1 else ANY
-    if isinstance(index, Atom) and index.values is not None and len(index.values) == 1:
-        return Getter(index.values[0], node)
-    return ANY
+def _reshapes(node: ast.Call) -> bool:
+    """Whether `json.loads` makes something else of objects or numbers (`object_hook=`), or its reader is another."""
+    kept = ("strict", "parse_constant")
+    return any(keyword.arg not in kept for keyword in node.keywords)
+
+
+def _getter(attributes: bool) -> Handler:
+    return lambda _core, node, arguments: make_getter(attributes, node, arguments)
 
 
 _HANDLERS: dict[str, Handler] = {
     **STREAMS,
+    **COMPUTED,
     "collections.namedtuple": named_tuple,
     "dataclasses.asdict": as_dict,
     "dataclasses.field": dataclass_field,
     "json.loads": _json_loads,
-    "operator.itemgetter": _item_getter,
+    "operator.itemgetter": _getter(attributes=False),
+    "operator.attrgetter": _getter(attributes=True),
     "len": length,
     "int": to_number(INT),
     "float": to_number(FLOAT),
@@ -241,6 +267,7 @@ _HANDLERS: dict[str, Handler] = {
     "map": _map,
     "filter": _filter,
     "dict": make_dict,
+    "dict.fromkeys": make_from_keys,
     "collections.OrderedDict": make_dict,
     "collections.defaultdict": make_default_dict,
     "collections.Counter": make_counter,

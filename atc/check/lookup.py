@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from atc.check.constants import settled
 from atc.check.core import Core
 from atc.check.frames import Frame
 from atc.check.kinds import ANY, NONE, Function, Library, ToolRef, Type
@@ -43,7 +44,10 @@ def _in_frame(core: Core, frame: Frame, node: ast.Name, *, detached: bool, late:
         if isinstance(found, Function | Library | ToolRef):
             return found
         once = scope is not None and scope.sites.get(name) == 1 and found != NONE
-        return ANY if detached or (late and not once) else found
+        if detached or (late and not once):
+            return ANY
+        # Tests in the function that is running do not change what is known in another frame.
+        return found if frame is core.frame else settled(found)
     if scope is None or name not in scope.bound:
         return None
     if isinstance(frame.scope, ast.ClassDef):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from atc.check.constants import begun, settled, widened
 from atc.check.core import Core
 from atc.check.frames import Env, Loop, join_env
 from atc.check.iteration import iterate
@@ -12,18 +13,25 @@ from atc.check.kinds import ANY, Listing, Type
 from atc.check.lattice import join, members
 from atc.check.narrow import apart
 from atc.check.targets import bind_target
+from atc.check.turns import cut_short, each_item
+from atc.check.unpacking import check_each
 
-_MOST_PASSES = 4
+_MOST_PASSES = 6
 
 
 def for_loop(core: Core, node: ast.For | ast.AsyncFor) -> None:
     """`for`."""
     value = core.evaluate(node.iter)
     items = ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
+    check_each(core, node.target, value, node.iter, node.body)
+
+    short = cut_short(node)
 
     def start() -> Env | None:
         # The list may have grown while it was iterated.
         current = items if isinstance(node, ast.AsyncFor) else join(items, _grown(core, value))
+        current = each_item(value, current)
+        current = begun(current) if short else current
         bind_target(core, node.target, current, node.iter)
         return core.frame.env.copy() if core.frame.env is not None else None
 
@@ -32,7 +40,7 @@ def for_loop(core: Core, node: ast.For | ast.AsyncFor) -> None:
 
 def _grown(_core: Core, value: Type) -> Type:
     listings = [member for member in members(value) if isinstance(member, Listing)]
-    return join(*(member.cell.item for member in listings))
+    return join(*(settled(member.cell.item) for member in listings))
 
 
 def while_loop(core: Core, node: ast.While) -> None:
@@ -90,5 +98,13 @@ def _widened(old: Env | None, new: Env | None) -> Env | None:
     """`new`, with every variable that still changes unknown."""
     if old is None or new is None:
         return new
-    names = {name: value if old.names.get(name) == value else ANY for name, value in new.names.items()}
+    names = {
+        name: value if old.names.get(name) == value else _wider(old, name, value) for name, value in new.names.items()
+    }
     return Env(names, new.calm)
+
+
+def _wider(old: Env, name: str, value: Type) -> Type:
+    """Constants that go on changing are of one kind all the same."""
+    kind = widened(value)
+    return kind if name in old.names and widened(old.names[name]) == kind else ANY

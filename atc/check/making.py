@@ -6,7 +6,7 @@ import ast
 
 from atc.check.aggregates import Handler, first_items
 from atc.check.arguments import Arguments
-from atc.check.containers import merge
+from atc.check.containers import certain_keys, merge
 from atc.check.core import Core
 from atc.check.hashing import check_hashable
 from atc.check.iteration import iterate
@@ -29,6 +29,7 @@ from atc.check.kinds import (
 )
 from atc.check.lattice import members
 from atc.check.ordering import apply, element_of
+from atc.check.turns import each_item
 
 
 def collection(kind: str) -> Handler:
@@ -37,7 +38,7 @@ def collection(kind: str) -> Handler:
     def handler(core: Core, node: ast.Call, arguments: Arguments) -> Type:
         if not arguments.values:
             return core.listing(node, NEVER, kind)
-        item = first_items(core, arguments)
+        item = each_item(arguments.values[0], first_items(core, arguments))
         if kind in ("set", "frozenset"):
             check_hashable(core, item, element_of(arguments.nodes[0]))
         return core.listing(node, item, kind)
@@ -50,15 +51,28 @@ def make_dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if len(arguments.values) == 1 and isinstance(arguments.values[0], Record) and not arguments.named:
         return arguments.values[0]
     made = core.mapped(node)
+    first = set(arguments.named)
     for name, value in arguments.named.items():
         core.put(made.cell, name, value)
     for value, where in zip(arguments.values, arguments.nodes, strict=True):
         if all(isinstance(member, Mapped | Record) for member in members(value)):
             merge(core, made, value)
+            first |= certain_keys(core, value)
             continue
         pair = iterate(core, value, where)
         key, item = pair.items if isinstance(pair, Tuple) and len(pair.items) == 2 else (ANY, ANY)
         core.put_any(made.cell, key, item)
+    core.begin(made.cell, first)
+    return made
+
+
+def make_from_keys(core: Core, node: ast.Call, arguments: Arguments) -> Type:
+    """`dict.fromkeys(keys, value)`."""
+    made = core.mapped(node)
+    keys = first_items(core, arguments)
+    if arguments.values:
+        check_hashable(core, keys, element_of(arguments.nodes[0]))
+    core.put_any(made.cell, keys, arguments.values[1] if len(arguments.values) > 1 else ANY)
     return made
 
 

@@ -6,13 +6,16 @@ import ast
 
 from atc.check import moments, pools
 from atc.check.access import read
-from atc.check.arguments import Arguments
+from atc.check.arguments import Arguments, exact
 from atc.check.concurrency import create_task
+from atc.check.constants import settled
 from atc.check.containers import merge
 from atc.check.core import Core
+from atc.check.equality import check_sought
 from atc.check.fields import field_type, value_type
 from atc.check.hashing import check_hashable
 from atc.check.iteration import iterate, iterate_items, iterate_one
+from atc.check.keys import check_key
 from atc.check.kinds import (
     ANY,
     INT,
@@ -24,14 +27,18 @@ from atc.check.kinds import (
     Iterating,
     Listing,
     Mapped,
+    Null,
     Record,
     Tuple,
     Type,
 )
-from atc.check.lattice import join, joined, members
+from atc.check.lattice import join, joined, members, not_none
 from atc.check.objects import Made
+from atc.check.operators import category
 from atc.check.ordering import check_keyed
+from atc.check.report import spelled
 from atc.check.texts import call_text
+from atc.check.turns import all_of, each_item
 
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
@@ -60,7 +67,7 @@ def _call_one(core: Core, member: Type, func: ast.Attribute, node: ast.Call, arg
         case Made("TaskGroup"):
             return create_task(core, arguments) if func.attr == "create_task" else ANY
         case Made():
-            return moments.call_method(member, func.attr)
+            return moments.call_method(member, func.attr, arguments)
         case Awaitable(result) if func.attr == "result":
             return result
         case Tuple() if func.attr in ("index", "count"):
@@ -78,6 +85,8 @@ def _get(core: Core, value: Type, node: ast.Call, arguments: Arguments) -> Type:
     if not arguments.sure or not arguments.values or len(arguments.values) > 2:
         return ANY
     index = arguments.values[0]
+    if check_key(core, value, index, node, arguments.nodes[0]):
+        return ANY
     default = arguments.values[1] if len(arguments.values) > 1 else None
     key = index.values[0] if isinstance(index, Atom) and index.values and len(index.values) == 1 else None
     if key is None:
@@ -96,10 +105,20 @@ def _get(core: Core, value: Type, node: ast.Call, arguments: Arguments) -> Type:
 def _read_get(core: Core, value: Type, key: object, node: ast.Call) -> Type:
     dicts = [m for m in members(value) if isinstance(m, Record) or (isinstance(m, Mapped) and not _always_empty(m))]
     # A dict that the program fills itself is often asked for what is not there yet.
+    if len(dicts) == 1 and isinstance(dicts[0], Mapped) and _lacks(core, dicts[0], key):
+        return read(core, dicts[0], key, node)
     if any(isinstance(member, Mapped) for member in dicts):
         with core.silence():
             return read(core, value, key, node)
     return read(core, join(*dicts), key, node)
+
+
+def _lacks(core: Core, value: Mapped, key: object) -> bool:
+    """Whether it is made of objects of responses, and nothing in the program could give it this key."""
+    cell = value.cell
+    if not cell.merged or cell.open or cell.default is not None or value.refined or core.hints.changes:
+        return False
+    return key not in cell.keys and key not in core.hints.stored
 
 
 def _always_empty(value: Mapped) -> bool:
@@ -124,11 +143,12 @@ def _values(member: Type) -> Type:
 def _dict(core: Core, member: Record | Mapped, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
     match func.attr:
         case "keys":
-            return Iterating(iterate_one(core, member, func.value), "dict_keys")
+            return Iterating(each_item(member, iterate_one(core, member, func.value)), "dict_keys")
         case "values":
-            return Iterating(_each_value(member), "dict_values")
+            return Iterating(_all_values(member), "dict_values")
         case "items":
-            return Iterating(Tuple((iterate_one(core, member), _each_value(member))), "dict_items")
+            key = each_item(member, iterate_one(core, member))
+            return Iterating(Tuple((key, _all_values(member))), "dict_items")
         case "copy":
             return member
         case "pop" | "setdefault":
@@ -152,6 +172,13 @@ def _each_value(member: Record | Mapped) -> Type:
         found = _values(member)
         return ANY if found is NEVER else found
     return value_type(member)
+
+
+def _all_values(member: Record | Mapped) -> Type:
+    """What the values are, where each certainly comes."""
+    if isinstance(member, Mapped) and exact(member) and member.cell.keys:
+        return all_of(list(member.cell.keys.values()))
+    return _each_value(member)
 
 
 def _pop(core: Core, member: Record | Mapped, node: ast.Call, arguments: Arguments) -> Type:
@@ -178,7 +205,11 @@ def _update(core: Core, member: Record | Mapped, _node: ast.Call, arguments: Arg
         for name, value in arguments.named.items():
             core.put(member.cell, name, value)
         for value in (*arguments.values, *arguments.loose):
-            merge(core, member, value)
+            pair = iterate_items(core, value) if isinstance(value, Iterating | Listing) else ANY
+            if isinstance(pair, Tuple) and len(pair.items) == 2:
+                core.put_any(member.cell, *pair.items)
+            else:
+                merge(core, member, value)
         return
     for name in arguments.named:
         core.overwrite(name)
@@ -206,18 +237,43 @@ def _list(core: Core, member: Array | Listing, func: ast.Attribute, node: ast.Ca
         case "sort":
             check_keyed(core, item, func.value, arguments, "sort()")
         case "pop" | "popleft":
+            _take_out(core, member)
             return ANY if item is NEVER else item
         case "copy" | "union" | "intersection" | "difference" | "symmetric_difference":
-            extra = [iterate_items(core, value) for value in arguments.values] if func.attr == "union" else []
-            return core.listing(node, join(item, *extra), member.kind if isinstance(member, Listing) else "list")
+            return _combined(core, member, func.attr, node, arguments)
         case "index" | "count":
+            _seek(core, item, func, node, arguments)
             return INT
-        case "reverse" | "clear" | "remove" | "discard":
-            pass
+        case "clear" | "remove" | "discard" | "reverse":
+            if arguments.values == [NONE]:
+                core.env.calm |= {m.origin for m in members(item) if isinstance(m, Null) and m.origin is not None}
+            _take_out(core, member)
         case _:
             core.escape([member, *arguments.every()])
             return ANY
     return NONE
+
+
+def _combined(core: Core, member: Array | Listing, method: str, node: ast.Call, arguments: Arguments) -> Type:
+    """A copy, or what the methods of sets give."""
+    item = iterate_one(core, member)
+    others = [iterate_items(core, value) for value in arguments.values]
+    if method == "difference" and any(isinstance(part, Null) for other in others for part in members(other)):
+        item = not_none(item)
+    extra = others if method == "union" else []
+    return core.listing(node, join(item, *extra), member.kind if isinstance(member, Listing) else "list")
+
+
+def _seek(core: Core, item: Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> None:
+    """`count(text)` and `index(text)`."""
+    if arguments.first() is not None and category(arguments.values[0]) == category(item) == "str":
+        check_sought(core, node, arguments.values[0], arguments.nodes[0], item, spelled(func.value))
+
+
+def _take_out(core: Core, member: Array | Listing) -> None:
+    """Of what is left it is no longer certain what it holds."""
+    if isinstance(member, Listing):
+        core.add(member.cell, settled(member.cell.item))
 
 
 def _put(core: Core, member: Array | Listing, item: Type) -> None:

@@ -77,6 +77,10 @@ def _report_other(core: Core, value: Type, key: Any, node: ast.expr, text: str) 
         case Iterating(kind=kind):
             message = f"{text} is a {kind}, which has no index. Write list({text}) first."
             core.report("not-a-list", node, message, better=f"list({text})")
+        case Listing(kind="set" | "frozenset" | "deque" as kind):
+            lacks = "slices" if kind == "deque" else "index"
+            message = f"{text} is a {kind}, which has no {lacks}. Write list({text}) first."
+            core.report("not-a-list", node, message, better=f"list({text})")
         case Awaitable():
             message = f"{text} was not awaited. Write `await {text}`."
             core.report("missing-await", node, message, better=f"await {text}")

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ast
 import datetime
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from atc.check import forms
+from atc.check.apartness import form_of, texts_apart
 from atc.check.arguments import Arguments
+from atc.check.constants import computed, only
 from atc.check.core import Core
-from atc.check.kinds import ANY, FLOAT, INT, STR, Type
+from atc.check.folding import formed
+from atc.check.kinds import ANY, FLOAT, INT, STR, Array, Atom, Iterating, Listing, Mapped, Record, Tuple, Type
 from atc.check.lattice import members
 from atc.check.nulls import need_value
 from atc.check.objects import Made
@@ -38,6 +44,18 @@ _METHODS: dict[str, Type] = {
     "time": TIME,
 }
 _SAME = {"replace", "astimezone"}
+_PURE = {"replace", "isoformat", "strftime", "weekday", "isoweekday", "toordinal", "total_seconds", "date", "time"}
+_BUILDERS: dict[str, Callable[..., Any]] = {
+    "datetime.date": datetime.date,
+    "datetime.datetime": datetime.datetime,
+    "datetime.time": datetime.time,
+    "datetime.timedelta": datetime.timedelta,
+    "datetime.date.fromisoformat": datetime.date.fromisoformat,
+    "datetime.datetime.fromisoformat": datetime.datetime.fromisoformat,
+    "datetime.datetime.strptime": datetime.datetime.strptime,
+    "datetime.datetime.combine": datetime.datetime.combine,
+    "datetime.date.fromordinal": datetime.date.fromordinal,
+}
 
 MAKERS: dict[str, Type] = {
     **dict.fromkeys(["datetime.date", "datetime.date.today", "datetime.date.fromtimestamp"], DATE),
@@ -54,6 +72,11 @@ _READERS: dict[str, Type] = {
     "datetime.datetime.strptime": DATETIME,
     "datetime.time.fromisoformat": TIME,
 }
+_DAY = "[0-9]{4}-?(W[0-9]{2}(-?[1-7])?|[0-9]{2}-?[0-9]{2})"
+_READABLE = {
+    "datetime.date.fromisoformat": f"^{_DAY}$",
+    "datetime.datetime.fromisoformat": f"^{_DAY}{forms.ANYTHING}$",
+}
 
 
 def attributes_of(value: Made) -> frozenset[str] | None:
@@ -65,14 +88,47 @@ def attribute_of(value: Made, name: str) -> Type:
     """What stands under an attribute."""
     if value.name == "ToolError":
         return STR if name == "body" else ANY
-    return _PARTS.get(name, ANY)
+    exact = computed(lambda moment: getattr(moment, name), [value]) if name in _PARTS else None
+    return exact if exact is not None else _PARTS.get(name, ANY)
 
 
-def call_method(value: Made, name: str) -> Type:
+def call_method(value: Made, name: str, arguments: Arguments) -> Type:
     """What a method gives."""
     if value.name not in ("date", "datetime", "time", "timedelta"):
         return ANY
-    return value if name in _SAME else _METHODS.get(name, ANY)
+    found = _of_constant(value, name, arguments) if arguments.sure else None
+    if found is not None:
+        return found
+    if name == "isoformat" and not arguments.values and not arguments.named:
+        return Atom("str", pattern=forms.isoformat(value.name))
+    if name == "strftime" and isinstance(form := only(arguments.values[0]) if arguments.values else None, str):
+        return formed([forms.written(form) or forms.ANYTHING])
+    return Made(value.name) if name in _SAME else _METHODS.get(name, ANY)
+
+
+def _of_constant(value: Made, name: str, arguments: Arguments) -> Type | None:
+    if name not in _PURE:
+        return None
+    return _with_named(
+        lambda moment, *rest, **named: getattr(moment, name)(*rest, **named),
+        [value, *arguments.values],
+        arguments.named,
+    )
+
+
+def _with_named(function: Callable[..., Any], values: Sequence[Type], named: dict[str, Type]) -> Type | None:
+    """`computed` for a function that is given some operands by name."""
+    names, count = list(named), len(values)
+    return computed(
+        lambda *given: function(*given[:count], **dict(zip(names, given[count:], strict=True))),
+        [*values, *named.values()],
+    )
+
+
+def made_of(name: str, values: Sequence[Type], named: dict[str, Type]) -> Type | None:
+    """A moment or a span that is made of constants."""
+    function = _BUILDERS.get(name)
+    return _with_named(function, values, named) if function is not None and (values or named) else None
 
 
 def read_text(core: Core, name: str, arguments: Arguments) -> Type | None:
@@ -81,6 +137,11 @@ def read_text(core: Core, name: str, arguments: Arguments) -> Type | None:
         return None
     first = arguments.first()
     if first is not None:
+        if all(isinstance(m, Record | Array | Mapped | Listing | Tuple | Iterating) for m in members(first[0])):
+            if not core.catches("TypeError", "Exception", "BaseException"):
+                message = f"{name.rsplit('.', 1)[-1]}() reads a string, and {spelled(first[1])} is none."
+                core.report("wrong-operand", first[1], message)
+            return _READERS[name]
         what = name.rsplit(".", 1)[-1]
         value = need_value(core, first[0], first[1], f"{what}() fails on None")
         kinds = {getattr(member, "name", "object") for member in members(value)}
@@ -88,7 +149,21 @@ def read_text(core: Core, name: str, arguments: Arguments) -> Type | None:
         if wrong and not core.catches("TypeError", "Exception", "BaseException"):
             message = f"{what}() reads a string, and {spelled(first[1])} is none."
             core.report("wrong-operand", first[1], message)
+        else:
+            _check_form(core, name, value, first[1], arguments)
     return _READERS[name]
+
+
+def _check_form(core: Core, name: str, value: Type, node: ast.expr, arguments: Arguments) -> None:
+    """A text that can never be read: every value of it, or its form, is another one than is read."""
+    form = only(arguments.values[1]) if len(arguments.values) == 2 else None
+    wanted = _READABLE.get(name) if len(arguments.values) == 1 else forms.read(form) if isinstance(form, str) else None
+    if wanted is None or not texts_apart(value, Atom("str", pattern=wanted)):
+        return
+    if core.catches("ValueError", "Exception", "BaseException"):
+        return
+    what = f"the form {form!r}" if form is not None else f"what {name.rsplit('.', 1)[-1]}() reads"
+    core.report("wrong-operand", node, f"{spelled(node)} never has {what}: it is {form_of(value)}.")
 
 
 def operate(op: ast.operator, left: str, right: str) -> Type | None:

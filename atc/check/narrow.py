@@ -9,11 +9,13 @@ from functools import reduce
 from atc.check.core import Core
 from atc.check.fields import field_type
 from atc.check.frames import Env, join_env
+from atc.check.iteration import iterate_items
 from atc.check.kinds import ANY, NONE, Array, Atom, Listing, Mapped, Null, Record, Tuple, Type
 from atc.check.lattice import join, keep, members, proven
 from atc.check.objects import Made
 from atc.check.paths import change
 from atc.check.relax import relax
+from atc.check.turns import narrow_constants
 
 _FAILURES = ("Exception", "ToolError")
 KINDS: dict[str, Callable[[Type], bool]] = {
@@ -59,6 +61,7 @@ def refine(core: Core, test: ast.expr, truth: bool) -> None:
             _refine_kind(core, subject, _kind_names(kinds), truth)
         case _:
             _refine_truth(core, test, truth)
+    narrow_constants(core, test, truth=truth)
     relax(core, test)
 
 
@@ -93,12 +96,22 @@ def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, 
             change(core, left, _only_none if truth else proven)
         case ast.Is() | ast.Eq() if subject is not None:
             _refine_kind(core, subject, _kind_names(right), truth)
+        case ast.In() if isinstance(left, ast.Constant) and left.value is None:
+            if not truth:
+                _calm_items(core, right)
         case ast.In() if truth and (keys := _constant_keys(core, left)):
             change(core, right, lambda value: reduce(_having, keys, value))
             change(core, left, proven)
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
             change(core, left, proven)
             change(core, right, proven)
+
+
+def _calm_items(core: Core, node: ast.expr) -> None:
+    """`None not in items`."""
+    with core.silence():
+        found = members(iterate_items(core, core.evaluate(node)))
+    core.env.calm |= {item.origin for item in found if isinstance(item, Null) and item.origin is not None}
 
 
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.NotEq: ast.Eq(), ast.NotIn: ast.In(), ast.IsNot: ast.Is()}

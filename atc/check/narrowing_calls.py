@@ -11,8 +11,8 @@ from atc.check.kinds import Function, Type
 from atc.check.narrow import refine
 
 
-def kept_by(core: Core, function: Type, item: Type) -> Type:
-    """The type of the items for which a function of the program is true."""
+def kept_by(core: Core, function: Type, item: Type, *, truth: bool = True) -> Type:
+    """The type of the items for which a function of the program is true, or false."""
     if not isinstance(function, Function):
         return calmed(item)
     node = function.node
@@ -23,7 +23,7 @@ def kept_by(core: Core, function: Type, item: Type) -> Type:
     core.frame = Frame(node, function.frame, Env({name: item}, core.env.calm))
     try:
         with core.silence():
-            refine(core, node.body, True)
+            refine(core, node.body, truth)
         return core.frame.env.names[name] if core.frame.env is not None else item
     finally:
         core.frame = outer

@@ -16,6 +16,8 @@ def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
     if not isinstance(value, Null | Union):
         return value
     for member in members(value):
+        if isinstance(member, Null) and member.lapse and isinstance(value, Union):
+            _report_lapse(core, member.lapse, node, use)
         if not isinstance(member, Null) or member.origin is None or member.origin in core.env.calm:
             continue
         if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
@@ -29,6 +31,15 @@ def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
         _report_none(core, node, use)
         return ANY
     return not_none(value)
+
+
+def _report_lapse(core: Core, function: str, node: ast.expr, use: str) -> None:
+    """What a function of the program gives on some of its ways only."""
+    if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+        return
+    text = spelled(node)
+    message = f"{text} may be None here ({function}() returns nothing on one of its ways); {use}. Return a value there."
+    core.report("none-value", node, message, better=f"if {text} is not None", certain=False)
 
 
 def _report_none(core: Core, node: ast.expr, use: str) -> None:

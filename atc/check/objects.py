@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from atc.check.kinds import ANY, Function, Type
+from atc.check.kinds import ANY, Function, Mapped, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,13 @@ class Partial(Type):
     known: tuple[tuple[str, Type], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Looking(Type):
+    """The method `get` of a dict that the program made, not yet called (`max(d, key=d.get)`)."""
+
+    owner: Mapped
+
+
 @dataclass(eq=False, slots=True)
 class ClassShape:
     """A class of the program. `attributes` is what its instances hold, all of them together, and only grows.
@@ -39,6 +46,10 @@ class ClassShape:
     """The parameters of a dataclass or named tuple, in order."""
     ordered: bool = False
     """Whether instances are tuples of their fields."""
+    plain: bool = False
+    """Whether its `fields` are exactly the parameters of its constructor."""
+    frozen: bool = False
+    """Whether its fields cannot be set again."""
     made: bool = False
     """Whether the program has made an instance."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 
 from atc.check import moments
-from atc.check.containers import merge
+from atc.check.containers import certain_keys, overlay
 from atc.check.core import Core
+from atc.check.decimals import operate_decimal
+from atc.check.folding import operated
 from atc.check.iteration import iterate_one
 from atc.check.kinds import (
     ANY,
@@ -69,6 +71,13 @@ def operate(
     core: Core, op: ast.operator, left_node: ast.expr, left: Type, right_node: ast.expr, right: Type, node: ast.AST
 ) -> Type:
     """The type of `left op right`."""
+    kind = _operate(core, op, left_node, left, right_node, right, node)
+    return kind if kind is ANY or isinstance(kind, Listing) else operated(op, left, right) or kind
+
+
+def _operate(
+    core: Core, op: ast.operator, left_node: ast.expr, left: Type, right_node: ast.expr, right: Type, node: ast.AST
+) -> Type:
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
         return _merged(core, op, left, right, node)
     text = isinstance(op, ast.Mod) and category(left) in ("str", None)
@@ -76,6 +85,10 @@ def operate(
     if not text:
         right = need_value(core, right, right_node, "arithmetic fails on None")
     kinds = category(left), category(right)
+    if isinstance(left, Made) or isinstance(right, Made):
+        exact = operate_decimal(core, op, left_node, left, right_node, right, node)
+        if exact is not None:
+            return exact
     if kinds[0] is None or kinds[1] is None:
         return STR if text and kinds[0] == "str" else _numeric(op, left, right) if kinds == ("number",) * 2 else ANY
     if _MOMENTS & {kinds[0], kinds[1]}:
@@ -129,11 +142,13 @@ def _merged(core: Core, op: ast.operator, left: Type, right: Type, node: ast.AST
     both = (*members(left), *members(right))
     if category(left) == category(right) == "number":
         return INT
-    if isinstance(op, ast.BitOr) and all(isinstance(member, Record | Mapped) for member in both):
+    dicts = [isinstance(member, Record | Mapped) for member in both]
+    # What stands beside a dict is one too.
+    if isinstance(op, ast.BitOr) and any(dicts) and all(dicts[i] or both[i] is ANY for i in range(len(both))):
         made = core.mapped(node)
-        for value in (left, right):
-            merge(core, made, value)
-        return made
+        result = overlay(core, made, [(None, left), (None, right)])
+        core.begin(made.cell, certain_keys(core, left) | certain_keys(core, right))
+        return result
     if all(isinstance(member, Listing) and member.kind in ("set", "frozenset") for member in both):
         kept = members(left) if isinstance(op, ast.BitAnd) else both
         return core.listing(node, joined(iterate_one(core, member) for member in kept), "set")

@@ -64,10 +64,10 @@ def _rebuilt(base: Type, keys: tuple[str, ...], new: Type) -> Type:
             case Record():
                 inner = field_type(member, keys[0]) if len(keys) > 1 else ANY
                 result.append(member.refine(keys[0], _rebuilt(inner or ANY, keys[1:], new)))
-            case Mapped(cell, refined):
+            case Mapped(cell, refined, stored):
                 inner = cell.keys.get(keys[0], ANY)
                 kept = tuple(pair for pair in refined if pair[0] != keys[0])
-                result.append(Mapped(cell, (*kept, (keys[0], _rebuilt(inner, keys[1:], new)))))
+                result.append(Mapped(cell, (*kept, (keys[0], _rebuilt(inner, keys[1:], new))), stored))
             case _:
                 result.append(member)
     return join(*result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from atc.check.constants import settled
 from atc.check.core import Core
 from atc.check.equality import check_case
 from atc.check.fields import calmed, field_type
@@ -17,6 +18,7 @@ from atc.check.misread import report_read
 from atc.check.narrow import KINDS, refine
 from atc.check.objects import Class, Instance
 from atc.check.relax import relax
+from atc.check.turns import narrow_constants
 
 _TESTS = (ast.MatchValue, ast.MatchSingleton, ast.MatchClass)
 
@@ -30,7 +32,8 @@ def match_statement(core: Core, node: ast.Match) -> None:
         core.frame.env = before.copy() if before is not None else None
         # A literal in a pattern, here or before, may rule out nulls of other fields.
         tested |= any(isinstance(part, _TESTS) for part in ast.walk(case.pattern))
-        subject = calmed(remaining) if tested else remaining
+        narrow_constants(core, node.subject, truth=True)
+        subject = settled(calmed(remaining) if tested else remaining)
         fitting = bind_pattern(core, case.pattern, subject, node.subject)
         if isinstance(node.subject, ast.Name):
             core.bind(node.subject.id, fitting)

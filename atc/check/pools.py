@@ -24,7 +24,8 @@ def call_method(core: Core, value: Made, func: ast.Attribute, node: ast.Call, ar
             if isinstance(callee, ToolRef):
                 report_mapped(core, callee, node)
             pairs = zip(arguments.values[1:], arguments.nodes[1:], strict=True)
-            return Iterating(apply(core, callee, [iterate(core, v, where) for v, where in pairs]), "map")
+            place = None if isinstance(callee, ToolRef) else node
+            return Iterating(apply(core, callee, [iterate(core, v, where) for v, where in pairs], place), "map")
         case "Executor", "submit" if arguments.values:
             return Made("Future", _submitted(core, arguments, node))
         case "Future", "result":
@@ -41,6 +42,6 @@ def _submitted(core: Core, arguments: Arguments, node: ast.Call) -> Type:
     if isinstance(callee, ToolRef):
         return call_tool(core, callee.alias, node, skip=1)
     if isinstance(callee, Function):
-        return call_function(core, callee, values, arguments.named, sure=arguments.sure)
+        return call_function(core, callee, values, arguments.named, sure=arguments.sure, call=node)
     core.escape(arguments.every())
     return ANY

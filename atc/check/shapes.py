@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from atc.check import forms
 from atc.check.kinds import ANY, BOOL, INT, NUMBER, STR, Array, Atom, Null, Origin, Record, Type
 from atc.check.lattice import MOST_VALUES, join
 from protocols.jsontypes import JsonObject
@@ -48,6 +49,8 @@ class ObjectShape:
     more: Any
     filled: bool = False
     """Whether some key is always there, so that the object is never false."""
+    required: frozenset[str] = frozenset()
+    """The keys that are always there."""
 
     @property
     def closed(self) -> bool:
@@ -202,8 +205,11 @@ def _text(fragments: Fragments) -> Type:
     for part in fragments:
         values = [value for value in _values(part, []) if isinstance(value, str)]
         if values and len(values) <= MOST_VALUES:
-            return Atom("str", tuple(values))
+            return Atom("str", tuple(values), listed=True)
     patterns = [part["pattern"] for part in fragments if isinstance(part.get("pattern"), str)]
+    if not patterns:
+        formats = {part["format"] for part in fragments if isinstance(part.get("format"), str)}
+        patterns = [known] if len(formats) == 1 and (known := forms.of_format(formats.pop())) else []
     return Atom("str", pattern=patterns[0]) if len(patterns) == 1 else STR
 
 
@@ -218,6 +224,8 @@ def _object(fragments: Fragments, document: Document) -> ObjectShape:
                 schema = {"allOf": [properties[name], schema]}
             properties[name] = schema
     shape = ObjectShape(document, properties, _more(fragments, properties, document))
+    if document.strict:
+        shape.required = frozenset(key for part in fragments for key in part.get("required") or () if key in properties)
     shape.filled = document.strict and any(part.get("required") for part in fragments)
     document.objects[key] = shape
     return shape

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from atc.check.classes import class_statement
+from atc.check.constants import settled, widened
 from atc.check.core import Core
 from atc.check.decorators import decorated
 from atc.check.frames import join_env
@@ -19,6 +20,7 @@ from atc.check.operators import operate
 from atc.check.patterns import match_statement
 from atc.check.targets import bind_target
 from atc.check.trying import try_statement, with_statement
+from atc.check.turns import reunited
 
 
 def execute(core: Core, body: list[ast.stmt]) -> None:
@@ -66,6 +68,8 @@ def _aug_assign(core: Core, node: ast.AugAssign) -> None:
         return
     result = operate(core, node.op, left_node, left, node.value, right, node)
     if len(core.findings) == found:
+        # In a loop it grows from turn to turn.
+        result = widened(result) if core.frame.loops else result
         bind_target(core, node.target, result, node.value)
 
 
@@ -110,6 +114,8 @@ def _continue(core: Core, _node: ast.Continue) -> None:
 
 def _if(core: Core, node: ast.If) -> None:
     core.evaluate(node.test)
+    before = core.frame.env
+    before = before.copy() if before is not None else None
     holds, fails = apart(core, node.test)
     core.frame.env = holds
     with core.condition():
@@ -118,6 +124,7 @@ def _if(core: Core, node: ast.If) -> None:
         core.frame.env = fails
         core.execute(node.orelse)
     core.frame.env = join_env(after, core.frame.env)
+    reunited(before, core.frame.env, node)
 
 
 def _assert(core: Core, node: ast.Assert) -> None:
@@ -150,6 +157,8 @@ def _delete(core: Core, node: ast.Delete) -> None:
             for member in members(core.evaluate(target.value)):
                 if isinstance(member, Mapped):
                     core.shrink(member.cell)
+                elif isinstance(member, Listing):
+                    core.add(member.cell, settled(member.cell.item))
 
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {

@@ -8,11 +8,12 @@ from atc.check.aggregates import Handler, first_items
 from atc.check.arguments import Arguments
 from atc.check.core import Core
 from atc.check.iteration import iterate
-from atc.check.kinds import ANY, NONE, NUMBER, Function, Iterating, Tuple, Type
-from atc.check.lattice import join
+from atc.check.kinds import ANY, NONE, NUMBER, Iterating, Tuple, Type
+from atc.check.lattice import members
 from atc.check.narrowing_calls import kept_by
 from atc.check.objects import Made, Partial
 from atc.check.ordering import apply, check_keyed
+from atc.check.reducing import reduced
 
 
 def _items_at(position: int, kind: str = "iterator") -> Handler:
@@ -30,28 +31,28 @@ def _all_items(core: Core, arguments: Arguments) -> list[Type]:
     return [iterate(core, v, where) for v, where in zip(arguments.values, arguments.nodes, strict=True)]
 
 
-def _kept(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _kept(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     """`takewhile`, `dropwhile`, `filterfalse`: a test and items."""
     if len(arguments.values) != 2:
         return ANY
     item = iterate(core, arguments.values[1], arguments.nodes[1])
-    apply(core, arguments.values[0], [item])
+    apply(core, arguments.values[0], [item], node)
     # What stops or starts the run is judged by the test; the items are only known to have met it at some time.
     return Iterating(kept_by(core, arguments.values[0], item))
 
 
-def _false(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _false(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if len(arguments.values) != 2:
         return ANY
     item = iterate(core, arguments.values[1], arguments.nodes[1])
-    apply(core, arguments.values[0], [item])
-    return Iterating(item)
+    apply(core, arguments.values[0], [item], node)
+    return Iterating(kept_by(core, arguments.values[0], item, truth=False))
 
 
-def _grouped(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _grouped(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     item = first_items(core, arguments)
     key = arguments.named.get("key", arguments.values[1] if len(arguments.values) > 1 else NONE)
-    label = item if key == NONE else apply(core, key, [item])
+    label = item if key == NONE else apply(core, key, [item], node)
     return Iterating(Tuple((label, Iterating(item, "group"))))
 
 
@@ -75,13 +76,13 @@ def _product(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     return Iterating(ANY if arguments.named else Tuple(tuple(items)))
 
 
-def _starmap(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _starmap(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if len(arguments.values) != 2:
         return ANY
     item = iterate(core, arguments.values[1], arguments.nodes[1])
     function = arguments.values[0]
     if isinstance(item, Tuple):
-        return Iterating(apply(core, function, list(item.items)))
+        return Iterating(apply(core, function, list(item.items), node))
     core.escape([function])
     return Iterating(ANY)
 
@@ -90,26 +91,6 @@ def _accumulated(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     item = first_items(core, arguments)
     core.escape(arguments.values[1:])
     return Iterating(item if len(arguments.values) == 1 and not arguments.named else ANY)
-
-
-def _reduced(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    """`reduce(function, items, start)`: what goes in again is what came out."""
-    if len(arguments.values) < 2:
-        return ANY
-    item = iterate(core, arguments.values[1], arguments.nodes[1])
-    function = arguments.values[0]
-    if not isinstance(function, Function):
-        return ANY
-    known = arguments.values[2] if len(arguments.values) > 2 else item
-    for _ in range(3):
-        mark = len(core.findings)
-        found = join(known, apply(core, function, [known, item]))
-        if found == known:
-            return known
-        del core.findings[mark:]
-        known = found
-    apply(core, function, [ANY, item])
-    return ANY
 
 
 def _largest(core: Core, node: ast.Call, arguments: Arguments) -> Type:
@@ -131,7 +112,9 @@ def _some_items(core: Core, node: ast.Call, arguments: Arguments) -> Type:
 
 
 def _mean(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    first_items(core, arguments)
+    item = first_items(core, arguments)
+    if any(isinstance(member, Made) for member in members(item)) or (item is ANY and core.decimals):
+        return ANY
     return NUMBER
 
 
@@ -161,14 +144,13 @@ STREAMS: dict[str, Handler] = {
     "itertools.starmap": _starmap,
     "itertools.accumulate": _accumulated,
     "itertools.count": _count,
-    "functools.reduce": _reduced,
+    "functools.reduce": reduced,
     "functools.partial": _partial,
     "functools.cmp_to_key": _compared,
     **{f"heapq.{name}": _largest for name in ("nlargest", "nsmallest")},
     "random.choice": _one_item,
     "random.sample": _some_items,
     "concurrent.futures.as_completed": _items_at(0),
-    **{f"statistics.{name}": _mean for name in ("mean", "fmean", "median")},
     "statistics.mode": _one_item,
 }
 """By full name; each takes arguments of which it is certain which is which."""

@@ -6,6 +6,7 @@ import ast
 
 from atc.check.containers import store
 from atc.check.core import Core
+from atc.check.fixed import report_fixed
 from atc.check.hashing import check_hashable
 from atc.check.iteration import as_tuple, iterate_items, report_iterated
 from atc.check.kinds import ANY, NONE, Array, Atom, Iterating, Listing, Mapped, Record, Tuple, Type
@@ -13,6 +14,7 @@ from atc.check.lattice import join, members, without
 from atc.check.nulls import need_value
 from atc.check.objects import Class, Instance
 from atc.check.report import listed, spelled
+from atc.check.unpacking import check_unpacked
 
 
 def bind_target(core: Core, target: ast.expr, value: Type, source: ast.expr) -> None:
@@ -27,7 +29,9 @@ def bind_target(core: Core, target: ast.expr, value: Type, source: ast.expr) -> 
         case ast.Subscript():
             store_subscript(core, target, value)
         case ast.Attribute(value=owner, attr=attr):
-            _store_attribute(core, core.evaluate(owner), attr, value)
+            held = core.evaluate(owner)
+            report_fixed(core, held, target)
+            _store_attribute(core, held, attr, value)
 
 
 def _store_attribute(core: Core, owner: Type, name: str, value: Type) -> None:
@@ -47,6 +51,7 @@ def _unpack(core: Core, parts: list[ast.expr], value: Type, source: ast.expr) ->
     value = need_value(core, value, source, "it cannot be unpacked")
     if isinstance(value, Instance):
         value = as_tuple(value) or value
+    check_unpacked(core, value, parts, source)
     fits = not isinstance(value, Tuple) or starred or len(value.items) == len(parts)
     if isinstance(value, Tuple) and not fits and not core.catches("ValueError", "Exception", "BaseException"):
         message = f"{len(value.items)} values of {spelled(source)} cannot be unpacked into {len(parts)} names."
@@ -84,6 +89,7 @@ def _report_record(core: Core, record: Record, parts: list[ast.expr]) -> None:
 def store_subscript(core: Core, target: ast.Subscript, value: Type) -> None:
     """`owner[index] = value`."""
     owner = core.evaluate(target.value)
+    report_fixed(core, owner, target)
     index = ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
     constant = isinstance(index, Atom) and index.values is not None and len(index.values) == 1
     key = index.values[0] if isinstance(index, Atom) and index.values and constant else None
@@ -123,7 +129,7 @@ def _refine_stored(core: Core, name: str, owner: Type, key: str, value: Type) ->
         match member:
             case Record():
                 changed.append(member.refine(key, value))
-            case Mapped(cell, refined):
-                changed.append(Mapped(cell, (*refined, (key, value))))
+            case Mapped(cell, refined, stored):
+                changed.append(Mapped(cell, (*refined, (key, value)), stored | {key}))
     if core.frame.env is not None:
         core.frame.env.names[name] = join(*changed)

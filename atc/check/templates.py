@@ -10,6 +10,7 @@ from string import Formatter
 from atc.check.access import read
 from atc.check.arguments import Arguments
 from atc.check.core import Core
+from atc.check.formats import refused, report_refused
 from atc.check.kinds import ANY, Atom, Mapped, Record, Tuple, Type
 from atc.check.lattice import members
 from atc.check.nulls import need_value
@@ -65,27 +66,31 @@ def check_fields(core: Core, text: Type, func: ast.Attribute, node: ast.Call, ar
     """Check what `text.format(…)` and `text.format_map(…)` fill in."""
     if not (isinstance(text, Atom) and text.values is not None and len(text.values) == 1):
         return
-    for first, rest in _fields(str(text.values[0])):
+    for first, rest, spec in _fields(str(text.values[0])):
         value, where = _argument(core, first, func, node, arguments)
         for is_attribute, part in rest:
             if is_attribute or not all(isinstance(member, Record | Mapped) for member in members(value)):
                 break
             value = _key_of(core, value, where, part, func.value)
+        else:
+            if spec and "{" not in spec and refused(value, spec):
+                report_refused(core, value, spec, where if where is not node and not rest else func.value)
 
 
-def _fields(text: str) -> Iterator[tuple[str | int, list[tuple[bool, str]]]]:
-    """The names of the fields of a format text: the argument, and what is taken from it."""
+def _fields(text: str) -> Iterator[tuple[str | int, list[tuple[bool, str]], str]]:
+    """The fields of a format text: the argument's name, what is taken from it, and how it is written."""
     try:
         parsed = list(Formatter().parse(text))
     except ValueError:
         return
     unnamed = 0
-    for name in (name for _, name, _, _ in parsed if name is not None):
+    # What `!r` and `!s` write is text, whatever was there before.
+    for name, spec in ((name, "" if kind else spec) for _, name, spec, kind in parsed if name is not None):
         first, rest = _split(name)
         if first == "":
             unnamed += 1
         number = unnamed - 1 if first == "" else int(first) if first.isdigit() else None
-        yield (first if number is None else number), rest
+        yield (first if number is None else number), rest, spec or ""
 
 
 def _split(name: str) -> tuple[str, list[tuple[bool, str]]]:
@@ -99,6 +104,8 @@ def _argument(
     core: Core, name: str | int, func: ast.Attribute, node: ast.Call, arguments: Arguments
 ) -> tuple[Type, ast.expr]:
     if isinstance(name, int):
+        if arguments.sure and func.attr == "format" and name >= len(arguments.values):
+            _report_absent(core, f"place {name}", f"format() is given {len(arguments.values)} values by position", node)
         known = arguments.sure and name < len(arguments.values)
         return (arguments.values[name], arguments.nodes[name]) if known else (ANY, node)
     if name in arguments.named:
@@ -108,4 +115,12 @@ def _argument(
     spread = [keyword.value for keyword in node.keywords if keyword.arg is None]
     if len(spread) == 1 and len(arguments.loose) == 1 and not arguments.values:
         return _key_of(core, arguments.loose[0], spread[0], name, func.value), node
+    if arguments.sure and func.attr == "format":
+        given = ", ".join(arguments.named) or "nothing by name"
+        _report_absent(core, f"a field {name!r}", f"format() is given {given}", node)
     return ANY, node
+
+
+def _report_absent(core: Core, what: str, given: str, node: ast.Call) -> None:
+    if not core.catches("KeyError", "IndexError", "LookupError", "Exception", "BaseException"):
+        core.report("missing-key", node, f"the text has {what}, and {given}.")

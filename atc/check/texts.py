@@ -6,6 +6,7 @@ import ast
 
 from atc.check.arguments import Arguments
 from atc.check.core import Core
+from atc.check.folding import called_method, formatted
 from atc.check.iteration import iterate
 from atc.check.kinds import ANY, BOOL, INT, STR, Atom, Null, Tuple, Type
 from atc.check.lattice import members
@@ -37,9 +38,14 @@ def call_text(core: Core, text: Atom, func: ast.Attribute, node: ast.Call, argum
             return core.listing(node, STR)
         case "format" | "format_map":
             check_fields(core, text, func, node, arguments)
-            return STR
+            sure = arguments.sure and func.attr == "format"
+            return (formatted(text, arguments.values, arguments.named) if sure else None) or STR
+    if arguments.sure and not arguments.named and (found := called_method(func.attr, text, arguments.values)):
+        return found
+    if func.attr in _STR:
+        return _STR[func.attr]  # a text keeps and changes nothing of what it is given
     core.escape(arguments.every())
-    return _STR.get(func.attr, ANY)
+    return ANY
 
 
 def _check_join(core: Core, _node: ast.Call, arguments: Arguments) -> None:

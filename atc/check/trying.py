@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from atc.check.constants import loosened, settled
 from atc.check.core import Core
 from atc.check.frames import Env, join_env
 from atc.check.kinds import ANY, Iterating, Type
@@ -29,6 +30,8 @@ def try_statement(core: Core, node: ast.Try) -> None:
     broken = before.copy()
     for name, value in assigned.items():
         broken.names[name] = join(broken.names[name], value) if name in broken.names else value
+    # What failed is not known, so neither is in which turn of a loop.
+    broken.names = {name: loosened(value) for name, value in broken.names.items()}
     core.execute(node.orelse)
     result: Env | None = frame.env
     for handler in node.handlers:
@@ -82,7 +85,7 @@ def _only_tells(body: list[ast.stmt]) -> bool:
 def _entered(value: Type) -> Type:
     """What `with value as x` gives x."""
     if isinstance(value, Iterating) and value.kind == "generator":
-        return value.item  # a function under `@contextmanager`
+        return settled(value.item)  # a function under `@contextmanager`
     return value if value in (EXECUTOR, TASK_GROUP) else ANY
 
 

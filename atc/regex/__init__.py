@@ -5,7 +5,7 @@
 `search.py` whether any string matches several · `tangled.py` which a lexer cannot follow · `write.py` writes them.
 """
 
-from atc.regex.anchors import searched
+from atc.regex.anchors import searched, sought
 from atc.regex.bounds import lengths
 from atc.regex.parse import PatternError, parse
 from atc.regex.search import found
@@ -29,5 +29,6 @@ __all__ = [
     "literal",
     "parse",
     "searched",
+    "sought",
     "tangled",
 ]

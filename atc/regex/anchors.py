@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from atc.regex.parse import PatternError
+from functools import lru_cache
+
+from atc.regex.parse import PatternError, parse
 from atc.regex.tree import (
     ANY,
     EMPTY,
@@ -29,6 +31,16 @@ def searched(tree: Tree) -> Tree:
         PatternError: anchors stand in too many alternatives.
     """
     return alternatives(_surrounded(path) for path in _paths(tree))
+
+
+@lru_cache(maxsize=2048)
+def sought(pattern: str) -> Tree:
+    """The strings in which a search for `pattern`, as JSON Schema has them, finds something.
+
+    Raises:
+        PatternError: it is no regular expression, or holds what no terminal can say.
+    """
+    return searched(parse(pattern))
 
 
 def _surrounded(path: tuple[Tree, ...]) -> Tree:

@@ -1,5 +1,6 @@
 # tools: shop
-# expect: missing-key line 5
+# expect: missing-key line 6
+# expect: missing-key line 7
 # says: sku, quantity, unit_price
 def label(line):
     return line["amount"] * line["unit_price"]
