@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from atc.check.report import finding
 from atc.types import Finding, Program
 from protocols.producers import Producers
+from protocols.schema import validator
 from protocols.toolbox import Tool, Toolbox
 
 _SMALL = 100
 """Below it a number may be an hour, a count or a limit; from it on it is likely an id."""
+
+_LONGEST_CODE = 4
+"""Characters: an ICAO code's."""
 
 _MEASURES = re.compile(
     r"(^|_)(km|m|mi|miles|ft|feet|kt|kts|knots|mph|kg|lb|lbs|ms|seconds|minutes|hours|days|nights|years|usd|eur|percent|"
@@ -28,9 +33,9 @@ _MEASURES = re.compile(
 def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     """Findings for literals in required arguments whose values, by the links, come from another tool.
 
-    Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not
-    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task. A measure
-    (`radius_km`) is no id, whatever response has one of its name.
+    Only telling ones count, integers from 100 on, words with letters and digits, and what `is_opaque`, and only where
+    the task does not hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the
+    task. A measure (`radius_km`) is no id, whatever response has one of its name.
     """
     try:
         tree = ast.parse(program.source)
@@ -40,10 +45,12 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     words = words_of(task)
     found: list[Finding] = []
     for tool, keyword, value in _literals(tree, tools):
-        sources = producers.of(tool, tool.arguments[keyword.arg or ""])
+        name = tool.arguments[keyword.arg or ""]
+        sources, schema = producers.of(tool, name), tool.protocol.parameters[name]
         if isinstance(value, int) and is_measure(keyword.arg or ""):
             continue
-        if not sources or is_common(value) or str(value).casefold() in words:
+        telling = not is_common(value) or (isinstance(value, str) and is_opaque(value, schema))
+        if not sources or not telling or str(value).casefold() in words or str(value).casefold() in task.casefold():
             continue
         message = (
             f"{value!r} for {keyword.arg!r} of {tool.alias} is made up: the task does not give it. Take it from"
@@ -79,4 +86,24 @@ def is_common(value: str | int) -> bool:
     """Whether a value says too little to be made up: a small number, or no code of letters and digits."""
     if isinstance(value, int):
         return abs(value) < _SMALL
-    return not (value.isalnum() and any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
+    telling = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return not (telling and re.fullmatch(r"[\w-]+", value))
+
+
+def is_opaque(value: str, schema: Any) -> bool:
+    """Whether the pattern in `schema` makes a text an id that nobody knows by heart: `fl_abcde` for `^fl_[a-z2-7]{5}$`.
+
+    So it is where all such texts are as long, a letter may as well be a digit, and it is longer than codes are that
+    stand for a name (`JFK`, `KJFK`), or has small letters, which those have not.
+    """
+    pattern = schema.get("pattern") if isinstance(schema, Mapping) else None
+    if not isinstance(pattern, str) or (value.isupper() and len(value) <= _LONGEST_CODE):
+        return False
+    try:
+        conforms = validator({"pattern": pattern}).is_valid
+    except ValueError:
+        return False
+    if not conforms(value) or any(map(conforms, (value + value[-1:], value[:-1]))):
+        return False
+    letters = [place for place, character in enumerate(value) if character.isalpha()]
+    return any(conforms(value[:place] + digit + value[place + 1 :]) for place in letters for digit in "3579")

@@ -13,6 +13,18 @@ def tool(name, *, links=(), **parameters):
     return Tool(protocol=ToolProtocol(name=name, input_schema=schema, links=tuple(links)), call=print)
 
 
+def of(pattern):
+    return {"type": "string", "pattern": pattern}
+
+
+PATTERNS = {
+    "get_park": "^pk_[a-z2-7]{5}$",
+    "get_track": "^[A-Za-z0-9]{22}$",
+    "get_airline": "^[A-Z0-9]{2}$",
+    "get_airport": "^[A-Z]{3}$",
+    "get_country": "^[a-z]{2}$",
+    "get_coin": "^[a-z0-9-]+$",
+}
 TOOLS = Toolbox(
     [
         tool("list_orders", day={"type": "string"}),
@@ -32,13 +44,26 @@ TOOLS = Toolbox(
             radius_km={"type": "integer"},
         ),
         tool("wait", seconds={"type": "integer"}),
+        *(
+            tool(name, links=[Link(argument="key", tool="list_orders", path="orders[].order_id")], key=of(pattern))
+            for name, pattern in PATTERNS.items()
+        ),
     ]
 )
 
 
 @pytest.mark.parametrize(
     "call",
-    ["get_order(order_id='A12X')", "get_flight(number=1234)", "print([get_order(order_id='x9') for _ in range(3)])"],
+    [
+        "get_order(order_id='A12X')",
+        "get_flight(number=1234)",
+        "print([get_order(order_id='x9') for _ in range(3)])",
+        "get_order(order_id='order_12x')",
+        "get_order(order_id='123e4567-e89b-12d3-a456-426614174000')",
+        "get_park(key='pk_abcde')",  # a letter might as well be a digit: nobody knows such an id by heart
+        "get_track(key='abcdefghijklmnopqrstuv')",
+        "get_track(key='ABCDEFGHIJKLMNOPQRSTUV')",
+    ],
 )
 def test_an_id_that_nobody_gave_is_found(call):
     findings = made_up(Program(call), "Where is my order?", TOOLS)
@@ -55,6 +80,12 @@ def test_an_id_that_nobody_gave_is_found(call):
         ("get_order(order_id='BOS')", "Boston"),  # a code that the model may know
         ("get_order(order_id='2013-05-06')", "6 May 2013"),  # a date, spelled otherwise
         ("list_near(radius_km=300)", "Which shop is nearest?"),  # a measure, not an id
+        ("get_order(order_id='AB-12')", "Where is AB-12?"),
+        ("get_park(key='pk_abcde')", "Where is the park pk_abcde?"),
+        ("get_airline(key='DL')", "Delta"),
+        ("get_airport(key='BOS')", "Boston"),
+        ("get_country(key='fr')", "France"),
+        ("get_coin(key='bitcoin-cash')", "BCH"),  # a word of any length: a model may know it
         ("wait(seconds=1000)", "Wait."),  # no tool yields it
         ("x = 'A12X'\nget_order(order_id=x)", "?"),  # no literal
         ("get_order(order_id='A12X'", "?"),  # no program

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 pytest.importorskip("llguidance")
 
 from atc.decode.arguments import call_grammar
-from atc.decode.automaton import FinishedCall, State, ToolAutomaton
+from atc.decode.automaton import ToolAutomaton
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.decode.lark import lark
 from atc.decode.matcher import Matcher
+from atc.decode.run import FinishedCall, State
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 from tests.decode_automaton_lab import (

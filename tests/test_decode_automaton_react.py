@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llguidance")
 
-from atc.decode.automaton import FinishedCall, State
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION
 from atc.decode.react import ReactAutomaton
+from atc.decode.run import FinishedCall, State
 from tests.decode_automaton_lab import EOS, SPECIAL, TOOLS, allowed_tokens, small_vocabulary, splits, walk, write
 
 VOCABULARY = small_vocabulary()

@@ -213,6 +213,8 @@ def made(name: str, schema: dict[str, Any], *, required: bool = True) -> Toolbox
 
 
 CODE = {"type": "string", "pattern": "^[0-9A-Z]{3}$"}
+OPAQUE = {"type": "string", "pattern": "^pk_[a-z2-7]{5}$"}
+MIXED = {"type": "string", "pattern": "^[A-Za-z0-9]{2}$"}
 KEY = {"type": "string", "pattern": "^[0-9]{2}[A-Z]{2}$"}
 DATE = {"type": "string", "format": "date"}
 TASK = "Which flights of Delta left JFK for Boston on 4 July 2013, by plane n14228 or 47ab?"
@@ -224,6 +226,10 @@ TASK = "Which flights of Delta left JFK for Boston on 4 July 2013, by plane n142
         ("airport", CODE, '"JFK"', True),
         ("airport", CODE, '"BOS"', True),
         ("airport", CODE, '"B0S"', False),
+        ("park_id", OPAQUE, '"pk_abcde"', False),
+        ("park_id", OPAQUE, '"pk_b2cde"', False),
+        ("airline", MIXED, '"DL"', True),
+        ("airline", MIXED, '"dl"', False),
         ("airport", TEXT, '"Boston"', True),
         ("airport", TEXT, '"Chicago"', False),
         ("airport", {"enum": ["BOS", "X12"]}, '"BOS"', True),

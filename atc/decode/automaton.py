@@ -7,51 +7,19 @@ across any of these borders: it is allowed exactly if each of its bytes is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import Self
 
 from atc.decode.arguments import arguments_grammar
 from atc.decode.bounds import BOUNDS, Bounds
-from atc.decode.call_matcher import CallMatcher
 from atc.decode.errors import Undecodable
 from atc.decode.formats import CallFormat
 from atc.decode.machine import ArgumentsOf, Machine
 from atc.decode.masks import Mask, MaskBuffer, is_in, mask_of
-from atc.decode.states import InArguments, InEnd, InName, InOpening, InText, Span, Where
+from atc.decode.run import FinishedCall, Run, State
+from atc.decode.states import InArguments, InEnd, InName, InOpening, InText, Where
 from atc.decode.text_mode import TextMode
 from atc.decode.vocabulary import Vocabulary
 from protocols.toolbox import Toolbox
-
-Mode = Literal["thought", "text", "name", "arguments", "done"]
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where one stands; `tool` is the alias of the chosen one, empty outside of arguments."""
-
-    mode: Mode
-    tool: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedCall:
-    """A call that was written to its end: the tool's alias, and its arguments as they were written.
-
-    `problem` says what they break of the tool's schema: only what no grammar can hold (`Grammar.unheld`), so that
-    mostly it is empty.
-    """
-
-    tool: str
-    arguments: str
-    problem: str = ""
-
-
-class _Step(NamedTuple):
-    """What was the case before a token."""
-
-    where: Where
-    length: int
-    calls: int
 
 
 class ToolAutomaton:
@@ -85,8 +53,7 @@ class ToolAutomaton:
         machine = Machine(tools, vocabulary, form, bounds=bounds, arguments=arguments, again=amid_text)
         self._begin(machine, InText() if amid_text else machine.name_start, trigger_token=trigger_token)
 
-    def _begin(self, machine: Machine, where: Where, *, trigger_token: int | None = None) -> None:
-        """Stand at the start, sharing nothing but `machine`."""
+    def _begin(self, machine: Machine, first: Where, *, trigger_token: int | None = None) -> None:
         ending = (machine.form.after.encode() or b"}")[-1:] if machine.again else b""
         self._machine, self.vocabulary = machine, machine.vocabulary
         self._text_mode = TextMode(
@@ -97,38 +64,24 @@ class ToolAutomaton:
             goes=lambda progress, data: machine.goes(InText(progress), data),
         )
         self._ends = mask_of(machine.vocabulary.eos, machine.vocabulary)
-        self._trigger_token = trigger_token
-        self._first = where
-        self._restart()
+        self._stand(Run(machine, first, trigger_token))
 
-    def _restart(self) -> None:
-        self._where: Where = self._first
-        self._matcher: CallMatcher | None = None
-        self._text = bytearray()
-        self._spans: list[Span] = []
-        self._steps: list[_Step] = []
-        self._tokens: list[int] = []
-        self._buffer = MaskBuffer(self.vocabulary)
+    def _stand(self, run: Run) -> None:
+        self._run, self._buffer = run, MaskBuffer(self.vocabulary)
+
+    def _with(self, run: Run) -> Self:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        other._stand(run)
+        return other
 
     def fresh(self) -> Self:
         """One at the start of its text."""
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        other._restart()
-        return other
+        return self._with(self._run.fresh())
 
     def copy(self) -> Self:
         """One at the same place."""
-        other = self.fresh()
-        vars(other).update(
-            _where=self._where,
-            _matcher=self._matcher.copy() if self._matcher is not None else None,
-            _text=self._text.copy(),
-            _spans=self._spans.copy(),
-            _steps=self._steps.copy(),
-            _tokens=self._tokens.copy(),
-        )
-        return other
+        return self._with(self._run.copy())
 
     # Masks and moves
 
@@ -138,7 +91,7 @@ class ToolAutomaton:
         It may be written over by the next call of any method; copy what is kept. Once the text is ended it holds the
         tokens that end one.
         """
-        match self._where:
+        match self._run.where:
             case InText(progress):
                 return self._text_mode.mask(progress)
             case InOpening(rest):
@@ -151,10 +104,11 @@ class ToolAutomaton:
                 return self._ends
 
     def _arguments_mask(self) -> Mask:
-        assert self._matcher is not None
-        if not self._machine.again and self._matcher.is_stopped:
+        matcher = self._run.matcher
+        assert matcher is not None
+        if not self._machine.again and matcher.is_stopped:
             return self._ends
-        mask = self._matcher.mask()
+        mask = matcher.mask()
         for token in self._text_mode.risky:
             if is_in(token, mask) and not self.allows(token):
                 mask[token >> 5] &= ~(1 << (token & 31)) & 0xFFFFFFFF
@@ -175,72 +129,7 @@ class ToolAutomaton:
         Raises:
             ValueError: it is not allowed; the automaton stands where it stood.
         """
-        step = _Step(self._where, len(self._text), len(self._spans))
-        if not self._moves(token):
-            raise ValueError(f"the token {token} may not come next ({self.state}).")
-        self._steps.append(step)
-        self._tokens.append(token)
-        self._text += self.vocabulary.tokens[token]
-
-    def _moves(self, token: int) -> bool:
-        """Go where `token` leads; False, and the state as before, where it leads nowhere."""
-        where, vocabulary = self._where, self.vocabulary
-        if token == self._trigger_token and isinstance(where, InText):
-            self._where = self._machine.name_start
-            return True
-        if token in vocabulary.special:
-            return self._moves_by_special(token)
-        data = vocabulary.tokens[token] if 0 <= token < vocabulary.size else b""
-        if not data:
-            return False
-        if isinstance(where, InArguments):
-            return self._moves_in_arguments(where, token, data)
-        if isinstance(where, InEnd):
-            return False
-        move = self._machine.walk(where, data, len(self._text), len(self._steps) + 1)
-        if move is None:
-            return False
-        self._where, self._matcher = self._within_limit(move.where), move.matcher
-        self._spans += move.finished
-        return True
-
-    def _moves_by_special(self, token: int) -> bool:
-        if token in self.vocabulary.eos and self.is_complete:
-            self._where, self._matcher = InEnd(), None
-            return True
-        if not isinstance(self._where, InText) or not self._machine.again:
-            return False
-        self._where = InText()
-        return True
-
-    def _moves_in_arguments(self, where: InArguments, token: int, data: bytes) -> bool:
-        matcher = self._matcher
-        assert matcher is not None
-        if not matcher.advance(token):
-            return False
-        if not self._machine.again or not matcher.is_complete:
-            return True
-        taken = len(data)
-        if taken > 1:  # find out where in the token the call ends
-            matcher.rollback(1)
-            taken = self._machine.take(matcher, data)
-        end = len(self._text) + taken
-        move = self._machine.walk(InText(), data[taken:], end, len(self._steps) + 1)
-        if move is None:
-            matcher.rollback(taken)
-            return False
-        self._spans += (Span(where.key, where.start, end), *move.finished)
-        self._where, self._matcher = move.where, move.matcher
-        return True
-
-    def _within_limit(self, where: Where) -> Where:
-        """One token of text less, where text is limited: without any left, a call must begin."""
-        if not isinstance(where, InText) or where.left is None:
-            return where
-        if where.left > 1:
-            return where._replace(left=where.left - 1)
-        start = self._machine.name_start
-        return start._replace(lead=self._machine.trigger[where.progress :] + start.lead)
+        self._run.advance(token)
 
     def rollback(self, tokens: int) -> None:
         """Stand where one stood so many tokens ago.
@@ -248,93 +137,44 @@ class ToolAutomaton:
         Raises:
             ValueError: so many were not taken.
         """
-        if not 0 <= tokens <= len(self._steps):
-            raise ValueError(f"{len(self._steps)} tokens were taken, so {tokens} cannot be given back.")
-        if not tokens:
-            return
-        kept = len(self._steps) - tokens
-        step = self._steps[kept]
-        if isinstance(step.where, InArguments):
-            self._return_to(step.where, kept, tokens)
-        else:
-            self._matcher = None
-        self._where = step.where
-        del self._text[step.length :], self._spans[step.calls :], self._steps[kept:], self._tokens[kept:]
-
-    def _return_to(self, where: InArguments, kept: int, tokens: int) -> None:
-        """Have the matcher stand where it stood after `kept` tokens, in the same call or an earlier one."""
-        if isinstance(self._where, InArguments) and self._where.since == where.since:
-            assert self._matcher is not None
-            self._matcher.rollback(tokens)
-            return
-        self._matcher = self._machine.matcher(where.key)
-        self._matcher.feed(where.fed)
-        for token in self._tokens[where.since : kept]:
-            self._matcher.advance(token)
+        self._run.rollback(tokens)
 
     # What is the case
 
     @property
     def state(self) -> State:
         """Where one stands."""
-        match self._where:
-            case InText():
-                return State("text" if self._machine.again else "thought")
-            case InOpening():
-                return State("thought")
-            case InName():
-                return State("name")
-            case InArguments(key):
-                return State("arguments", self._machine.trie.name(key))
-            case InEnd():
-                return State("done")
+        return self._run.state
 
     @property
     def is_complete(self) -> bool:
         """Whether the text may end here: in text mode always, in tool mode with the call."""
-        match self._where:
-            case InText():
-                return self._machine.again
-            case InArguments():
-                return not self._machine.again and self._matcher is not None and self._matcher.is_complete
-            case InEnd():
-                return True
-        return False
+        return self._run.is_complete
 
     @property
     def is_finished(self) -> bool:
         """Whether the text was ended."""
-        return isinstance(self._where, InEnd)
+        return isinstance(self._run.where, InEnd)
 
     @property
     def text(self) -> bytes:
         """What was written; special tokens write nothing."""
-        return bytes(self._text)
+        return self._run.text
 
     @property
     def calls(self) -> tuple[FinishedCall, ...]:
         """The calls that are complete, in their order."""
-        spans = list(self._spans)
-        where = self._where
-        if isinstance(where, InEnd):
-            where = self._steps[-1].where
-        if isinstance(where, InArguments) and self.is_complete:
-            spans.append(Span(where.key, where.start, len(self._text)))
-        return tuple(self._call(span) for span in spans)
-
-    def _call(self, span: Span) -> FinishedCall:
-        written = self._text[span.start : span.end - len(self._machine.form.after.encode())].decode()
-        return FinishedCall(self._machine.trie.name(span.key), written, self._machine.problem(span.key, written))
+        return self._run.calls
 
     def forced(self) -> list[int]:
         """Tokens that spell what must come next whatever is chosen, so that no model need be asked; often none."""
-        match self._where:
+        match self._run.where:
             case InOpening(rest):
                 data = rest
             case InName(lead, place):
                 data = lead + self._machine.trie.forced(place)
-            case InArguments() if self._matcher is not None and not self.is_complete:
-                data = self._matcher.forced()
+            case InArguments() if self._run.matcher is not None and not self.is_complete:
+                data = self._run.matcher.forced()
             case _:
                 data = b""
         return self.vocabulary.encode(data)

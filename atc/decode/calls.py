@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from atc.decode.asked import Tally, going_on
 from atc.decode.bounds import BOUNDS, Bounds
@@ -69,27 +69,36 @@ class Sampling:
     max_tokens: int = 512
 
 
+class Options(TypedDict, total=False):
+    """What both ways to write may be given besides; `decoding` is `calls` by default.
+
+    With `off`, one free reply is read, right or wrong.
+    """
+
+    decoding: Literal["off", "calls"]
+    sampling: Sampling | None
+    bounds: Bounds
+
+
 def write_call(
     ask: Ask,
     messages: Sequence[Message],
     tools: Toolbox,
     *,
     form: CallFormat = JSON_CALL,
-    decoding: Literal["off", "calls"] = "calls",
-    sampling: Sampling | None = None,
     text_characters: int = 600,
-    bounds: Bounds = BOUNDS,
+    **options: Unpack[Options],
 ) -> Written:
     """One call in reply to `messages`, which may end with the assistant's words where the endpoint goes on from them.
 
-    With `off`, one free reply is read, right or wrong. `text_characters` bounds the text before a trigger.
+    `text_characters` bounds the text before a trigger.
 
     Raises:
         ModelUnavailable: no reply could be had.
         Undecodable: there is no tool, or the schema of one cannot be held to.
     """
     lead = lead_of(form, thought=False, characters=text_characters)
-    return _write(_Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds), decoding)
+    return _write(ask, messages, tools, form, lead, **options)
 
 
 def write_turn(
@@ -98,17 +107,15 @@ def write_turn(
     tools: Toolbox,
     *,
     form: CallFormat = REACT,
-    decoding: Literal["off", "calls"] = "calls",
-    sampling: Sampling | None = None,
     thought_characters: int = 600,
-    bounds: Bounds = BOUNDS,
+    **options: Unpack[Options],
 ) -> Written:
     """One turn of ReAct: a thought of one line, and a call. To end is a call of a tool that the caller gives.
 
     `text` can be appended to the conversation as it is. Raises as `write_call` does.
     """
     lead = lead_of(form, thought=True, characters=thought_characters)
-    return _write(_Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds), decoding)
+    return _write(ask, messages, tools, form, lead, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +170,18 @@ class _Job:
         )
 
 
-def _write(job: _Job, decoding: Literal["off", "calls"]) -> Written:
+def _write(
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    form: CallFormat,
+    lead: Lead | None,
+    *,
+    decoding: Literal["off", "calls"] = "calls",
+    sampling: Sampling | None = None,
+    bounds: Bounds = BOUNDS,
+) -> Written:
+    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds)
     if not job.tools:
         raise Undecodable("there is no tool to call.", hint="Offer at least one.")
     if decoding == "off":

@@ -19,6 +19,11 @@ Encode = Callable[[str], list[int]]
 _BITS = 32  # of one word of a mask
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\n"
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
+_PLAIN_TEXT = tuple(rf"[^\"'\\`{{}}\x00-\x1F\x7F]{{1,{most}}}" for most in (10, 30))
+"""Tokens that any text within quotation marks may hold, of Python too: llguidance masks those of such a slice at once.
+
+Its own slices hold more, which Python's strings and f-strings do not, so that for them each token would be looked at.
+"""
 
 
 class Vocabulary:
@@ -182,7 +187,8 @@ class Vocabulary:
             raise Undecodable(
                 "decoding needs 'llguidance', which is not installed: pip install \"automatic-tool-chain[decode]\"."
             ) from error
-        return LLTokenizer(TokenizerWrapper(_Guide(self)), eos_token=list(self.eos))
+        slices = [*_PLAIN_TEXT, *LLTokenizer.general_slices()]
+        return LLTokenizer(TokenizerWrapper(_Guide(self)), eos_token=list(self.eos), slices=slices)
 
 
 def _is_whole(text: bytes) -> bool:

@@ -25,20 +25,20 @@ from atc.decode.arguments.shape import (
 )
 from atc.decode.arguments.spans import Span, beyond
 from atc.decode.arguments.strings import Strings
-from atc.regex import PatternError, parse, searched
+from atc.regex import PatternError, sought
 from protocols.jsontypes import Json
 
 if TYPE_CHECKING:
     from atc.decode.arguments.read import Reader
 
 _NAMES = {
-    "null": ("null",),
-    "boolean": ("boolean",),
-    "integer": ("integer",),
-    "number": ("integer", "fraction"),
-    "string": ("string",),
-    "array": ("array",),
-    "object": ("object",),
+    "null": frozenset({"null"}),
+    "boolean": frozenset({"boolean"}),
+    "integer": frozenset({"integer"}),
+    "number": frozenset({"integer", "fraction"}),
+    "string": frozenset({"string"}),
+    "array": frozenset({"array"}),
+    "object": frozenset({"object"}),
 }
 _IMPLIED = {
     "string": ("minLength", "maxLength", "pattern", "format"),
@@ -88,6 +88,8 @@ def own(reader: Reader, schema: Mapping[str, Any], *, implied: bool) -> Shape:
 def types(reader: Reader, schema: Mapping[str, Any], *, implied: bool) -> frozenset[str]:
     """The types that a schema names, or, where `implied`, that its keywords speak of."""
     declared = schema.get("type")
+    if isinstance(declared, str) and declared in _NAMES:
+        return _NAMES[declared]
     if declared is None:
         if not implied or "enum" in schema or "const" in schema:
             return TYPES
@@ -124,7 +126,7 @@ def _strings(reader: Reader, schema: Mapping[str, Any]) -> Strings:
 
 def _readable(reader: Reader, schema: Mapping[str, Any], pattern: str, *path: str) -> None:
     try:
-        searched(parse(pattern))
+        sought(pattern)
     except PatternError as error:
         reader.refuse(f"the pattern {pattern!r} cannot be held to: {error}.", schema, *path)
 

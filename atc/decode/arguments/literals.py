@@ -175,6 +175,8 @@ def spelled(value: Json, style: Style) -> tuple[str, ...]:
 
 
 def _strings(value: str, style: Style) -> list[str]:
+    if _PLAIN_TEXT.fullmatch(value):
+        return [quote + value + quote for quote in quotes(style)]
     if style == "json":
         # A half of a surrogate pair cannot be sent to anyone but as an escape.
         raw = _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(value, ensure_ascii=False))
@@ -183,6 +185,8 @@ def _strings(value: str, style: Style) -> list[str]:
     return [*plain, repr(value), ascii(value)]
 
 
+_PLAIN_TEXT = re.compile(r"[ !#-&(-\[\]-~]*")
+"""Characters that every style writes in one way only, whatever the quotes."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from atc.decode.arguments.impossible import Impossible
 from atc.decode.arguments.spans import Span
 from atc.decode.arguments.strings import Strings
-from atc.regex import found, literal, parse, searched
+from atc.regex import found, literal, sought
 from protocols.jsontypes import Json
 from protocols.schema import type_name
 
@@ -194,7 +194,7 @@ def type_of(value: Json) -> str:
 
 def matches(pattern: str, text: str) -> bool:
     """Whether a search for `pattern` finds something in `text`."""
-    return found([searched(parse(pattern)), literal(text)]) is not None
+    return found([sought(pattern), literal(text)]) is not None
 
 
 def words(types: frozenset[str]) -> str:

@@ -17,8 +17,7 @@ from atc.regex import (
     found,
     lengths,
     literal,
-    parse,
-    searched,
+    sought,
     tangled,
 )
 from atc.regex.tree import Alternatives, Row, row
@@ -97,7 +96,7 @@ def string_trees(strings: Strings) -> list[Tree]:
     """What the strings must match each, their lengths aside: formats, then patterns."""
     return [
         *(format_tree(name) for name in strings.formats if name in FORMATS),
-        *(searched(parse(pattern)) for pattern in strings.patterns),
+        *map(sought, strings.patterns),
     ]
 
 

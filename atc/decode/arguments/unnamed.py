@@ -16,7 +16,7 @@ from atc.decode.arguments.shape import Conjunction, Objects, joined
 from atc.decode.arguments.strings import Strings, string_pattern
 from atc.decode.arguments.written import pair_of
 from atc.decode.grammar import MOST_ITEMS, Node, Pattern
-from atc.regex import as_rust, found, literal, parse, searched
+from atc.regex import as_rust, found, literal, sought
 from atc.regex.tree import Chars, Repeated, chars, common, others, row
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _kinds(these: Objects, known: int) -> Iterator[tuple[str | None, Conjunction
         # A key that two patterns know conforms to both: only the first of these is offered.
         taken: list[str] = []
         for pattern, schema in these.patterns:
-            if not any(found([searched(parse(pattern)), searched(parse(other))]) is not None for other in taken):
+            if not any(found([sought(pattern), sought(other)]) is not None for other in taken):
                 taken.append(pattern)
                 yield pattern, joined((schema,))
     elif these.extra is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 
+from atc.check.forms import apart
 from atc.check.kinds import ANY, Atom, Type
 from atc.check.lattice import members
 from atc.check.literals import misfit
@@ -138,7 +139,9 @@ class Calls:
             return True
         if not conforms(kind, place.kind, wanted):
             return False
-        patterns = {m.pattern for m in members(place.kind) if isinstance(m, Atom)} - {None}
+        patterns = {m.pattern for m in members(place.kind) if isinstance(m, Atom) and m.pattern is not None}
+        if wanted.pattern and any(apart(wanted.pattern, one) for one in patterns):
+            return False
         if place.suffix.endswith(key_step(argument.alias)) or (wanted.pattern and patterns == {wanted.pattern}):
             return True
         if not argument.made:

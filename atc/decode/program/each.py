@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from atc.decode.grammar import Pattern
 from atc.decode.program.calls import Calls
 from atc.decode.program.comparisons import BOTH, CHANGED, EQUAL, NONE_TEST, WITHIN, Tests
@@ -23,10 +25,6 @@ class Each:
         self.within = Items(calls, innermost=innermost)
         self.items = self.within.every
         self.own = [item for item in self.items if not item.light]
-
-    def source(self, item: Item) -> Part:
-        """What derives the lists of such items; by a rule, for it is often needed."""
-        return self.rules.rule(f"{item.tag}lists", lambda: item.lists)
 
     def condition(self, item: Item) -> Part:
         """What may stand after ` if `."""
@@ -81,18 +79,24 @@ class Each:
 
     # Over all items.
 
+    def _those(self, item: Item) -> Part:
+        """` for x in xs if …`."""
+        return self.rules.rule(
+            f"{item.tag}those", lambda: row(f" for {item.name} in ", item.lists, " if ", self.condition(item))
+        )
+
     def generated(self, item: Item, *names: str) -> Part:
         """`x["k"] for x in xs if …`."""
 
         def make() -> Part:
             element = self.within.read(item, *names) if names else self.within.whole(item)
             after = maybe(row(" if ", self.condition(item)))
-            plain = row(pattern(element), f" for {item.name} in ", self.source(item), after)
+            plain = row(pattern(element), f" for {item.name} in ", item.lists, after)
             guarded = [
                 row(
                     path := Pattern(f"{item.name}{place.suffix}"),
                     f" for {item.name} in ",
-                    self.source(item),
+                    item.lists,
                     " if ",
                     path,
                     " is not None",
@@ -117,11 +121,8 @@ class Each:
         def make() -> Part:
             return either(
                 row(AGGREGATE, self.over("int", "number"), ")"),
-                *(row("sum(", f"1 for {i.name} in ", self.source(i), " if ", self.condition(i), ")") for i in self.own),
-                *(
-                    row("len(", f"[{i.name} for {i.name} in ", self.source(i), " if ", self.condition(i), "])")
-                    for i in self.own
-                ),
+                row("sum(", "1", either(*map(self._those, self.own)), ")"),
+                row("len(", either(*(row(f"[{i.name}", self._those(i)) for i in self.own)), "])"),
             )
 
         return self.rules.rule(f"{self.tag}each_counted", make)
@@ -132,55 +133,60 @@ class Each:
 
     def decided(self) -> Part:
         """`any(… for x in xs)`."""
-        return either(
-            *(
-                row(Pattern(r"(?:any|all)\("), self.condition(i), f" for {i.name} in ", self.source(i), ")")
-                for i in self.own
-            )
-        )
+        tests = (row(self.condition(i), f" for {i.name} in ", i.lists) for i in self.own)
+        return row(Pattern(r"(?:any|all)\("), either(*tests), ")")
 
     def lists(self) -> Part:
         """Lists and sets made of all items."""
 
         def make() -> Part:
-            parts: list[Part] = []
-            for item in self.items:
-                key = self.within.ordered_by(item)
-                ordered = row(
-                    "sorted(",
-                    self.source(item),
-                    row(f", key=lambda {item.name}: ", pattern(key)),
-                    maybe(", reverse=True"),
-                    ")",
-                )
-                parts.append(row("[", self.generated(item), "]"))
-                if not item.light:
-                    named = either(self.generated(item, "str"), row(pattern(key), ": ", self.generated(item)))
-                    parts += [row(ordered, maybe(_CUT)), row("{", named, "}")]
+            braced: list[Part] = []
+            for item in self.own:
+                keyed = row(pattern(self.within.ordered_by(item)), ": ", self.generated(item))
+                braced += [self.generated(item, "str"), keyed]
             plain = either(self.terms.lists_of("str"), self.terms.lists_of("number"))
-            parts.append(row("sorted(", either(plain, row("set(", plain, ")")), maybe(", reverse=True"), ")"))
-            return either(*parts)
+            ordered = row("sorted(", self._by_key(self.own), maybe(", reverse=True"), ")")
+            return either(
+                row("[", either(*map(self.generated, self.items)), "]"),
+                row(ordered, maybe(_CUT)),
+                row("{", either(*braced), "}"),
+                row("sorted(", either(plain, row("set(", plain, ")")), maybe(", reverse=True"), ")"),
+            )
 
         return self.rules.rule(f"{self.tag}each_lists", make)
+
+    def _by_key(self, items: Iterable[Item]) -> Part:
+        """`xs, key=lambda x: x["k"]`."""
+        by_lists: dict[Part, list[Part]] = {}
+        for item in items:
+            key = row(f", key=lambda {item.name}: ", pattern(self.within.ordered_by(item)))
+            by_lists.setdefault(item.lists, []).append(key)
+        return either(*(row(lists, either(*keys)) for lists, keys in by_lists.items()))
 
     def one(self) -> Part:
         """One item, or what it holds: `next(…)`, `max(xs, key=lambda x: x["k"])`."""
 
         def make() -> Part:
-            parts: list[Part] = []
-            for item in self.items:
-                inner = self.within.below(item, nullable=True, itself=False)
-                key = self.within.ordered_by(item)
-                after = maybe(pattern(inner))
-                condition = row(" if ", self.condition(item))
-                rest = self.rules.rule(
-                    f"{item.tag}rest",
-                    lambda: row(f" for {item.name} in ", self.source(item), condition),  # noqa: B023
-                )
-                whole = row(pattern(self.within.whole(item)), rest)
-                parts.append(row("next(", either(row("(", whole, "), None)"), row(whole, ")"))))
-                parts.append(row("next(", item.name, rest, ")", after))
-                parts.append(row(EXTREME, self.source(item), f", key=lambda {item.name}: ", pattern(key), ")", after))
-            return either(*parts)
+            whole = self.rules.rule(
+                f"{self.tag}each_whole",
+                lambda: either(*(row(pattern(self.within.whole(i)), self._those(i)) for i in self.items)),
+            )
+            held: list[Part] = []
+            ranked: list[Part] = []
+            for after, items in self._by_inside().items():
+                held.append(row(either(*(row(i.name, self._those(i)) for i in items)), ")", pattern(after)))
+                ranked.append(row(self._by_key(items), ")", maybe(pattern(after))))
+            return either(
+                row("next(", either(row("(", whole, "), None)"), row(whole, ")"), *held)),
+                row(EXTREME, either(*ranked)),
+            )
 
         return self.rules.rule(f"{self.tag}each_one", make)
+
+    def _by_inside(self) -> dict[str | None, list[Item]]:
+        """The items, by the subscripts that lead into them."""
+        found: dict[str | None, list[Item]] = {}
+        for item in self.items:
+            inner = self.within.below(item, nullable=True, itself=False)
+            found.setdefault(inner, []).append(item)
+        return found

@@ -11,8 +11,8 @@ from atc.decode.arguments import value_grammar
 from atc.decode.grammar import Pattern
 from atc.decode.program.nodes import Part, any_of, literally, pattern, row, times
 from atc.decode.program.places import quoted_value
-from atc.grounding import is_common, is_measure, words_of
-from atc.regex import PatternError, found, parse, searched
+from atc.grounding import is_common, is_measure, is_opaque, words_of
+from atc.regex import PatternError, found, sought
 from protocols.schema import validator
 
 _MOST_PHRASE = 4
@@ -27,6 +27,7 @@ _DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re
 _ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
 _DATE = r"[0-9]{4}-[01][0-9](?:-[0-3][0-9])?"
 _NO_DIGITS = "[^0-9]*"
+_NO_SMALL = "[^a-z]*"
 _DEFINITIONS = ("$defs", "definitions", "components")
 
 
@@ -117,17 +118,24 @@ def _phrases(task: str) -> dict[str, None]:
 def codes(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Part:
     """Codes without digits, of a form that the schema gives: the model may know that Boston is `BOS`.
 
-    `atc.grounding` minds them as little: a task says names where a tool takes codes.
+    `atc.grounding` minds them as little: a task says names where a tool takes codes. Nobody knows an opaque id.
     """
     if not isinstance(schema.get("pattern"), str) or "enum" in schema:
         return None
+    also: tuple[str, ...] = (_NO_DIGITS,)
     try:
-        if found([searched(parse(schema["pattern"])), searched(parse(f"^{_NO_DIGITS}$"))]) is None:
-            return None
+        wanted = [sought(schema["pattern"]), sought(f"^{_NO_DIGITS}$")]
+        small = found([*wanted, sought("[a-z]")])
+        if small is not None and is_opaque(small, schema):
+            also = (_NO_DIGITS, _NO_SMALL)
+            wanted.append(sought(f"^{_NO_SMALL}$"))
+        code = found(wanted)
     except PatternError:
         return None
+    if code is None or is_opaque(code, schema):
+        return None
     start = value_grammar(schema, root, "python").start
-    return replace(start, also=(*start.also, _NO_DIGITS)) if isinstance(start, Pattern) else None
+    return replace(start, also=(*start.also, *also)) if isinstance(start, Pattern) else None
 
 
 def is_free(argument: str, schema: Mapping[str, Any], types: frozenset[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from atc.check.kinds import NEVER, Origin, Record, Type
 from atc.check.lattice import members
@@ -23,7 +24,7 @@ MOST_CALLED = 24
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A name for the items of some lists, what can be read in one, and what derives the lists."""
+    """A name for the items of some lists, what can be read in one, and what derives the lists (of all their names)."""
 
     name: str
     kind: Type
@@ -63,7 +64,10 @@ class Items:
             for name in self._names(item)[:share]:
                 if room:
                     room -= 1
-                    lists = either(own.get(item), *called.get(item, ()))
+                    lists = self.calls.rules.rule(
+                        f"{self.tag}i{number}_lists",
+                        partial(either, own.get(item), *called.get(item, ())),
+                    )
                     inside = tuple(self.view.reader.read(item, self.view.point.calm))
                     yield Item(name, item, inside, lists, f"{self.tag}i{number}_{name}_", item not in own)
 

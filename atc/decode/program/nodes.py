@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from atc.decode.grammar import EMPTY, Choice, Node, Pattern, Ref, Repeat, Sequence, Text
 
 Part = Node | None
+
+
+@lru_cache(maxsize=2048)
+def _text(text: str) -> Text:
+    return Text(text)  # most stand in every statement's grammar
 
 
 def row(*parts: Part | str) -> Part:
@@ -16,13 +22,13 @@ def row(*parts: Part | str) -> Part:
     for part in parts:
         if part is None:
             return None
-        kept.append(Text(part) if isinstance(part, str) else part)
+        kept.append(_text(part) if isinstance(part, str) else part)
     return kept[0] if len(kept) == 1 else Sequence(tuple(kept))
 
 
 def either(*parts: Part | str) -> Part:
     """One of the parts that derive something."""
-    kept = [Text(part) if isinstance(part, str) else part for part in parts if part is not None]
+    kept = [_text(part) if isinstance(part, str) else part for part in parts if part is not None]
     if not kept:
         return None
     return kept[0] if len(kept) == 1 else Choice(tuple(kept))
@@ -32,7 +38,7 @@ def maybe(part: Part | str) -> Node:
     """The part or nothing."""
     if part is None:
         return EMPTY
-    return Repeat(Text(part) if isinstance(part, str) else part, 0, 1)
+    return Repeat(_text(part) if isinstance(part, str) else part, 0, 1)
 
 
 def times(part: Part, least: int, most: int) -> Part:
@@ -76,7 +82,7 @@ class Rules:
         """A reference to the rule of this name, made where it is new; nothing where it derives nothing."""
         if name not in self._known:
             part = make()
-            if part is not None and not isinstance(part, Text | Pattern | Ref):
+            if part is not None and not isinstance(part, (Text, Pattern, Ref)):
                 self.made[name] = part
                 part = Ref(name)
             self._known[name] = part

@@ -57,8 +57,8 @@ class Statements:
         """Raises `Undecodable` for a tool whose arguments nothing can be written for."""
         self._tools, self._bounds = tools, bounds
         self._known = Known(tools, Given(task), bounds)
-        reserved = [*keyword.kwlist, *_BUILTINS, *tools]
-        self._name = Pattern(r"[a-z][a-z0-9_]{0,30}", never=("|".join(sorted(set(reserved))),))
+        reserved = {word for word in (*keyword.kwlist, *_BUILTINS, *tools) if word[:1].islower()}
+        self._name = Pattern(r"[a-z][a-z0-9_]{0,30}", never=("|".join(sorted(reserved)),))
         self._reader = Reader()
 
     def next(self, source: str) -> Step:

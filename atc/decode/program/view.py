@@ -36,11 +36,10 @@ class Reader:
 
     def read(self, value: Type, calm: frozenset[Origin], origin: Origin | None = None) -> list[tuple[Place, Kind]]:
         """Every place in `value` with what it is good for."""
-        lasting = origin is None and _lasting(value)
-        if lasting and (value, calm) in self._known:
-            return self._known[value, calm]
+        if origin is None and (known := self._known.get((value, calm))) is not None:
+            return known
         found = [(place, kind_of(place.kind, calm)) for place in places(value, calm, origin)]
-        if lasting:
+        if origin is None and _lasting(value):
             self._known[value, calm] = found
         return found
 
@@ -57,8 +56,7 @@ class Reader:
         `nullable`: also to what may be None. `itself`: no subscript at all may be among them.
         """
         key = (value, calm, names, nullable, itself)
-        lasting = _lasting(value)
-        if lasting and key in self._suffixes:
+        if key in self._suffixes:
             return self._suffixes[key]
         found = reach(
             place
@@ -67,7 +65,7 @@ class Reader:
             and (nullable or not kind.nullable)
             and (not names or kind.name in names or kind.name == "any")
         )
-        if lasting:
+        if _lasting(value):
             self._suffixes[key] = found
         return found
 
