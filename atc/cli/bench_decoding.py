@@ -170,7 +170,10 @@ def _own_folder(config: Config, suite: str, seed: int) -> Path:
 
 
 class Progress:
-    """Shows each row as it comes: a bar with an estimate on a terminal, a line a row."""
+    """Shows each row as it comes: a bar with an estimate on a terminal, a line a row.
+
+    Of what gives no rows, a line tells of each tenth where there is no terminal for a bar.
+    """
 
     def __init__(self) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -179,6 +182,7 @@ class Progress:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bar = Bars(*columns, console=stderr_console(), disable=not sys.stderr.isatty())
         self._task = self._bar.add_task("asking", total=None)
+        self._tenth = ("", 0)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -194,4 +198,7 @@ class Progress:
             said = row.error or (row.programs[-1] if row.programs else "")
             line = f"{done:>4}/{total}  {arm.name:<24} {verdict:<16} {row.seconds:6.2f} s  {row.id}: {said[:100]}"
             self._bar.console.print(escape_controls(line), soft_wrap=True)
+        elif self._bar.disable and (tenth := (arm.name, done * 10 // max(total, 1))) > self._tenth:
+            self._tenth = tenth
+            say(f"{arm.suite}: {done:,} of {total:,}")
         self._bar.update(self._task, completed=done, total=total, description=arm.name)
