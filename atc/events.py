@@ -98,6 +98,14 @@ class AttemptEnded:
     result: Attempt
 
 
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """After an attempt was over, something was found that speaks against its answer: all its doubts now."""
+
+    attempt: int
+    doubts: tuple[str, ...]
+
+
 Event = (
     ToolsChosen
     | ModelAsked
@@ -107,6 +115,7 @@ Event = (
     | CallStarted
     | CallEnded
     | AttemptEnded
+    | Doubted
     | RouteChanged
     | Noted
 )

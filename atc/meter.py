@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
+from atc.models.circles import runs_in_circles
 from atc.past import Past
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.ask_each import Reply, Request, reply
+from protocols.errors import ModelUnavailable
+from protocols.render import token_estimate
 
 PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
@@ -100,22 +107,54 @@ class Meter:
             BudgetSpent: there is no time for another reply, or no tokens or requests are left.
             ModelUnavailable: the model gave no reply.
         """
-        messages = [replace(message, content=self._redact(message.content)) for message in messages]
+        messages = self._redacted(messages)
         known = self._past.reply(messages, self._redact)
         if known is not None:
-            # Whether it was cut is not stored; one that was has as many tokens as it was allowed.
-            return replace(known, text=self._restore(known.text), truncated=known.output_tokens >= max_tokens)
+            return self._given_again(known, max_tokens)
         self._require_budget()
         self._observer(ModelAsked(purpose, tuple(messages), statement))
         began = time.monotonic()
         completion = self._ask(
             messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
         )
-        took = time.monotonic() - began
-        if self._first:
-            self._slowest = max(self._slowest, took)
-        else:
-            self._first = took
+        self._count(took := time.monotonic() - began)
+        return self._heard(completion, took, purpose, statement)
+
+    def each(self, requests: Sequence[Request], threads: Executor, *, purpose: str) -> list[Reply]:
+        """Ask several requests side by side, see `ask_each`; they are counted and stored in their order.
+
+        As many are sent at once as the budget surely has room for: what it lacks room for waits for what they take.
+
+        Raises:
+            BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
+        """
+        requests = [replace(request, messages=self._redacted(request.messages)) for request in requests]
+        known = self._past.replies([request.messages for request in requests], self._redact)
+        given = zip(known, requests, strict=True)
+        replies: list[Reply | None] = [found and self._given_again(found, asked.max_tokens) for found, asked in given]
+        while open_ := [place for place, one in enumerate(replies) if one is None]:
+            self._require_budget()
+            now = open_[: self._room([requests[place] for place in open_])]
+            began = mark = time.monotonic()
+            asked = iter(threads.map(partial(reply, self._ask), [requests[place] for place in now]))
+            for place in now:
+                self._observer(ModelAsked(purpose, tuple(requests[place].messages)))
+                one = next(asked)
+                took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
+                replies[place] = one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose)
+            self._count(time.monotonic() - began)
+        return [one for one in replies if one is not None]
+
+    def _redacted(self, messages: Iterable[Message]) -> list[Message]:
+        return [replace(message, content=self._redact(message.content)) for message in messages]
+
+    def _given_again(self, known: Completion, max_tokens: int) -> Completion:
+        """A stored reply. Whether it was cut is not stored: one that was has all its tokens, or ran in circles."""
+        cut = known.output_tokens >= max_tokens or runs_in_circles(known.text)
+        return replace(known, text=self._restore(known.text), truncated=cut)
+
+    def _heard(self, completion: Completion, took: float, purpose: str, statement: int | None = None) -> Completion:
+        """A reply that was counted and told."""
         self.usage = Usage(
             model_calls=self.usage.model_calls + 1,
             input_tokens=self.usage.input_tokens + completion.input_tokens,
@@ -126,6 +165,22 @@ class Meter:
         completion = replace(completion, seconds=took)
         self._observer(ModelReplied(purpose, completion, statement))
         return replace(completion, text=self._restore(completion.text))
+
+    def _count(self, took: float) -> None:
+        """Remember how long a reply was waited for, see `_require_budget`."""
+        if self._first:
+            self._slowest = max(self._slowest, took)
+        else:
+            self._first = took
+
+    def _room(self, requests: Sequence[Request]) -> int:
+        """How many of these may be sent at once: one, and those whose prompts the budget has room for besides."""
+        most = len(requests) if self._max_calls is None else self._max_calls - self.usage.model_calls
+        if self._max_tokens is None:
+            return most
+        prompts = accumulate(sum(token_estimate(turn.content) for turn in one.messages) for one in requests)
+        fitting = sum(self.usage.tokens + tokens < self._max_tokens for tokens in prompts)
+        return max(1, min(most, fitting))
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
@@ -181,3 +236,6 @@ class _Metered:
             schema=schema,
             grammar=grammar,
         )
+
+    def each(self, requests: Sequence[Request], threads: Executor) -> list[Reply]:
+        return self.meter.each(requests, threads, purpose=self.purpose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from atc.store.stored import StoredRun
+from atc.store.stored import Exchange, StoredRun
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
 from protocols.toolbox import Toolbox
@@ -39,23 +39,26 @@ class Past:
 
         `redact` knows secrets by now that it did not know when the first prompts were stored.
         """
-        if self._over or self._next >= len(self._exchanges):
-            return None
-        known = self._exchanges[self._next]
-        asked = [replace(message, content=redact(message.content)) for message in known.messages]
-        if asked != list(messages):
-            self._over = True
-            return None
-        self._next += 1
-        assert known.reply is not None  # see above
-        return Completion(
-            text=known.reply,
-            model=known.model,
-            input_tokens=known.input_tokens,
-            output_tokens=known.output_tokens,
-            seconds=known.seconds,
-            cached_tokens=known.cached_tokens,
-        )
+        return self.replies([messages], redact)[0]
+
+    def replies(
+        self, prompts: Sequence[Sequence[Message]], redact: Callable[[str], str] = str
+    ) -> list[Completion | None]:
+        """The replies to prompts that were asked side by side; None for one that got none before the run ended.
+
+        Their replies stand next to each other, in the order of the prompts, but for those that an outage put off.
+        """
+        found: list[Completion | None] = [None] * len(prompts)
+        while None in found and not self._over and self._next < len(self._exchanges):
+            known = self._exchanges[self._next]
+            asked = [replace(message, content=redact(message.content)) for message in known.messages]
+            place = next((n for n, prompt in enumerate(prompts) if found[n] is None and asked == list(prompt)), None)
+            if place is None:
+                self._over = True
+            else:
+                self._next += 1
+                found[place] = _completion(known)
+        return found
 
     def attempt(self, number: int) -> Attempt | None:
         """The attempt of this number, unless it did not come to its end or was paused: then it is executed again."""
@@ -78,6 +81,18 @@ def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
             Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
         )
     return executions
+
+
+def _completion(known: Exchange) -> Completion:
+    assert known.reply is not None  # those without one are left out from the beginning
+    return Completion(
+        text=known.reply,
+        model=known.model,
+        input_tokens=known.input_tokens,
+        output_tokens=known.output_tokens,
+        seconds=known.seconds,
+        cached_tokens=known.cached_tokens,
+    )
 
 
 def _highest(numbers: Iterable[int]) -> int:

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from atc.cli.view import RunView
-from atc.events import CallEnded, ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.events import CallEnded, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
 from atc.types import Program
 from protocols.ask import Completion
 from sandbox.trace import ToolCall
@@ -42,6 +42,10 @@ def test_replies_that_gave_a_program_statement_by_statement_are_one_line() -> No
 
 def test_what_is_done_otherwise_than_asked_for_is_said() -> None:
     assert shown(Noted("decoding: no.")) == ["note      decoding: no."]
+
+
+def test_what_speaks_against_an_answer_is_said() -> None:
+    assert shown(Doubted(0, ("A judge holds: which one?",))) == ["doubt     A judge holds: which one?"]
 
 
 def test_of_a_program_that_grows_what_is_new_is_shown() -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from atc import meter as metering
+from atc.events import ModelAsked
 from atc.meter import BudgetSpent, Meter
-from protocols.ask import Completion
+from atc.retrieve.side_by_side import SideBySide
+from protocols.ask import Completion, Message, Powers
+from protocols.ask_each import Request
+from protocols.errors import ModelUnavailable
 
 
 class Clock:
@@ -52,3 +58,60 @@ def test_nothing_is_begun_that_could_hardly_end(monkeypatch: pytest.MonkeyPatch)
 
 def test_tokens_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert replies(Clock(1, 1, 1), monkeypatch, max_tokens=12) == 2
+
+
+class Echo:
+    """A model that says what it was asked, after `together` requests have come; some texts it has no reply to."""
+
+    name, prompt_tokens, powers = "echo", 4000, Powers(parallel=True)
+
+    def __init__(self, *down: str, together: int = 1) -> None:
+        self.asked: list[str] = []
+        self._down, self._met = down, threading.Barrier(together)
+
+    def __call__(self, messages, **_settings):
+        self._met.wait(timeout=10)
+        text = messages[0].content
+        self.asked.append(text)
+        if text in self._down:
+            raise ModelUnavailable("away")
+        return Completion(text=text.upper(), model="echo", input_tokens=10, output_tokens=1)
+
+
+def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
+    """The replies to single letters asked side by side, and what was told of them, in order."""
+    told: list[str] = []
+
+    def watch(event) -> None:
+        told.append(event.messages[0].content if isinstance(event, ModelAsked) else event.completion.text)
+
+    meter = Meter(model, watch, **budget)
+    requests = [Request(messages=[Message("user", text)]) for text in texts]
+    with SideBySide(16) as threads:
+        try:
+            replies = meter.each(requests, threads, purpose="retrieve")
+        except BudgetSpent as spent:
+            return [spent.limit], told
+    assert meter.usage.model_calls == len(texts) - sum(isinstance(reply, ModelUnavailable) for reply in replies)
+    return [str(reply) if isinstance(reply, ModelUnavailable) else reply.text for reply in replies], told
+
+
+def test_requests_side_by_side_are_sent_at_once_and_told_in_their_order() -> None:
+    assert each(Echo(together=3), "abc") == (["A", "B", "C"], ["a", "A", "b", "B", "c", "C"])
+
+
+def test_one_that_fails_takes_no_other_along() -> None:
+    assert each(Echo("b"), "abc") == (["A", "away", "C"], ["a", "A", "b", "c", "C"])
+
+
+def test_no_more_are_sent_than_the_run_may_ask() -> None:
+    model = Echo()
+    assert each(model, "abcd", max_calls=2) == (["max_model_calls = 2"], ["a", "A", "b", "B"])
+    assert sorted(model.asked) == ["a", "b"]
+
+
+def test_no_more_are_sent_at_once_than_have_room_for_their_prompts() -> None:
+    """A prompt has one token here, and takes eleven with its reply."""
+    model = Echo(together=3)
+    assert each(model, "abcdef", max_tokens=4) == (["max_tokens = 4"], ["a", "A", "b", "B", "c", "C"])
+    assert sorted(model.asked) == ["a", "b", "c"]

@@ -76,7 +76,8 @@ def ask(model: OpenAIModel, messages: list[Message] = ASK, **options: Any) -> st
 )
 def test_vllm_and_sglang_have_fields_of_their_own(owner, held_by, continuing):
     with endpoint(owner, lambda *_: said("x = 1\nadd(1)")) as (model, server):
-        assert model.powers == Powers(schema=True, grammars=frozenset({"gbnf"}), continues=True, tops=True)
+        gbnf = frozenset({"gbnf"})
+        assert model.powers == Powers(schema=True, grammars=gbnf, continues=True, tops=True, parallel=True)
         ask(model, grammar=GBNF)
         # A statement that repeats the one before is a reply, not an echo of it.
         assert ask(model, BEGUN, grammar=GBNF) == "x = 1\nadd(1)"
@@ -132,7 +133,7 @@ def llama(*, lark: bool = True) -> Answer:
 def test_llamas_server_goes_on_from_words_by_its_own_paths():
     pytest.importorskip("llguidance")
     with endpoint("llamacpp", llama(), api_key="k") as (model, server):
-        assert model.powers == Powers(schema=True, grammars=ALL, continues=True, tops=True)
+        assert model.powers == Powers(schema=True, grammars=ALL, continues=True, tops=True, parallel=True)
         asked = len(server.seen)
         assert ask(model, grammar=GBNF) == "x = 1\nadd(1)"
         reply = model(BEGUN, grammar=LARK, max_tokens=9, **SAMPLING)
@@ -164,7 +165,7 @@ def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue(status):
         return said("x = 1\nadd(1)") if path.startswith("/v1/") else Reply(status, {})
 
     with endpoint("llamacpp", answer) as (model, server):
-        assert model.powers == Powers(schema=True, grammars=frozenset({"gbnf"}), tops=True)
+        assert model.powers == Powers(schema=True, grammars=frozenset({"gbnf"}), tops=True, parallel=True)
         assert ask(model, BEGUN) == "add(1)"  # it said the words again
     assert posts(server) == [BEGUN_BODY]
 
@@ -174,7 +175,7 @@ def test_openai_takes_lark_as_a_tool_that_must_be_called(monkeypatch, model_name
     monkeypatch.setattr(Endpoint, "is_official", True)
     call = {"id": "1", "type": "custom", "custom": {"name": "reply", "input": "add(1)"}}
     with endpoint("openai", lambda *_: said(None, tool_calls=[call]), model=model_name, api_key="k") as (model, server):
-        assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}))
+        assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), parallel=True)
         assert ask(model, grammar=LARK) == "add(1)"
         ask(model, grammar=GBNF)
     held_to_it, free = posts(server)
@@ -192,7 +193,7 @@ def test_openais_older_models_have_no_custom_tools_and_tell_probabilities(monkey
     monkeypatch.setattr(Endpoint, "is_official", True)
     for name, tops in (("gpt-4.1", True), ("o3", False)):
         with endpoint("openai", lambda *_: said("x"), model=name, api_key="k") as (model, _):
-            assert model.powers == Powers(schema=True, tops=tops)
+            assert model.powers == Powers(schema=True, tops=tops, parallel=True)
 
 
 def test_openai_is_strict_where_it_can_be_and_that_is_forgotten_where_it_refuses(monkeypatch):
@@ -214,7 +215,7 @@ def test_openai_is_strict_where_it_can_be_and_that_is_forgotten_where_it_refuses
 
 def test_of_an_unknown_endpoint_nothing_is_assumed():
     with endpoint("acme", lambda *_: said("x = 1\ny = 2")) as (model, server):
-        assert model.powers == Powers()
+        assert model.powers == Powers(parallel=True)
         ask(model, grammar=LARK)
         ask(model, grammar=GBNF)
         assert ask(model, BEGUN) == "y = 2"
@@ -231,7 +232,7 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
                 _ = model.powers
             assert model.powers.grammars == {"gbnf"}
         else:
-            assert model.powers == model.powers == Powers()
+            assert model.powers == model.powers == Powers(parallel=True)
             assert len(server.seen) == 1
         model.close()
 
@@ -245,7 +246,7 @@ def test_a_refused_field_is_left_out_from_then_on_and_is_no_power():
 
     with endpoint("vllm", answer) as (model, server):
         assert ask(model, BEGUN, grammar=GBNF) == "add(1)"
-        assert model.powers == Powers(schema=True, tops=True)
+        assert model.powers == Powers(schema=True, tops=True, parallel=True)
         ask(model, grammar=GBNF)
     assert len(posts(server)) == 4
     assert posts(server)[-2:] == [BEGUN_BODY, BODY]
@@ -272,14 +273,15 @@ def test_a_model_without_custom_tools_is_asked_without_and_that_is_remembered(mo
 
     with endpoint("openai", answer, model="gpt-5-x", api_key="k") as (model, _):
         assert ask(model, grammar=LARK) == "1 more"
-        assert model.powers == Powers(schema=True)
+        assert model.powers == Powers(schema=True, parallel=True)
 
 
 def test_a_grammar_that_a_reply_breaks_is_not_relied_on_again():
     pytest.importorskip("llguidance")
     with endpoint("llamacpp", llama()) as (model, _):
         assert ask(model, grammar=LARK) == "x = 1\nadd(1)"
-        assert model.powers == Powers(schema=True, grammars=frozenset({"gbnf"}), continues=True, tops=True)
+        gbnf = frozenset({"gbnf"})
+        assert model.powers == Powers(schema=True, grammars=gbnf, continues=True, tops=True, parallel=True)
 
 
 def test_a_grammar_that_is_wrong_is_not_sent():

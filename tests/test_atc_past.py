@@ -76,3 +76,21 @@ def test_agents_that_count_their_tokens_count_the_same_again(store) -> None:
     assert (whole.status, whole.limit, len(plain.prompts)) == ("failed", "max_tokens = 10000", 2)
     assert (again.status, again.limit, again.usage.tokens) == (whole.status, whole.limit, whole.usage.tokens)
     assert second.prompts == plain.prompts[1:]
+
+
+def test_replies_to_prompts_asked_side_by_side_are_found_wherever_an_outage_put_them(store) -> None:
+    found = past(store, exchange("a", "1"), exchange("b", None), exchange("c", "3"), exchange("b", "2"))
+    replies = found.replies([asked(text) for text in "abc"])
+    assert [reply and reply.text for reply in replies] == ["1", "2", "3"]
+
+
+def test_of_prompts_asked_side_by_side_those_without_a_reply_are_asked(store) -> None:
+    found = past(store, exchange("a", "1"), exchange("c", "3"))
+    assert [r and r.text for r in found.replies([asked(text) for text in "abc"])] == ["1", None, "3"]
+    assert found.reply(asked("d")) is None
+
+
+def test_a_prompt_that_is_none_of_those_asked_side_by_side_ends_what_is_known(store) -> None:
+    found = past(store, exchange("a", "1"), exchange("x", "9"), exchange("b", "2"))
+    assert [r and r.text for r in found.replies([asked("a"), asked("b")])] == ["1", None]
+    assert found.reply(asked("x")) is None

@@ -7,6 +7,7 @@ import pytest
 from atc.store import Store
 from atc.strategies.anytool_options import Options
 from atc.strategies.judge import Verdict
+from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
 from sandbox.zygote import ZygoteSandbox
 from tests.anytool_lab import (
@@ -15,6 +16,7 @@ from tests.anytool_lab import (
     JUDGE,
     LETTERS,
     LOOK,
+    MENUS,
     META,
     SOLVER,
     TASK,
@@ -27,7 +29,7 @@ from tests.anytool_lab import (
     give_up,
     lab,
 )  # fmt: skip
-from tests.hierarchy_lab import FINISH, call, verdict
+from tests.hierarchy_lab import FINISH, Cast, call, verdict
 
 FLIGHT = [act("find_flight", city="Oslo"), give_up("no flights", "find_flight")]
 TRAIN = [act("find_train", city="Oslo"), finish("IC 7")]
@@ -85,7 +87,8 @@ def test_an_answer_that_could_not_be_judged_any_more_stands(solve):
     model = cast(solver=[finish("by plane")])
     solution = solve(model, max_tokens=90)
     assert (solution.status, solution.answer, solution.limit) == ("solved", "by plane", "max_tokens = 90")
-    assert (who(model)[-1], solution.attempts[-1].doubts) == (JUDGE, ())
+    unheard = "The run's budget ended before a judge had heard this answer."
+    assert (who(model)[-1], solution.attempts[-1].doubts) == (JUDGE, (unheard,))
 
 
 def test_a_run_may_be_given_fewer_tokens_than_the_papers(solve):
@@ -280,3 +283,48 @@ def test_a_paused_run_goes_on_once_the_write_is_allowed(sandbox, sent, tmp_path)
     assert sent == [("send_letter", {"city": "Oslo"})]
     assert LETTERS not in who(later)
     assert TRAINS not in who(later)
+
+
+@pytest.mark.parametrize(
+    ("limits", "doubt"),
+    [
+        ({"max_tokens": 90}, "The run's budget ended before a judge had heard this answer."),
+        ({"rounds": 0}, "A judge holds: which one?"),
+    ],
+)
+def test_what_speaks_against_an_answer_is_stored_with_it(sandbox, sent, tmp_path, limits, doubt):
+    store = Store(tmp_path / "runs.db")
+    model = cast(solver=[finish("by plane")], judge=[verdict("Unsolved", "which one?")])
+    solution = lab(model, sandbox, sent, store=store, **limits).run(TASK)
+    assert solution.attempts[-1].doubts == (doubt,)
+    assert store.load(solution.run).attempts[-1].doubts == (doubt,)
+
+
+WIDE = {"meta": [call("create_agent_category_level", category=name) for name in ("travel", "food", "post")] + [FINISH]}
+
+
+class SideBySideCast(Cast):
+    """A cast that several agents may ask at once."""
+
+    powers = Powers(parallel=True)
+
+
+@pytest.mark.parametrize("down", [FLIGHTS, TRAINS, MENUS])
+def test_an_outage_beside_other_agents_costs_its_own_reply_alone(sandbox, sent, tmp_path, down):
+    """The replies of the same round stand, and none of them is asked for again."""
+    checks = [verdict("Unsolvable")] * 2 + [verdict("Solvable")]
+    script = {**WIDE, "check": checks, "travel": TO_TRAINS, "solver": TRAIN}
+    calm = SideBySideCast(cast(**script).scripts)
+    wanted = lab(calm, sandbox, [], store=Store(tmp_path / "calm.db")).run(TASK)
+    model = SideBySideCast({**calm.scripts, down: [ModelUnavailable("away")]})
+    store = Store(tmp_path / "runs.db")
+    with pytest.raises(ModelUnavailable):
+        lab(model, sandbox, sent, store=store).run(TASK)
+    [stored] = store.list()
+    model.scripts, model._spoken[down] = calm.scripts, -1
+    solution = lab(model, sandbox, sent, store=store).resume(stored.id)
+    assert (solution.status, solution.answer) == (wanted.status, wanted.answer) == ("solved", "IC 7")
+    assert [a.program for a in solution.attempts] == [a.program for a in wanted.attempts]
+    for name in (META, TRAVEL, FLIGHTS, TRAINS, MENUS, CHECK):
+        assert model.of(name) == calm.of(name)
+    assert sent == [("find_train", {"city": "Oslo"})]

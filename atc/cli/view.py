@@ -15,6 +15,7 @@ from atc.events import (
     AttemptEnded,
     CallEnded,
     CallStarted,
+    Doubted,
     Event,
     ModelAsked,
     ModelReplied,
@@ -72,23 +73,30 @@ class RunView(Moving):
                 self._replied([event.completion])
             case ModelReplied():
                 self._statements.append(event.completion)
-            case Noted():
-                self.line("note", event.sentence, "yellow")
             case ProgramWritten():
                 self._program(event)
             case CallStarted():
                 self._now(f"calling {event.call.tool} …")
             case CallEnded():
                 self._call(event.call)
-            case RouteChanged():
-                name = {"stepwise": "step by step"}.get(event.to, event.to)
-                self.line("route", f"changing to {name}: {event.why}", "yellow")
             case AttemptEnded():
                 self._ended(event.result)
+            case RouteChanged() | Noted() | Doubted():
+                self._remarked(event)
 
     def _ended(self, result: Attempt) -> None:
         if result.fault is not None and not result.findings and not result.paused:
             self.line("fault", result.fault.message, "red")
+
+    def _remarked(self, event: RouteChanged | Noted | Doubted) -> None:
+        match event:
+            case RouteChanged():
+                name = {"stepwise": "step by step"}.get(event.to, event.to)
+                self.line("route", f"changing to {name}: {event.why}", "yellow")
+            case Noted():
+                self.line("note", event.sentence, "yellow")
+            case Doubted():
+                self.line("doubt", " ".join(event.doubts), "yellow")
 
     def _chosen(self, event: ToolsChosen) -> None:
         all_of_many = len(event.tools) == event.total > _MANY_TOOLS

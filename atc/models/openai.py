@@ -109,6 +109,7 @@ class OpenAIModel:
             grammars=frozenset() if refused & GRAMMAR_FIELDS else kinds,
             continues=known.continues and not refused & CONTINUING_FIELDS,
             tops=known.tops and not refused & LOGPROB_FIELDS,
+            parallel=True,
         )
 
     def __call__(

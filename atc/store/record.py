@@ -46,6 +46,9 @@ def write_event(db: sqlite3.Connection, run: str, event: events.Event) -> None:
             _named(db, run, event)
         case events.AttemptEnded():
             _ended(db, run, event)
+        case events.Doubted():
+            found = (to_json(event.doubts), run, event.attempt)
+            db.execute("UPDATE attempts SET doubts = ? WHERE run = ? AND number = ?", found)
         case events.Noted():
             _noted(db, run, event)
 

@@ -37,6 +37,7 @@ from protocols.toolbox import Toolbox
 
 _LONGEST_REASON = 600
 _NO_TOOLS = "No function was found that helps with the task."
+_UNHEARD = "The run's budget ended before a judge had heard this answer."
 _NO_ANSWER = "No way that was tried led to an answer."
 
 
@@ -72,7 +73,8 @@ class _Answered:
         """The answer, given by the run's last program: the writes that stand are held against that one's calls."""
         if acting.attempts[-1] is not self.attempt:
             acting.standing = self.standing
-            acting.attempts[-1] = replace(acting.answer(self.attempt.answer or ""), doubts=self.attempt.doubts)
+            acting.answer(self.attempt.answer or "")
+            acting.doubt(*self.attempt.doubts)
         return acting.attempts[-1].answer
 
 
@@ -107,7 +109,7 @@ class _Run:
             tools_per_agent=options.tools_per_agent,
             steps=options.steps,
             tokens=options.tokens,
-            threads=1,  # a stored run gives its replies back in one order
+            threads=options.threads if self.meter.powers.parallel else 1,
             flat=options.flat,
             prompt_tokens=self.parts.prompt_tokens,
         )
@@ -170,14 +172,16 @@ class _Run:
             temperature=self.parts.config.temperature,
             grade=self.grade,
         )
-        self.best = _Answered(attempt, self.acting.standing)
-        verdict = judge(self.task, attempt.answer, calls=told(attempt.trace.calls, self.parts.toolbox))
+        try:
+            verdict = judge(self.task, attempt.answer, calls=told(attempt.trace.calls, self.parts.toolbox))
+        except BudgetSpent:
+            self.best = _Answered(self.acting.doubt(_UNHEARD), self.acting.standing)
+            raise
         if not verdict.rejects:
             self.answer = attempt.answer
             return None
         reason = verdict.reason or "The answer does not settle the task."
-        self.acting.attempts[-1] = replace(attempt, doubts=(f"A judge holds: {reason}",))
-        self.best = _Answered(self.acting.attempts[-1], self.acting.standing)
+        self.best = _Answered(self.acting.doubt(f"A judge holds: {reason}"), self.acting.standing)
         return _Failed(clipped(reason, _LONGEST_REASON))
 
     def _reflect(self, failed: _Failed) -> bool:

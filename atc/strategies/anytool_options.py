@@ -39,6 +39,8 @@ class Options:
     """Table 5: so many tools, drawn at random (but always the same), are there at all; None: all."""
     steps: int = 20
     """Calls of the model that an agent makes at most, each time it is woken."""
+    threads: int = 16
+    """Agents that ask side by side, as in the published code, where the model answers several at the same time."""
     calls: int = 10
     """Calls that the solver makes at most in a round (A.1)."""
     votes: int = 3

@@ -22,9 +22,9 @@ from atc.retrieve.hierarchy.room import Room
 from atc.retrieve.hierarchy.solvable import Verdict, judge
 from atc.retrieve.hierarchy.tree import Hierarchy, Place
 from atc.retrieve.side_by_side import SideBySide
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask, Message
+from protocols.ask_each import Request, ask_each
 from protocols.errors import ModelUnavailable
-from protocols.jsontypes import JsonObject
 
 _REPLY_TOKENS = 600
 _MOST_REPEATS = 3
@@ -183,7 +183,11 @@ class Search:
     def _round(self, agents: Sequence[Agent], threads: Executor) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
         prompts = [agent.prompt(room=self.room.prompt) for agent in agents]
-        replies = list(threads.map(self._reply, prompts, [schema(self, agent) for agent in agents]))
+        requests = [
+            Request(messages=prompt, schema=schema(self, agent), max_tokens=_REPLY_TOKENS)
+            for agent, prompt in zip(agents, prompts, strict=True)
+        ]
+        replies = ask_each(self._ask, requests, threads)
         calls = []
         for agent, prompt, reply in zip(agents, prompts, replies, strict=True):
             if not isinstance(reply, ModelUnavailable):
@@ -235,12 +239,6 @@ class Search:
         if self.is_full:
             return "pool full"
         return "" if self.budget.left else "budget"
-
-    def _reply(self, prompt: Sequence[Message], wanted: JsonObject) -> Completion | ModelUnavailable:
-        try:
-            return self._ask(prompt, schema=wanted, max_tokens=_REPLY_TOKENS)
-        except ModelUnavailable as error:
-            return error
 
 
 def _short(text: str) -> str:

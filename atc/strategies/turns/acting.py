@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from atc.events import AttemptEnded
+from atc.events import AttemptEnded, Doubted
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.strategies.base import Parts
@@ -118,6 +118,12 @@ class Acting:
     def answer(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
         return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
+
+    def doubt(self, *doubts: str) -> Attempt:
+        """The last attempt, against whose answer this speaks."""
+        self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
+        self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
+        return self.attempts[-1]
 
     def gave_up(self, reason: str) -> None:
         """Note that the run ends without an answer although nothing cut it short: whoever reads of it is told why."""
