@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from atc.cli.bench_agents import Agents
 from atc.cli.bench_arms import Arm, ask_arms, print_table, strategies_option, wanted
 from atc.cli.bench_run import RunOptions, Watch, budget_options, make_header, run_options
-from atc.cli.models import told_in_tenths
 from atc.cli.options import model_option
 from atc.cli.output import escape_controls, print_json, print_text, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import choose_model, open_store
-from atc.config import Config
 
 if TYPE_CHECKING:
-    from atc.store import Store
-    from protocols.ask import Ask
-    from sandbox.base import Sandbox
     from toolflow_bench.metrics import Row, Summary
     from toolflow_bench.resampling import Estimate
-    from toolflow_bench.restbench.data import RestBench
-    from toolflow_bench.runner import OpenWorker
 
 _EPILOG = """\b
 Examples:
@@ -70,6 +62,7 @@ def restbench(
     """
     from toolflow_bench.drawing import draw
     from toolflow_bench.restbench.data import APIS, items, load_restbench
+    from toolflow_bench.restbench.replay import replay_worker
     from toolflow_bench.restbench.world import RestWorld
 
     options = RunOptions(**run)
@@ -77,18 +70,19 @@ def restbench(
     for task, step in bench.lacking:
         say(f"{task}: the specification has no operation {step!r}; the step is left out of the gold path.")
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
-    with ExitStack() as stack:
-        with RestWorld(bench, seed=options.seed) as world:
-            asked = items(bench, world.toolbox, seed=options.seed)
-        if sample is not None:
-            asked = list(
-                draw(asked, sample, seed=options.seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0])
-            )
-        workers = stack.enter_context(_Workers(flags, bench, options.seed))
+    open_world = partial(RestWorld, bench, seed=options.seed)
+    with open_world() as world:
+        asked = items(bench, world.toolbox, seed=options.seed)
+    if sample is not None:
+        asked = list(
+            draw(asked, sample, seed=options.seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0])
+        )
+    with Agents(load_config(flags)[0]) as agents:
         names, arms = wanted(strategies), []
         for strategy in names:
-            config = load_config({**flags, "strategy": None if strategy == "gold" else strategy})[0]
-            name, open_worker = workers.of(config, gold=strategy == "gold")
+            gold = strategy == "gold"
+            config = load_config({**flags, "strategy": None if gold else strategy})[0]
+            name, open_worker = ("none", replay_worker(open_world)) if gold else agents.workers(open_world, config)
             header = make_header(
                 "restbench",
                 [item.question for item in asked],
@@ -97,7 +91,7 @@ def restbench(
                 options=options,
                 api=api,
                 **({"sample": sample} if sample else {}),
-                **({"strategy": "gold"} if strategy == "gold" else {}),
+                **({"strategy": "gold"} if gold else {}),
             )
             arm = Arm.of(
                 strategy or config.strategy,
@@ -112,36 +106,6 @@ def restbench(
         rows = ask_arms(asked, arms, options=options, watch=_Paths())
     _show(arms, rows, options)
     sys.exit(3 if any(not row.graded for some in rows for row in some) else 0)
-
-
-class _Workers(ExitStack):
-    """Who answers: agents with one model and one sandbox, which are opened when the first strategy needs them."""
-
-    def __init__(self, flags: Mapping[str, Any], bench: RestBench, seed: int) -> None:
-        from toolflow_bench.restbench.world import RestWorld
-
-        super().__init__()
-        self._config = load_config(flags)[0]
-        self._open_world = partial(RestWorld, bench, seed=seed)
-
-    def of(self, config: Config, *, gold: bool) -> tuple[str, OpenWorker]:
-        """The model's name and its workers; for the gold paths the name is `none`."""
-        from toolflow_bench.restbench.replay import replay_worker
-        from toolflow_bench.workers import agent_worker
-
-        if gold:
-            return "none", replay_worker(self._open_world)
-        ask, sandbox, store = self._agents
-        return ask.name, agent_worker(self._open_world, ask=ask, sandbox=sandbox, config=config, store=store)
-
-    @cached_property
-    def _agents(self) -> tuple[Ask, Sandbox, Store]:
-        from sandbox.choose import open_sandbox
-
-        config = self._config
-        sandbox = self.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
-        store = self.enter_context(open_store(config))
-        return choose_model(config, progress=told_in_tenths(), talk=say), sandbox, store
 
 
 class _Paths(Watch):

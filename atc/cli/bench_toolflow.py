@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from atc.cli.bench_agents import Agents
 from atc.cli.bench_arms import Arm, measure, strategies_option, wanted
 from atc.cli.bench_run import (
     RunOptions,
@@ -20,17 +19,12 @@ from atc.cli.bench_run import (
     run_options,
     task_options,
 )
-from atc.cli.models import told_in_tenths
 from atc.cli.options import model_option
 from atc.cli.output import say
 from atc.cli.settings import load_config
-from atc.cli.wiring import choose_model, open_store
 from atc.config import Config
 
 if TYPE_CHECKING:
-    from atc.store import Store
-    from protocols.ask import Ask
-    from sandbox.base import Sandbox
     from toolflow_bench.given import Given
     from toolflow_bench.prices import Price
     from toolflow_bench.runner import OpenWorker
@@ -115,10 +109,13 @@ def toolflow(
     given = load_given(_folders(protocols))
     names = wanted(strategies)
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
-    with _Workers(flags, tasks[: options.limit], described=schemas == "keep", given=given) as workers:
+    base = _settings(flags, None)[0]
+    open_world = _as_known(_worlds(base, tasks[: options.limit]), given, described=schemas == "keep")
+    with Agents(base) as agents:
         items, arms = [Item.of(task) for task in tasks], []
-        for config, blind in map(workers.settings, names):
-            name, open_worker = workers.of(config, blind)
+        for strategy in names:
+            config, blind = _settings(flags, strategy)
+            name, open_worker = _workers(agents, open_world, config, blind)
             price = price_of(name, table)
             header = make_header(
                 "toolflow",
@@ -149,49 +146,21 @@ def toolflow(
     sys.exit(status)
 
 
-class _Workers(ExitStack):
-    """Who answers: agents with one model and one sandbox, which are opened when the first strategy needs them."""
+def _settings(flags: Mapping[str, Any], strategy: str | None) -> tuple[Config, str | None]:
+    """The configuration of a strategy, and its name where it needs no model."""
+    if strategy in _MODELLESS:
+        return load_config({**flags, "model": None})[0], strategy
+    return load_config({**flags, "strategy": strategy})[0], None
 
-    def __init__(self, flags: Mapping[str, Any], tasks: tuple[Task, ...], *, described: bool, given: Given) -> None:
-        from toolflow_bench.bare import bare
-        from toolflow_bench.given import described_by
 
-        super().__init__()
-        self._flags = flags
-        self._base = self.settings(None)[0]
-        self._open_world = _worlds(self._base, tasks)
-        if given:
-            self._open_world = described_by(self._open_world, given)
-        if not described:
-            self._open_world = bare(self._open_world)
+def _workers(agents: Agents, open_world: OpenWorld, config: Config, blind: str | None) -> tuple[str, OpenWorker]:
+    """The model's name and its workers; without a model the name is `none`."""
+    from toolflow_bench.baselines import BASELINES, baseline_worker
 
-    def settings(self, strategy: str | None) -> tuple[Config, str | None]:
-        """The configuration of a strategy, and its name where it needs no model."""
-        if strategy in _MODELLESS:
-            return load_config({**self._flags, "model": None})[0], strategy
-        return load_config({**self._flags, "strategy": strategy})[0], None
-
-    def of(self, config: Config, blind: str | None) -> tuple[str, OpenWorker]:
-        """The model's name and its workers; without a model the name is `none`."""
-        from toolflow_bench.baselines import BASELINES, baseline_worker
-        from toolflow_bench.workers import agent_worker
-
-        for baseline in BASELINES:
-            if baseline == blind:
-                return "none", baseline_worker(baseline, self._open_world, sandbox=self._sandbox)
-        ask, store = self._model
-        return ask.name, agent_worker(self._open_world, ask=ask, sandbox=self._sandbox, config=config, store=store)
-
-    @cached_property
-    def _sandbox(self) -> Sandbox:
-        from sandbox.choose import open_sandbox
-
-        return self.enter_context(closing(open_sandbox(self._base.sandbox, policy=self._base.policy)))
-
-    @cached_property
-    def _model(self) -> tuple[Ask, Store]:
-        store = self.enter_context(open_store(self._base))
-        return choose_model(self._base, progress=told_in_tenths(), talk=say), store
+    for baseline in BASELINES:
+        if baseline == blind:
+            return "none", baseline_worker(baseline, open_world, sandbox=agents.sandbox)
+    return agents.workers(open_world, config)
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
@@ -201,6 +170,15 @@ def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
 
     names = services_of(tasks)
     return lambda: World(names, folder=config.cache_dir, announce=say)
+
+
+def _as_known(open_world: OpenWorld, given: Given, *, described: bool) -> OpenWorld:
+    """Opens the same worlds, with what is known of their tools: what is `given`, and responses only if `described`."""
+    from toolflow_bench.bare import bare
+    from toolflow_bench.given import described_by
+
+    known = described_by(open_world, given) if given else open_world
+    return known if described else bare(known)
 
 
 def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:
