@@ -5,11 +5,13 @@ Runs of other processes (`subprocess`) and of agents without a store are out of 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
-from functools import wraps
+from functools import partial, wraps
 
 import pytest
 
@@ -21,6 +23,8 @@ from atc.store.stored import StoredRun
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# What is made before the first test lives until the last: to look for garbage in it, again and again, takes long.
+gc.disable()
 
 _stored: list[StoredRun] = []
 """Runs that ended as solved since the last look."""
@@ -49,6 +53,27 @@ def _solved_runs_are_noted() -> Iterator[None]:
         yield
 
 
+class _Unsynced(sqlite3.Connection):
+    """One that leaves it to the kernel when its writes reach the disk."""
+
+    def execute(self, statement, *parameters):
+        match statement:
+            case "PRAGMA journal_mode = WAL":
+                super().execute("PRAGMA synchronous = OFF")
+            case "PRAGMA synchronous = FULL":
+                statement = "PRAGMA synchronous = OFF"
+        return super().execute(statement, *parameters)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_waits_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, and what a process wrote before it was killed is there all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=_Unsynced))
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _replayer() -> Iterator[Replayer]:
     with Replayer() as replayer:  # starts nothing before it is used
@@ -71,6 +96,11 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
         )
         _figures[verdict.kind] += 1
     _seconds += time.perf_counter() - began
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

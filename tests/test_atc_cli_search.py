@@ -87,7 +87,7 @@ def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     ("arguments", "said"),
     [
         (("search", "x", "--method", "bm24"), "no method of search is named 'bm24'; did you mean 'bm25'?"),
-        (("search", "x", "--method", "bm25:k=2"), "the method 'bm25' has no flag 'k'"),
+        (("search", "x", "--method", "bm25:k=2"), "the method of search 'bm25' has no flag 'k'"),
         (("search", "x", "--method", "reinvoke-split:on=bm25"), "no synthetic queries yet"),
     ],
 )

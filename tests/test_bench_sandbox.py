@@ -23,8 +23,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at proces
 UNTIDY = """
 import os, random, re, subprocess, tempfile, threading
 from sandbox.trace import Trace
+from toolflow_bench.sandboxes import state
 
 KEPT = []
+state.SETTLE_SECONDS = 0.2  # nothing that it leaves ever goes
 
 
 class Untidy:

@@ -23,6 +23,9 @@ LEAKY = '''
 import contextlib, io, random
 from sandbox.errors import SandboxUnavailable
 from sandbox.trace import Failure, ToolCall, Trace
+from toolflow_bench.sandboxes import state
+
+state.SETTLE_SECONDS = 0.2  # it has no thread that would need longer to go: what a program changed stays changed
 
 
 class Leaky:

@@ -17,6 +17,7 @@ from sandbox.conformance import make_tool, run, shop
 from sandbox.trace import trace_to_json
 from toolflow_bench.sandboxes.canaries import Canaries, environment
 from toolflow_bench.sandboxes.leaks import leaked, says_escaped, strings
+from toolflow_bench.sandboxes.programs import Program
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
@@ -63,14 +64,16 @@ def test_it_is_contained(sandbox, canaries, probed, path):
     tools = Toolbox([*shop().values()])
     undeclared = make_tool("admin_wipe", {}, lambda: wiped.append(1), writes=True)
     source = canaries.fill(path.read_text(encoding="utf-8"))
-    trace = run(sandbox, source, tools, wall_seconds=1.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
+    # What only uses up time does so in half a second as well; other programs have time to do their work.
+    wall = 0.5 if Program(path.stem, source).category == "cpu" else 1.0
+    trace = run(sandbox, source, tools, wall_seconds=wall, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
     said = list(strings({**trace_to_json(trace), "backend": ""}))
     assert leaked(said, canaries.secrets) == []
     assert not any(says_escaped(text, source) for text in (trace.stdout, str(trace.value)))
     assert (canaries.changes(), canaries.listeners.reached()) == ([], [])
     assert (wiped, undeclared.protocol.name in tools, len(trace.calls) <= 20) == ([], False, True)
     assert random.getstate() == chance
-    assert trace.failure is None or trace.failure.type != "wall_seconds" or trace.seconds < 2.0
+    assert trace.failure is None or trace.failure.type != "wall_seconds" or trace.seconds < wall + 1.0
 
 
 def test_the_next_program_finds_everything_as_it_was(sandbox, probed):

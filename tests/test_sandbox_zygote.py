@@ -396,7 +396,8 @@ def test_the_terminals_interrupt_does_not_reach_the_zygote(own):
 
 
 def test_a_zygote_that_does_not_answer_is_replaced(own, monkeypatch):
-    monkeypatch.setattr("sandbox.zygote.offspring.DEATH_SECONDS", 0.3)
+    for module in ("offspring", "warm"):
+        monkeypatch.setattr(f"sandbox.zygote.{module}.DEATH_SECONDS", 0.3)
     run(own, "1")
     os.kill(pid_of(own), signal.SIGSTOP)
     trace = run(own, "5", wall_seconds=0.2)
