@@ -12,6 +12,7 @@ from typing import Any
 
 from atc.check.report import finding
 from atc.types import Finding, Program
+from protocols.parsing import parse
 from protocols.producers import Producers
 from protocols.schema import validator
 from protocols.toolbox import Tool, Toolbox
@@ -38,7 +39,7 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     task. A measure (`radius_km`) is no id, whatever response has one of its name.
     """
     try:
-        tree = ast.parse(program.source)
+        tree = parse(program.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     producers = Producers(tools)

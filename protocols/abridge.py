@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import warnings
 from collections.abc import Mapping
 
 from protocols.jsontypes import Json
+from protocols.parsing import literal
 from protocols.schema import shape
 
 _SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
@@ -101,9 +100,7 @@ def _read(text: str) -> Json:
     except (ValueError, RecursionError):
         pass
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = ast.literal_eval(text)
+        value = literal(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
     return list(value) if isinstance(value, tuple) else value

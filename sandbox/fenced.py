@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from protocols.parsing import parse
 from sandbox.restated import without_restated
 
 
@@ -41,6 +42,6 @@ def _fenced(reply: str) -> list[str]:
 
 def _statements(source: str) -> list[ast.stmt]:
     try:
-        return ast.parse(source).body
+        return parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []

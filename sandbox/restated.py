@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from protocols.parsing import parse
+
 _TYPING = frozenset({"typing", "typing_extensions", "__future__"})
 
 
@@ -18,7 +20,7 @@ def without_restated(source: str) -> str | None:
     As it came where it is no Python, and where there are none.
     """
     try:
-        body = ast.parse(source).body
+        body = parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source
     dropped = _restated(body)

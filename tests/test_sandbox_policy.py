@@ -323,7 +323,7 @@ def test_parsing_is_tried_again_where_the_interpreter_fails(monkeypatch):
             raise failures.pop()
         return compile(*args, **options)
 
-    monkeypatch.setattr("sandbox.policy.parse.compile", fails_at_first, raising=False)
+    monkeypatch.setattr("protocols.parsing.compile", fails_at_first, raising=False)
     assert [violation.line for violation in review.__wrapped__("x = 1\nopen('f')")] == [2]
     assert failures == []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -10,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from protocols.jsontypes import Json
+from protocols.parsing import literal
 
 _LONGEST_STRUCTURE = 200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict
 _CLOCK = re.compile(
@@ -73,7 +73,7 @@ def structure(text: str) -> Json:
     if stripped == "set()":
         return []
     try:
-        return _plain(ast.literal_eval(stripped))
+        return _plain(literal(stripped))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from atc.attribute.definitions import Definition, definitions
+from protocols.parsing import parse
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
@@ -31,7 +32,7 @@ class Layout:
     @classmethod
     def of(cls, source: str) -> Layout:
         """The layout of a program; raises `SyntaxError` for what is none."""
-        layout = cls(ast.parse(source))
+        layout = cls(parse(source))
         for parent in ast.walk(layout.tree):
             for child in ast.iter_child_nodes(parent):
                 layout.parents[id(child)] = parent

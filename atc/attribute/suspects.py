@@ -14,6 +14,7 @@ from atc.attribute.paths import EACH, Path
 from atc.attribute.region import AGGREGATES, compared, items_of, iterated, stops, taken_apart, used_in
 from atc.attribute.syntax import simple_name
 from protocols.jsontypes import Json
+from protocols.parsing import literal
 from sandbox.trace import Failure
 
 Role = Literal["key", "keyed", "attribute", "index", "type", "empty", "value", "length"]
@@ -83,7 +84,7 @@ def _unbound(message: str, layout: Layout) -> Iterator[Suspect]:
 def key_of(message: str) -> Json:
     """The key that a KeyError's text names; the text itself where it is no literal."""
     try:
-        return ast.literal_eval(message)
+        return literal(message)
     except (ValueError, SyntaxError):
         return message
 
@@ -252,7 +253,7 @@ def _value(message: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[
             yield from (Suspect(e, "length", _other_length(wanted), path) for e, path in taken_apart(node, layout))
         return
     quoted = re.search(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", message)
-    text = str(ast.literal_eval(quoted.group(1))) if quoted else None
+    text = str(literal(quoted.group(1))) if quoted else None
 
     def holds(value: Json) -> bool:
         return isinstance(value, str) and text is not None and (value == text or (text != "" and text in value))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ from atc.check.kinds import ANY, Array, Origin, Record, Type
 from atc.check.lattice import members
 from atc.check.names import GIVEN
 from atc.check.scopes import Scopes, read_scopes
+from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 
 _NEVER_TRIED = "except ToolError:"
@@ -116,9 +116,7 @@ def _bound(tree: ast.Module) -> set[str]:
 
 def _parse(text: str) -> ast.Module:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Unreadable(f"the program cannot be read: {error}.") from error
 

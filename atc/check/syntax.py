@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable
 
 from atc.check.report import finding
 from atc.types import Finding, Program
+from protocols import parsing
 
 
 def parse(program: Program) -> ast.Module | Finding:
@@ -15,9 +15,8 @@ def parse(program: Program) -> ast.Module | Finding:
     source = program.source
     tree: ast.Module | None = None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+        with parsing.without_warnings():
+            tree = parsing.parse(source)
             compile(tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError as error:
         if tree is not None and (error.msg or "").startswith("keyword argument repeated"):

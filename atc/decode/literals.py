@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple, NoReturn
 
 from protocols.jsontypes import Json
+from protocols.parsing import parse_expression
 
 _OPENING, _CLOSING = "([{", ")]}"
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
@@ -126,7 +127,7 @@ def quotient(text: str) -> float | None:
 
 def _literal(text: str, *, quotients: bool = False) -> Json:
     try:
-        tree: ast.AST = ast.parse(text.strip(), mode="eval")
+        tree: ast.AST = parse_expression(text.strip())
         return _plain(ast.literal_eval(_Quotients().visit(tree) if quotients else tree))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, ArithmeticError) as error:
         raise Unreadable(f"{_short(text)} is no literal") from error

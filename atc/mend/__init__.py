@@ -18,6 +18,7 @@ from atc.doubt import SIZE_ARGUMENTS, Unread
 from atc.mend.join import argument_lookup, lookup
 from atc.mend.searching import search_for
 from atc.types import Fault, Finding, Program
+from protocols.parsing import parse
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
@@ -42,7 +43,7 @@ def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Pro
     What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.
     """
     try:
-        tree = ast.parse(program.source)
+        tree = parse(program.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     source = program.source.encode()
@@ -175,7 +176,7 @@ def look_up_names(program: Program, fault: Fault, trace: Trace, tools: Toolbox) 
     text = call.arguments.get(fault.path)
     if not isinstance(text, str) or origins(text, (c for c in trace.calls if c.index < call.index)):
         return None
-    tree, source = ast.parse(program.source), program.source.encode()
+    tree, source = parse(program.source), program.source.encode()
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == call.tool]
     values = [k.value for n in nodes if _is_on(call.line, n) for k in n.keywords if k.arg == fault.path]
     if len(values) != 1 or not isinstance(values[0], ast.Constant | ast.Name):
@@ -206,7 +207,7 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     key = _list_key(tool)
     if key is None or unread.count is None:
         return None
-    tree = ast.parse(program.source)
+    tree = parse(program.source)
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
     if not calls or any(keyword.arg in (unread.argument, None) for call in calls for keyword in call.keywords):
         return None

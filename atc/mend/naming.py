@@ -14,6 +14,7 @@ from typing import Any
 from atc.attribute import origins
 from atc.mend.join import fields_of
 from atc.types import Program
+from protocols.parsing import literal, parse
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
@@ -28,7 +29,7 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
     words = {_singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     choices = [_lookups(value, trace, tools, words) for value in values]
     common = set.intersection(*choices)
-    calls = (node for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Call))
     prints = [call for call in calls if _prints_one_value(call)]
     if len(common) != 1 or len(prints) != 1:
         return None
@@ -43,7 +44,7 @@ def _values(answer: str) -> tuple[list[str], bool]:
     """The texts in an answer, and whether they were printed as one list. A value a line is printed one by one."""
     text = answer.strip()
     try:
-        parsed: Any = ast.literal_eval(text)
+        parsed: Any = literal(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         parsed = None
     if isinstance(parsed, list | set | tuple):

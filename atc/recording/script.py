@@ -11,6 +11,7 @@ from typing import Any
 
 from atc.recording.functions import NotCallable, Secret, function, secrets_of, servers
 from atc.recording.recording import InvalidRecording, Recording
+from protocols.parsing import parse
 from protocols.protocol import HttpBinding, PythonBinding
 from protocols.toolbox import Tool
 
@@ -117,7 +118,7 @@ def _answers_by_value(recording: Recording) -> bool:
 def _program(recording: Recording) -> tuple[str, str]:
     """Its imports from `__future__`, which must come first, and the rest of it as a script has it."""
     source = recording.program.replace("\r\n", "\n").replace("\r", "\n")
-    tree = compile(source, "<program>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    tree = parse(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     lines = source.encode("utf-8", "replace").split(b"\n")  # columns of a tree count bytes
     body = tree.body
     if _answers_by_value(recording) and body and isinstance(body[-1], ast.Expr):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from protocols.jsontypes import Json, JsonObject
+from protocols.parsing import parse
 from protocols.secret_parts import secrets_of, within
 from protocols.toolbox import Tool
 
@@ -22,7 +23,7 @@ def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
     Empty for a source that is no Python.
     """
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     names: dict[str, Json] = {}

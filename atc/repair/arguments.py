@@ -9,6 +9,7 @@ from atc.attribute import origins
 from atc.attribute.paths import at
 from atc.repair.case import Case
 from atc.types import Fault, Program
+from protocols.parsing import parse
 from protocols.producers import Producer, Producers
 from sandbox.trace import ToolCall
 
@@ -23,7 +24,7 @@ def with_other_value(case: Case, fault: Fault, call: ToolCall | None) -> Program
         return None
     program, tool = case.attempt.program, case.tools[call.tool]
     try:
-        tree = ast.parse(program.source)
+        tree = parse(program.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_call(node, call.tool)]

@@ -10,6 +10,7 @@ from atc.attribute.paths import general
 from atc.repair.documentation import MOST_LINES
 from atc.types import Program
 from protocols.jsontypes import Json, JsonObject
+from protocols.parsing import parse
 from protocols.schema import steps
 from protocols.secrecy import covered
 from protocols.toolbox import Tool
@@ -58,7 +59,7 @@ def unclipped_secrets(value: Json, schema: JsonObject | None, *, most: int = _LO
 def assigned(program: Program, call: ToolCall) -> str:
     """The name that the program gives to a call's result, `result` where it gives none."""
     try:
-        tree = ast.parse(program.source)
+        tree = parse(program.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "result"
     for node in ast.walk(tree):

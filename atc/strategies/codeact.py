@@ -25,6 +25,7 @@ from atc.strategies.programs.pieces import grown
 from atc.strategies.turns.conversation import Turn, Turns, first_paragraph, room_for_turns
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
+from protocols import parsing
 from protocols.abridge import abridged, printed
 from protocols.ask import Message
 from protocols.render import Docs, described_within
@@ -193,7 +194,7 @@ def _anywhere(block: Program) -> Program:
 
 def _as_left(block: Program, *, failed: bool) -> Program:
     """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
-    tree = ast.parse(block.source)
+    tree = parsing.parse(block.source)
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:
         return block

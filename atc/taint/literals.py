@@ -9,6 +9,7 @@ from typing import Any
 
 from protocols.jsontypes import Json
 from protocols.marks import argument_kind
+from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 
 Same = tuple[str, str | Decimal]
@@ -39,7 +40,7 @@ def literals(source: str, tools: Toolbox) -> frozenset[Same]:
     argument of a tool that is not sensitive: it was written for that.
     """
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     found: set[Same] = set()

@@ -11,6 +11,7 @@ from probing.pools.place import scalars
 from probing.sample import Origin, Sample
 from probing.shape import distinctive, text_of
 from protocols.jsontypes import Json
+from protocols.parsing import parse
 from protocols.protocol import ToolProtocol
 
 _MODEL = Origin(kind="model")
@@ -63,7 +64,7 @@ def _paths_of(value: Json, response: Json) -> Collection[str]:
 def _constants(program: str) -> frozenset[str]:
     """What the program spells out, as text."""
     try:
-        nodes = ast.walk(ast.parse(program))
+        nodes = ast.walk(parse(program))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     return frozenset(

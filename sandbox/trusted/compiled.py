@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from types import CodeType
 
-from sandbox.policy.parse import FILENAME, parse, without_warnings
+from protocols.parsing import FILENAME, without_warnings
+from sandbox.policy.parse import parse
 
 INTERRUPTED, CLOCK = "<interrupted>", "<clock>"
 """Names that the code finds among its builtins, and that no source can write."""

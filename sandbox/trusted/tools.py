@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from sandbox.policy.parse import FILENAME
+from protocols.parsing import FILENAME
 from sandbox.trusted.pipe import Interrupted, Pipe, Reply
 from sandbox.zygote.child import keywords_only, value_of
 from sandbox.zygote.threads import InlineExecutor

@@ -12,6 +12,7 @@ from atc.attribute import attribute
 from atc.doubt import doubts
 from atc.types import Program
 from protocols.invoke import Invoker, InvokeSettings
+from protocols.parsing import parse
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -174,7 +175,7 @@ class _Bench:
 
 def _statement(mutant: Mutant) -> range:
     """The lines of the statement that the edit stands in."""
-    nodes = [node for node in ast.walk(ast.parse(mutant.program)) if isinstance(node, ast.stmt)]
+    nodes = [node for node in ast.walk(parse(mutant.program)) if isinstance(node, ast.stmt)]
     around = [node for node in nodes if node.lineno <= mutant.line <= (node.end_lineno or node.lineno)]
     if not around:
         return range(mutant.line, mutant.line + 1)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from protocols.jsontypes import Json
+from protocols.parsing import parse
 from sandbox.trace import ToolCall
 
 
@@ -49,7 +50,7 @@ class Flow:
 
 def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     """The flow of a run of `program` that made `calls`."""
-    literals = {_key(node.value) for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Constant)}
+    literals = {_key(node.value) for node in ast.walk(parse(program)) if isinstance(node, ast.Constant)}
     sources: dict[str, tuple[int, str]] = {}  # value → call that first gave it, and where
     depths: list[int] = []
     edges: set[Edge] = set()

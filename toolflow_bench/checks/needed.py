@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
+from protocols.parsing import parse
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
@@ -177,7 +178,7 @@ def _numbers(value: int) -> Fill:
 def _of_question(program: str, question: str) -> Iterator[str | float]:
     """The constants that a program has from its question: names, dates and numbers, not the keys of responses."""
     seen = set()
-    for node in ast.walk(ast.parse(program)):
+    for node in ast.walk(parse(program)):
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(value, str | int | float) and not isinstance(value, bool) and value not in seen:
             seen.add(value)

@@ -13,6 +13,7 @@ from typing import Any
 
 from atc.decode.formats import ArgumentForm
 from protocols.jsontypes import Json
+from protocols.parsing import parse_expression
 from protocols.schema import resolve, violations
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
@@ -83,7 +84,7 @@ def bfcl_gold(data: Path) -> Iterator[Gold]:
 
 
 def _bfcl_forms(written: str, boxes: list[Toolbox]) -> Iterator[Gold]:
-    call = ast.parse(written, mode="eval").body
+    call = parse_expression(written).body
     assert isinstance(call, ast.Call)
     assert isinstance(call.func, ast.Name)
     tool = next(box.find(call.func.id) for box in boxes if call.func.id in {t.protocol.name for t in box.values()})

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atc.attribute.paths import Path, general, text
+from protocols.parsing import parse
 from toolflow_bench.mutants.edit import replaced, text_of
 from toolflow_bench.mutants.mutant import Mutant, MutantKind, Truth
 from toolflow_bench.mutants.observe import Gold
@@ -58,13 +59,13 @@ def mutant_of(gold: Gold, kind: MutantKind, edit: Edit, truth: Where, also: Sequ
     before = text_of(gold.source, edit.node)
     program = replaced(gold.source, edit.node, edit.text)
     try:
-        same = ast.dump(ast.parse(program)) == ast.dump(gold.tree)
+        same = ast.dump(parse(program)) == ast.dump(gold.tree)
     except SyntaxError:
         return None
     if same:
         return None
     # An edit that takes a call away moves the numbers of those behind it.
-    counted = _named(gold, gold.tree) == _named(gold, ast.parse(program))
+    counted = _named(gold, gold.tree) == _named(gold, parse(program))
     node, longer = edit.node, edit.text.count("\n") - before.count("\n")
 
     def told(where: Where) -> Truth:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from atc.attribute.paths import Path, at
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.trace import ToolCall
@@ -103,7 +104,7 @@ def observe(task: Task, toolbox: Toolbox, sandbox: Sandbox) -> Gold:
     Raises:
         NoObservation: it fails, or says less than its probes should.
     """
-    tree = ast.parse(task.program)
+    tree = parse(task.program)
     trace = run_program(probed(task.program, toolbox), toolbox, sandbox)
     if trace.failure is not None:
         raise NoObservation(f"{task.id}: with probes it fails: {trace.failure.type}: {trace.failure.message}.")

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from protocols.parsing import parse
 from toolflow_bench.mutants.edit import numbered
 
 MARK = "~~ what the probes saw: "
@@ -108,7 +109,7 @@ def probed(source: str, tools: Mapping[str, object]) -> str:
     Raises:
         SyntaxError: it is no program.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     numbers = {id(node): number for number, node in enumerate(numbered(tree))}
     changed = ast.fix_missing_locations(_Probing(numbers, frozenset(tools)).visit(tree))
     return f"{PRELUDE}\n{ast.unparse(changed)}\n_mutants_told()\n"

@@ -18,6 +18,7 @@ from typing import Any
 
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
+from protocols.parsing import parse_expression
 from protocols.plain import to_json
 from protocols.protocol import ToolProtocol
 from toolflow_bench.probing.real_departures import Observation
@@ -172,7 +173,7 @@ def _instance(bfcl: BfclClass, scenario: JsonObject) -> Any:
 def _calls_of(task: Task, instance: Any, tools: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Json]]]:
     """The task's calls of this class: names and arguments by name."""
     for text in task.calls:
-        call = ast.parse(text, mode="eval").body
+        call = parse_expression(text).body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in tools:
             given = [ast.literal_eval(part) for part in call.args]
             named = {part.arg: ast.literal_eval(part.value) for part in call.keywords if part.arg}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from protocols.parsing import parse
 from sandbox.base import Sandbox
 from toolflow_bench.checks.flow import Flow, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold
@@ -62,7 +63,7 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
     flow = flow_of(program, run.made)
     operations = tuple(call.tool for call in run.made)
     # A branch that does not run here names tools too, and a model that writes it must find them.
-    named = {node.id for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
+    named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
     task = Task(
         **{key: getattr(question, key) for key in ("id", "question", "answer", "type", "tolerance", "accept", "calls")},
         split=recipe.split,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from protocols.parsing import parse
 from sandbox.limits import Limits
 from toolflow_bench.sandboxes.canaries import fingerprint
 from toolflow_bench.sandboxes.hosting import Taken
@@ -117,7 +118,7 @@ def named_paths(source: str) -> dict[str, tuple[object, ...]]:
     Only absolute paths: others are files of the working folder, which is watched as a whole.
     """
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        nodes = list(ast.walk(parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))

@@ -18,6 +18,7 @@ from atc.decode.program.lines import Lines, endless
 from atc.decode.program.nodes import Part, Rules, either, row
 from atc.decode.program.terms import Terms
 from atc.decode.program.view import Reader, View
+from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 
 FENCE = "```"
@@ -103,7 +104,7 @@ class Statements:
         The host holds each call to them when it is made.
         """
         tools = [one for one in self._known.tools if any(argument.unheld for argument in one.arguments)]
-        called = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)} if tools else set()
+        called = {node.id for node in ast.walk(parse(source)) if isinstance(node, ast.Name)} if tools else set()
         arguments = (argument for one in tools if one.tool.alias in called for argument in one.arguments)
         return tuple(clause for argument in arguments for clause in argument.unheld)
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from atc.types import Program
+from protocols.parsing import parse
 
 _MARK = re.compile(r"\s*(?:final\s+)?answer\s*:\s*", re.IGNORECASE)
 _SAFE_CALLS = frozenset(
@@ -232,6 +233,6 @@ def text_of(statements: Sequence[ast.stmt]) -> str:
 def statements_of(source: str) -> list[ast.stmt]:
     """The statements of a program; none where it is not Python."""
     try:
-        return ast.parse(source).body
+        return parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from protocols.parsing import parse
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.decoding.frame import Arm
 from toolflow_bench.decoding.tables import percent, points, table
@@ -60,7 +61,7 @@ def what_is_unclean(row: Row) -> tuple[str, ...]:
 def statements_of(source: str) -> int:
     """Statements of a program, those in blocks too; 0 for one that Python cannot read."""
     try:
-        return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(source)))
+        return sum(isinstance(node, ast.stmt) for node in ast.walk(parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 0
 

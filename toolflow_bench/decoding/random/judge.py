@@ -10,6 +10,7 @@ from typing import Any
 
 from atc.decode.formats import CallFormat
 from protocols.jsontypes import Json
+from protocols.parsing import parse_expression
 from protocols.schema import violations
 from protocols.toolbox import Tool, Toolbox
 
@@ -97,7 +98,7 @@ def _python(name: str, rest: str, form: CallFormat) -> tuple[ast.Call, str]:
     error: Exception = _Wrong(f"{form.after!r} is nowhere")
     while end >= 0:
         try:
-            parsed = ast.parse(f"{name}({rest[:end]})", mode="eval").body
+            parsed = parse_expression(f"{name}({rest[:end]})").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as raised:
             error = raised
         else:
