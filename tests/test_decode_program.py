@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("llguidance")
 
 import atc.prompts
-from atc.check.kinds import Atom, Record
+from atc.check.known.kinds import Atom, Record
 from atc.check.scope import Unreadable, levels_at_end, scope_at_end
 from atc.decode.bounds import Bounds
 from atc.decode.errors import Undecodable

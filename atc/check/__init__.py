@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.branches import half_bound_names
-from atc.check.endless import leafless
-from atc.check.failures import lost_failures
 from atc.check.flow import flow_findings
-from atc.check.hints import read_hints
-from atc.check.names import unbound_names
-from atc.check.output import output_findings
 from atc.check.report import characters, render_finding, render_place
-from atc.check.scopes import read_scopes
-from atc.check.shadows import shadowed_tools
-from atc.check.syntax import doubled_arguments, parse
+from atc.check.source.branches import half_bound_names
+from atc.check.source.endless import leafless
+from atc.check.source.failures import lost_failures
+from atc.check.source.hints import read_hints
+from atc.check.source.names import unbound_names
+from atc.check.source.output import output_findings
+from atc.check.source.scopes import read_scopes
+from atc.check.source.shadows import shadowed_tools
+from atc.check.source.syntax import doubled_arguments, parse
 from atc.types import Finding, Program
 from protocols.toolbox import Toolbox
 

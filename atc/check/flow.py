@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from atc.check import expressions, statements
-from atc.check.core import Core, OutOfSteps
-from atc.check.elsewhere import changed_attributes, changed_keys, touched_names
-from atc.check.frames import Frame
-from atc.check.functions import run_body, unknown_parameters
-from atc.check.hints import Hints
-from atc.check.kinds import Array, Atom, Function, Listing, Mapped, Null, Record, Type
-from atc.check.lattice import members
-from atc.check.scopes import FunctionNode, Scopes
+from atc.check.functions.functions import run_body, unknown_parameters
+from atc.check.interpret import expressions, statements
+from atc.check.known.core import Core, OutOfSteps
+from atc.check.known.frames import Frame
+from atc.check.known.kinds import Array, Atom, Function, Listing, Mapped, Null, Record, Type
+from atc.check.known.lattice import members
+from atc.check.source.elsewhere import changed_attributes, changed_keys, touched_names
+from atc.check.source.hints import Hints
+from atc.check.source.scopes import FunctionNode, Scopes
 from atc.types import Finding
 from protocols.toolbox import Toolbox
 

@@ -8,14 +8,14 @@ import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from atc.check import expressions, statements
-from atc.check.core import Core, OutOfSteps
-from atc.check.frames import Env
-from atc.check.hints import read_hints
-from atc.check.kinds import ANY, Array, Origin, Record, Type
-from atc.check.lattice import members
-from atc.check.names import GIVEN
-from atc.check.scopes import Scopes, read_scopes
+from atc.check.interpret import expressions, statements
+from atc.check.known.core import Core, OutOfSteps
+from atc.check.known.frames import Env
+from atc.check.known.kinds import ANY, Array, Origin, Record, Type
+from atc.check.known.lattice import members
+from atc.check.source.hints import read_hints
+from atc.check.source.names import GIVEN
+from atc.check.source.scopes import Scopes, read_scopes
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 
-from atc.check.forms import apart
-from atc.check.kinds import ANY, Atom, Type
-from atc.check.lattice import members
-from atc.check.literals import misfit
-from atc.check.shapes import response_document, result_type
+from atc.check.known.forms import apart
+from atc.check.known.kinds import ANY, Atom, Type
+from atc.check.known.lattice import members
+from atc.check.known.shapes import response_document, result_type
+from atc.check.tools.literals import misfit
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import AnyOrder, Node, Text
 from atc.decode.program.arguments import Argument, Reading, Wanted

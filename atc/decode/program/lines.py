@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from atc.check.kinds import Listing, Mapped, Tuple, Type
-from atc.check.lattice import members
+from atc.check.known.kinds import Listing, Mapped, Tuple, Type
+from atc.check.known.lattice import members
 from atc.check.scope import Level
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Node, Pattern

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from atc.check.kinds import NUMBERS, Atom, Mapped, Type
-from atc.check.lattice import join, members
+from atc.check.known.kinds import NUMBERS, Atom, Mapped, Type
+from atc.check.known.lattice import join, members
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Pattern
 from atc.decode.program.calls import Calls

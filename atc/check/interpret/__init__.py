@@ -1,0 +1,1 @@
+"""Statements and expressions: what each does to what is known."""

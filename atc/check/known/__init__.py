@@ -1,0 +1,1 @@
+"""What the checker knows about a value, and where it keeps it."""

@@ -1,0 +1,1 @@
+"""Builtins, methods of built-in types, and the standard library."""

@@ -1,0 +1,1 @@
+"""Operators, comparisons, formatting, and what kinds of values they take."""

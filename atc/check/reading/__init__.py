@@ -1,0 +1,1 @@
+"""Reading from values: keys, items and attributes, and what is unpacked."""

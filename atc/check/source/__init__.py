@@ -1,0 +1,1 @@
+"""What the source says by itself, whatever the types of its values."""

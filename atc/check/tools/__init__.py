@@ -1,0 +1,1 @@
+"""Calls of tools: what their schemas take, and what they give."""
