@@ -12,7 +12,7 @@ from atc.check.known.frames import join_env
 from atc.check.known.kinds import ANY, NONE, Array, Library, Listing, Mapped, Null, Record, Tuple, Type
 from atc.check.known.lattice import join, keep, members, not_none
 from atc.check.known.objects import Class, Instance
-from atc.check.library.methods import ENVELOPE
+from atc.check.library.dicts import ENVELOPE
 from atc.check.narrowing.narrow import KINDS, refine
 from atc.check.narrowing.relax import relax
 from atc.check.narrowing.turns import narrow_constants

@@ -6,7 +6,6 @@ import ast
 
 from atc.check.functions.arguments import Arguments, read_arguments
 from atc.check.functions.classes import as_dict, dataclass_field, named_tuple
-from atc.check.known.constants import settled
 from atc.check.known.core import Core
 from atc.check.known.folding import called_function, written
 from atc.check.known.kinds import (
@@ -17,36 +16,23 @@ from atc.check.known.kinds import (
     NEVER,
     NONE,
     STR,
-    Array,
     Awaitable,
-    Iterating,
-    Library,
-    Mapped,
     Null,
-    Record,
     ToolRef,
-    Tuple,
     Type,
 )
-from atc.check.known.lattice import join, joined, members, not_none
-from atc.check.known.nulls import need_value
-from atc.check.known.words import described
-from atc.check.library.aggregates import Handler, absolute, extreme, first_items, length, rounded, to_number, total
+from atc.check.library.aggregates import Handler, absolute, extreme, length, rounded, to_number, total
 from atc.check.library.concurrency import ASYNCIO
 from atc.check.library.getters import make_getter
+from atc.check.library.iterators import ITERATORS
+from atc.check.library.json_texts import read_json
 from atc.check.library.making import collection, copied, make_counter, make_default_dict, make_dict, make_from_keys
 from atc.check.library.numbers import COMPUTED
-from atc.check.library.ordering import apply, check_keyed, element_of
 from atc.check.library.pools import EXECUTOR
 from atc.check.library.streams import STREAMS
-from atc.check.narrowing.narrowing_calls import kept_by
-from atc.check.narrowing.turns import counted, each_item, range_of
 from atc.check.operations.decimals import DECIMAL
-from atc.check.operations.iteration import iterate, iterate_one, some_item
 from atc.check.operations.moments import MAKERS, made_of, read_text
-from atc.check.operations.operators import category
-from atc.check.report import spelled
-from atc.check.tools.calls import call_tool, report_mapped
+from atc.check.tools.calls import call_tool
 
 _FIXED: dict[str, Type] = {
     **dict.fromkeys(
@@ -110,124 +96,6 @@ def _computed(name: str, arguments: Arguments) -> Type | None:
     return called_function(name, arguments.values) if not arguments.named else None
 
 
-def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    item = first_items(core, arguments)
-    if arguments.first() is not None:
-        check_keyed(core, item, arguments.nodes[0], arguments, "sorted()")
-        item = each_item(arguments.values[0], item)
-    return core.listing(node, item)
-
-
-def _iterator(kind: str) -> Handler:
-    def handler(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-        item = first_items(core, arguments)
-        item = each_item(arguments.values[0], item) if kind == "reversed" and arguments.values else item
-        return Iterating(item, kind)
-
-    return handler
-
-
-def _iter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    """`iter(items)`, or `iter(function, last)`, which calls until `last` comes."""
-    if len(arguments.values) == 2:
-        return Iterating(apply(core, arguments.values[0], []))
-    return _iterator("iterator")(core, node, arguments)
-
-
-def _enumerate(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    start = arguments.values[1] if len(arguments.values) > 1 else arguments.named.get("start", ANY)
-    item = first_items(core, arguments)
-    if arguments.values:
-        item = each_item(arguments.values[0], item)
-    return Iterating(Tuple((counted(start) or INT, item)), "enumerate")
-
-
-def _zip(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    pairs = zip(arguments.values, arguments.nodes, strict=True)
-    return Iterating(Tuple(tuple(iterate(core, value, where) for value, where in pairs)), "zip")
-
-
-def _zip_longest(_core: Core, _node: ast.Call, _arguments: Arguments) -> Type:
-    return Iterating(ANY)
-
-
-def _range(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    for value, where in zip(arguments.values, arguments.nodes, strict=True):
-        need_value(core, value, where, "range() fails on None")
-    return Iterating(range_of(arguments.values) or INT, "range")
-
-
-def _next(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    if not arguments.values:
-        return ANY
-    found = joined(
-        settled(some_item(m.item)) if isinstance(m, Iterating) else ANY for m in members(arguments.values[0])
-    )
-    return join(found, *arguments.values[1:])
-
-
-def _map(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    if len(arguments.values) < 2:
-        return ANY
-    function = arguments.values[0]
-    items = [iterate(core, v, n) for v, n in zip(arguments.values[1:], arguments.nodes[1:], strict=True)]
-    if isinstance(function, ToolRef):
-        report_mapped(core, function, node)
-    if isinstance(function, Library):
-        known = {"int": INT, "float": FLOAT, "str": STR}.get(function.name, ANY)
-        if function.name in ("int", "float"):
-            need_value(core, items[0], element_of(arguments.nodes[1]), f"{function.name}() fails on None")
-        return Iterating(known, "map")
-    return Iterating(apply(core, function, items, None if isinstance(function, ToolRef) else node), "map")
-
-
-def _filter(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    if len(arguments.values) != 2:
-        return ANY
-    item = iterate(core, arguments.values[1], arguments.nodes[1])
-    function = arguments.values[0]
-    if isinstance(function, Null):
-        return Iterating(not_none(item), "filter")
-    apply(core, function, [item], node)
-    return Iterating(kept_by(core, function, item), "filter")
-
-
-def _chain(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    pairs = zip(arguments.values, arguments.nodes, strict=True)
-    return Iterating(joined(iterate(core, value, where) for value, where in pairs), "itertools.chain")
-
-
-def _chain_all(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
-    inner = first_items(core, arguments)
-    return Iterating(joined(iterate_one(core, member) for member in members(inner)), "itertools.chain")
-
-
-def _json_loads(core: Core, node: ast.Call, arguments: Arguments) -> Type:
-    first = arguments.first()
-    if first is None or arguments.named or core.catches("TypeError", "Exception", "BaseException"):
-        return ANY
-    if _reshapes(node):
-        return ANY
-    match first[1]:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="json"), attr="dumps"), args=[copied_node], keywords=[]):
-            with core.silence():
-                value = core.evaluate(copied_node)
-            return value if isinstance(value, Record | Array) else ANY
-    kind = category(first[0])
-    if kind in ("dict", "list", "number") or isinstance(first[0], Mapped):
-        what = spelled(first[1])
-        message = f"{what} is {described(members(first[0])[0])}, not text: it needs no json.loads(). Use {what} itself."
-        core.report("wrong-operand", first[1], message, better=what)
-        return first[0]
-    return ANY
-
-
-def _reshapes(node: ast.Call) -> bool:
-    """Whether `json.loads` makes something else of objects or numbers (`object_hook=`), or its reader is another."""
-    kept = ("strict", "parse_constant")
-    return any(keyword.arg not in kept for keyword in node.keywords)
-
-
 def _getter(attributes: bool) -> Handler:
     return lambda _core, node, arguments: make_getter(attributes, node, arguments)
 
@@ -235,10 +103,11 @@ def _getter(attributes: bool) -> Handler:
 _HANDLERS: dict[str, Handler] = {
     **STREAMS,
     **COMPUTED,
+    **ITERATORS,
     "collections.namedtuple": named_tuple,
     "dataclasses.asdict": as_dict,
     "dataclasses.field": dataclass_field,
-    "json.loads": _json_loads,
+    "json.loads": read_json,
     "operator.itemgetter": _getter(attributes=False),
     "operator.attrgetter": _getter(attributes=True),
     "len": length,
@@ -249,23 +118,11 @@ _HANDLERS: dict[str, Handler] = {
     "sum": total,
     "min": extreme,
     "max": extreme,
-    "sorted": _sorted,
     "list": collection("list"),
     "tuple": collection("tuple"),
     "set": collection("set"),
     "frozenset": collection("frozenset"),
     "collections.deque": collection("deque"),
-    "reversed": _iterator("reversed"),
-    "iter": _iter,
-    "enumerate": _enumerate,
-    "zip": _zip,
-    "itertools.zip_longest": _zip_longest,
-    "itertools.chain": _chain,
-    "itertools.chain.from_iterable": _chain_all,
-    "range": _range,
-    "next": _next,
-    "map": _map,
-    "filter": _filter,
     "dict": make_dict,
     "dict.fromkeys": make_from_keys,
     "collections.OrderedDict": make_dict,
