@@ -151,6 +151,8 @@ def attribute_of(core: Core, owner: Instance | Class, node: ast.Attribute) -> Ty
     if stored and (core.unsettled(name) or (name not in shape.attributes and name not in shape.members)):
         return ANY
     if isinstance(owner, Instance) and name in shape.attributes:
+        if (shown := dict(owner.refined).get(name)) is not None:
+            return shown
         how, default = shape.members.get(name, ("value", NEVER))
         return join(shape.attributes[name], default if how == "value" and shape.fields is None else NEVER)
     if name in shape.members:
@@ -214,17 +216,25 @@ def named_tuple(core: Core, node: ast.Call, arguments: Arguments) -> Type:
 def as_dict(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     """`dataclasses.asdict(x)`."""
     value = arguments.values[0] if arguments.values else ANY
-    return dict_of(core, value, node) if isinstance(value, Instance) else ANY
+    return dict_of(core, value, node, arguments.nodes[0]) if isinstance(value, Instance) else ANY
 
 
-def dict_of(core: Core, value: Instance, node: ast.Call) -> Type:
-    """The fields of a dataclass or named tuple as a dict."""
+def dict_of(core: Core, value: Instance, node: ast.Call, owner: ast.expr) -> Type:
+    """The fields of a dataclass or named tuple as a dict; `owner` is where it comes from."""
     if value.shape.fields is None:
         return ANY
     made: Mapped = core.mapped(node)
     for name in value.shape.fields:
-        core.put(made.cell, name, value.shape.attributes.get(name, ANY))
+        core.put(made.cell, name, _field_of(core, value, name, owner))
     return made
+
+
+def _field_of(core: Core, value: Instance, name: str, owner: ast.expr) -> Type:
+    """What stands under a field, after the tests that were made of it."""
+    if not isinstance(owner, ast.Name):
+        return value.shape.attributes.get(name, ANY)
+    with core.silence():
+        return core.evaluate(ast.copy_location(ast.Attribute(owner, name, ast.Load()), owner))
 
 
 def dataclass_field(core: Core, node: ast.Call, arguments: Arguments) -> Type:

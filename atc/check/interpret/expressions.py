@@ -19,14 +19,18 @@ from atc.check.known.kinds import ANY, BOOL, NEVER, Atom, Awaitable, Function, N
 from atc.check.known.lattice import join, literal, members, not_none
 from atc.check.known.lookup import lookup, lookup_silent
 from atc.check.known.nulls import need_value
+from atc.check.known.words import described
 from atc.check.library.templates import check_percent
 from atc.check.narrowing.narrow import apart, refine
 from atc.check.operations.comparing import compare
 from atc.check.operations.formats import check_format
 from atc.check.operations.iteration import iterate
-from atc.check.operations.operators import operate
+from atc.check.operations.operators import category, operate
 from atc.check.reading.access import subscript
 from atc.check.reading.attributes import attribute
+from atc.check.report import spelled
+
+_SIGNS: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
 def evaluate(core: Core, node: ast.expr) -> Type:
@@ -164,6 +168,10 @@ def _unary(core: Core, node: ast.UnaryOp) -> Type:
     if isinstance(node.op, ast.Not):
         return BOOL
     value = need_value(core, value, node.operand, "arithmetic fails on None")
+    if category(value) in ("str", "list", "dict", "tuple", "function") and not core.catches("TypeError", "Exception"):
+        what = f"{spelled(node.operand)} is {described(members(value)[0])}"
+        core.report("wrong-operand", node, f"{what}: `{_SIGNS[type(node.op)]}` takes a number.")
+        return ANY
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         number: Any = node.operand.value
         return literal(-number) if isinstance(number, int | float) else value

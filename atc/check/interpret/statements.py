@@ -15,8 +15,9 @@ from atc.check.interpret.trying import try_statement, with_statement
 from atc.check.known.constants import settled, widened
 from atc.check.known.core import Core
 from atc.check.known.frames import join_env
-from atc.check.known.kinds import ANY, NONE, Array, Function, Library, Listing, Mapped
+from atc.check.known.kinds import ANY, NONE, Array, Function, Library, Listing, Mapped, Record
 from atc.check.known.lattice import join, members
+from atc.check.library.dicts import update
 from atc.check.narrowing.narrow import apart, refine
 from atc.check.narrowing.turns import reunited
 from atc.check.operations.iteration import iterate, iterate_items
@@ -65,6 +66,11 @@ def _aug_assign(core: Core, node: ast.AugAssign) -> None:
                 core.add(member.cell, item)
             elif join(iterate_items(core, member), item) != iterate_items(core, member):
                 core.foreign = True
+        return
+    if isinstance(node.op, ast.BitOr) and all(isinstance(m, Record | Mapped) for m in members(left)):
+        for member in members(left):
+            if isinstance(member, Record | Mapped):
+                update(core, member, right)
         return
     result = operate(core, node.op, left_node, left, node.value, right, node)
     if len(core.findings) == found:

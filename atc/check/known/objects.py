@@ -63,9 +63,10 @@ class Class(Type):
 
 @dataclass(frozen=True, slots=True)
 class Instance(Type):
-    """An object of a class of the program."""
+    """An object of a class of the program. `refined` is what tests have shown of its attributes."""
 
     shape: ClassShape
+    refined: tuple[tuple[str, Type], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from atc.check.known.core import Core
 from atc.check.known.fields import field_type
 from atc.check.known.kinds import ANY, NONE, Mapped, Null, Record, Type
 from atc.check.known.lattice import join, members
+from atc.check.known.objects import Instance
 
 
 def change(core: Core, node: ast.expr, update: Callable[[Type], Type]) -> None:
-    """Apply `update` to what is known of the variable, or of the constant path of keys below one, that `node` names."""
+    """Apply `update` to what is known of the variable, or of the constant path below one, that `node` names."""
     env = core.frame.env
     path = access_path(node)
     if env is None:
@@ -34,7 +35,7 @@ def change(core: Core, node: ast.expr, update: Callable[[Type], Type]) -> None:
             if not all(isinstance(member, Record) for member in members(base)):
                 return
             new = Null(shown=True)
-        env.names[name] = _rebuilt(base, keys, new)
+        env.names[name] = _rebuilt(core, base, keys, new)
 
 
 def release(core: Core, call: ast.Call) -> None:
@@ -54,27 +55,36 @@ def _shown(value: Type) -> bool:
     return isinstance(value, Null) and value.shown
 
 
-def _rebuilt(base: Type, keys: tuple[str, ...], new: Type) -> Type:
+def _rebuilt(core: Core, base: Type, keys: tuple[str, ...], new: Type) -> Type:
     """`base` with what stands under the path of keys replaced."""
     if not keys:
         return new
     result: list[Type] = []
     for member in members(base):
         match member:
-            case Record():
+            case Instance(refined=refined) if keys[0].startswith("."):
+                name = keys[0][1:]
+                if name in core.hints.attributes:
+                    result.append(member)
+                    continue
+                own = dict(refined)
+                before = own.get(name, member.shape.attributes.get(name, ANY))
+                own[name] = _rebuilt(core, before, keys[1:], new)
+                result.append(Instance(member.shape, tuple(own.items())))
+            case Record() if not keys[0].startswith("."):
                 inner = field_type(member, keys[0]) if len(keys) > 1 else ANY
-                result.append(member.refine(keys[0], _rebuilt(inner or ANY, keys[1:], new)))
-            case Mapped(cell, refined, stored):
+                result.append(member.refine(keys[0], _rebuilt(core, inner or ANY, keys[1:], new)))
+            case Mapped(cell, refined, stored) if not keys[0].startswith("."):
                 inner = cell.keys.get(keys[0], ANY)
                 kept = tuple(pair for pair in refined if pair[0] != keys[0])
-                result.append(Mapped(cell, (*kept, (keys[0], _rebuilt(inner, keys[1:], new))), stored))
+                result.append(Mapped(cell, (*kept, (keys[0], _rebuilt(core, inner, keys[1:], new))), stored))
             case _:
                 result.append(member)
     return join(*result)
 
 
 def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
-    """`f["a"].get("b")` → `("f", ("a", "b"))`; None for anything else."""
+    """`f["a"].get("b")` → `("f", ("a", "b"))`, `f.a["b"]` → `("f", (".a", "b"))`; None for anything else."""
     keys: list[str] = []
     while not isinstance(node, ast.Name):
         key: str | None = None
@@ -83,6 +93,8 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
                 pass
             case ast.Call(func=ast.Attribute(attr="get", value=inner), args=[ast.Constant(value=str(key)), *_]):
                 pass
+            case ast.Attribute(value=inner, attr=attr):
+                key = f".{attr}"
             case ast.NamedExpr(target=target):
                 inner = target
             case _:

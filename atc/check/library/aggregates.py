@@ -21,6 +21,9 @@ from atc.check.report import spelled
 Handler = Callable[[Core, ast.Call, Arguments], Type]
 
 
+_ORDERED: set[str | None] = {"number", "str", "list", "tuple", "dict", "date", "datetime", "timedelta"}
+
+
 def first_items(core: Core, arguments: Arguments) -> Type:
     """The items of the first argument."""
     first = arguments.first()
@@ -119,6 +122,8 @@ def extreme(core: Core, node: ast.Call, arguments: Arguments) -> Type:
             need_value(core, v, n, f"{name}() fails on None")
             for v, n in zip(arguments.values, arguments.nodes, strict=True)
         ]
+        if "key" not in arguments.named:
+            _check_together(core, node, values, arguments.nodes, name)
         return join(*values) if "key" not in arguments.named else ANY
     item = first_items(core, arguments)
     check_keyed(core, item, arguments.nodes[0], arguments, f"{name}()")
@@ -126,3 +131,12 @@ def extreme(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     item = item if "key" in arguments.named else not_none(item)
     default = arguments.named.get("default")
     return item if default is None else join(item, default)
+
+
+def _check_together(core: Core, node: ast.Call, values: list[Type], nodes: list[ast.expr], name: str) -> None:
+    """Values of several kinds have no order."""
+    kinds = {category(value) for value in values}
+    if len(kinds) > 1 and kinds <= _ORDERED and not core.catches("TypeError", "Exception", "BaseException"):
+        pairs = zip(values, nodes, strict=True)
+        what = " and ".join(f"{spelled(place)} is {described(members(value)[0])}" for value, place in pairs)
+        core.report("wrong-operand", node, f"{name}() cannot order these: {what}.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from typing import Any
 
 from atc.check.functions.arguments import Arguments, exact
 from atc.check.known.containers import merge
@@ -108,7 +110,7 @@ def call_dict(core: Core, member: Record | Mapped, func: ast.Attribute, node: as
         case "pop" | "setdefault":
             return _pop(core, member, node, arguments)
         case "update":
-            _update(core, member, node, arguments)
+            _update(core, member, arguments)
             return NONE
         case "most_common":
             return core.listing(node, Tuple((iterate_one(core, member), _each_value(member))))
@@ -154,23 +156,37 @@ def _pop(core: Core, member: Record | Mapped, node: ast.Call, arguments: Argumen
     return join(_each_value(member), *rest)
 
 
-def _update(core: Core, member: Record | Mapped, _node: ast.Call, arguments: Arguments) -> None:
-    if isinstance(member, Mapped):
-        for name, value in arguments.named.items():
+def _update(core: Core, member: Record | Mapped, arguments: Arguments) -> None:
+    for name, value in arguments.named.items():
+        if isinstance(member, Mapped):
             core.put(member.cell, name, value)
-        for value in (*arguments.values, *arguments.loose):
-            pair = iterate_items(core, value) if isinstance(value, Iterating | Listing) else ANY
-            if isinstance(pair, Tuple) and len(pair.items) == 2:
-                core.put_any(member.cell, *pair.items)
-            else:
-                merge(core, member, value)
-        return
-    for name in arguments.named:
-        core.overwrite(name)
-    for value in (*arguments.values, *arguments.loose):
-        if isinstance(value, Mapped) and not value.cell.open:
-            for key in value.cell.keys:
-                core.overwrite(str(key))
         else:
-            core.foreign = True
-    core.escape(arguments.every())
+            core.overwrite(name)
+    for value in (*arguments.values, *arguments.loose):
+        update(core, member, value)
+    if isinstance(member, Record):
+        core.escape(arguments.named.values())
+
+
+def update(core: Core, member: Record | Mapped, value: Type) -> None:
+    """Put every key of `value`, or of its pairs, into a dict."""
+    if isinstance(member, Record):
+        for part in members(value):
+            match part:
+                case Mapped(cell) if not cell.open:
+                    keys: Iterable[Any] = cell.keys
+                    core.escape([*cell.keys.values()])
+                case Record(shape=shape) if shape.closed:
+                    keys = shape.properties
+                case _:
+                    core.foreign = True
+                    core.escape([part])
+                    return
+            for key in keys:
+                core.overwrite(str(key))
+        return
+    pair = iterate_items(core, value) if isinstance(value, Iterating | Listing) else ANY
+    if isinstance(pair, Tuple) and len(pair.items) == 2:
+        core.put_any(member.cell, *pair.items)
+    else:
+        merge(core, member, value)

@@ -9,6 +9,7 @@ from atc.check.known.constants import settled
 from atc.check.known.core import Core
 from atc.check.known.kinds import (
     ANY,
+    BOOL,
     FLOAT,
     INT,
     STR,
@@ -21,11 +22,14 @@ from atc.check.known.kinds import (
 )
 from atc.check.known.lattice import join, joined, members, not_none
 from atc.check.known.nulls import need_value
+from atc.check.known.words import described
 from atc.check.library.aggregates import Handler, first_items
 from atc.check.library.ordering import apply, check_keyed, element_of
 from atc.check.narrowing.narrowing_calls import kept_by
 from atc.check.narrowing.turns import counted, each_item, range_of
 from atc.check.operations.iteration import iterate, iterate_one, some_item
+from atc.check.operations.operators import category
+from atc.check.report import spelled
 from atc.check.tools.calls import report_mapped
 
 
@@ -66,6 +70,11 @@ def _zip(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     return Iterating(Tuple(tuple(iterate(core, value, where) for value, where in pairs)), "zip")
 
 
+def _any(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+    first_items(core, arguments)
+    return BOOL
+
+
 def _zip_longest(_core: Core, _node: ast.Call, _arguments: Arguments) -> Type:
     return Iterating(ANY)
 
@@ -76,8 +85,16 @@ def _range(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     return Iterating(range_of(arguments.values) or INT, "range")
 
 
-def _next(_core: Core, _node: ast.Call, arguments: Arguments) -> Type:
+def _next(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     if not arguments.values:
+        return ANY
+    kind = category(arguments.values[0])
+    if kind in ("list", "dict", "str", "tuple", "number") and not core.catches("TypeError", "Exception"):
+        what = spelled(arguments.nodes[0])
+        better = f"iter({what})" if kind != "number" else None
+        then = f" Write next({better})." if better else ""
+        message = f"next() takes an iterator, and {what} is {described(members(arguments.values[0])[0])}.{then}"
+        core.report("wrong-operand", arguments.nodes[0], message, better=better)
         return ANY
     found = joined(
         settled(some_item(m.item)) if isinstance(m, Iterating) else ANY for m in members(arguments.values[0])
@@ -123,6 +140,8 @@ def _chain_all(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
 
 ITERATORS: dict[str, Handler] = {
     "sorted": _sorted,
+    "any": _any,
+    "all": _any,
     "reversed": _iterator("reversed"),
     "iter": _iter,
     "enumerate": _enumerate,

@@ -9,8 +9,11 @@ from atc.check.known.core import Core
 from atc.check.known.kinds import ANY, BOOL, FLOAT, INT, NUMBER, NUMBERS, Atom, Tuple, Type
 from atc.check.known.lattice import members
 from atc.check.known.nulls import need_value
+from atc.check.known.words import described
 from atc.check.library.aggregates import Handler, first_items
 from atc.check.library.ordering import element_of
+from atc.check.operations.operators import category
+from atc.check.report import spelled
 
 
 def _of_numbers(result: Type) -> Handler:
@@ -30,7 +33,11 @@ def _of_items(result: Type) -> Handler:
     def handler(core: Core, node: ast.Call, arguments: Arguments) -> Type:
         item = first_items(core, arguments)
         if arguments.nodes:
-            need_value(core, item, element_of(arguments.nodes[0]), f"{_spelled(node)}() fails on None")
+            place = element_of(arguments.nodes[0])
+            item = need_value(core, item, place, f"{_spelled(node)}() fails on None")
+            if category(item) in ("str", "list", "dict") and not core.catches("TypeError", "Exception"):
+                what = f"an item of {spelled(place)} is {described(members(item)[0])}"
+                core.report("wrong-operand", place, f"{_spelled(node)}() takes numbers, and {what}.")
         # Of fractions, decimals or durations these give such again.
         plain = all(isinstance(member, Atom) for member in members(item))
         return result if plain or result is FLOAT else ANY

@@ -30,6 +30,7 @@ from atc.check.library.making import collection, copied, make_counter, make_defa
 from atc.check.library.numbers import COMPUTED
 from atc.check.library.pools import EXECUTOR
 from atc.check.library.streams import STREAMS
+from atc.check.library.taken import check_taken
 from atc.check.operations.decimals import DECIMAL
 from atc.check.operations.moments import MAKERS, made_of, read_text
 from atc.check.tools.calls import call_tool
@@ -38,7 +39,7 @@ _FIXED: dict[str, Type] = {
     **dict.fromkeys(
         ["str", "repr", "format", "ascii", "chr", "hex", "bin", "oct", "input", "json.dumps", "type.__name__"], STR
     ),
-    **dict.fromkeys(["any", "all", "isinstance", "issubclass", "callable", "hasattr", "bool"], BOOL),
+    **dict.fromkeys(["isinstance", "issubclass", "callable", "hasattr", "bool"], BOOL),
     **dict.fromkeys(["ord", "hash", "id"], INT),
     **dict.fromkeys(["time.time", "random.random"], FLOAT),
     **dict.fromkeys(
@@ -67,6 +68,7 @@ def call_library(core: Core, name: str, node: ast.Call) -> Type:
     if name in ASYNCIO:
         return ASYNCIO[name](core, node)
     arguments = read_arguments(core, node)
+    check_taken(core, name, node, arguments)
     if name in _ENDS:
         core.frame.env = None
         return NEVER

@@ -11,6 +11,7 @@ from atc.check.known.kinds import ANY, BOOL, INT, STR, Atom, Null, Tuple, Type
 from atc.check.known.lattice import members
 from atc.check.known.nulls import need_value
 from atc.check.library.ordering import element_of
+from atc.check.library.taken import check_taken_by_text
 from atc.check.library.templates import check_fields
 from atc.check.operations.iteration import iterate
 from atc.check.operations.operators import category
@@ -31,6 +32,7 @@ _STR: dict[str, Type] = {
 
 def call_text(core: Core, text: Atom, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> Type:
     """What `text.method(…)` gives."""
+    check_taken_by_text(core, func.attr, node, arguments)
     match func.attr:
         case "join" if arguments.first() is not None:
             _check_join(core, node, arguments)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 
 from atc.check.known.core import Core
-from atc.check.known.kinds import BOOL, Type
+from atc.check.known.kinds import ANY, BOOL, Type
+from atc.check.known.lattice import members
 from atc.check.known.nulls import need_value
+from atc.check.known.words import described
 from atc.check.operations.equality import check_equal
-from atc.check.operations.operators import check_ordered
+from atc.check.operations.operators import category, check_ordered
+from atc.check.report import spelled
 
 
 def compare(core: Core, node: ast.Compare) -> Type:
@@ -22,6 +25,10 @@ def compare(core: Core, node: ast.Compare) -> Type:
             check_ordered(core, op, left_node, left, right_node, right, node)
         elif isinstance(op, ast.In | ast.NotIn):
             right = need_value(core, right, right_node, "`in` fails on None")
+            if category(right) in ("number", "function") and not core.catches("TypeError", "Exception"):
+                message = f"{spelled(right_node)} is {described(members(right)[0])}: nothing is in it."
+                core.report("not-a-list", right_node, message)
+                right = ANY
             check_equal(core, node, left, right)
         else:
             check_equal(core, node, left, right)

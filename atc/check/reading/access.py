@@ -119,6 +119,7 @@ def _computed(core: Core, member: Type, index: Type) -> Type:
             return _by_values(core, member, index) or value_type(member)
         case Mapped(cell):
             if cell.default is not None:
+                core.put_any(cell, index, cell.default)
                 return join(*cell.keys.values(), cell.value, cell.default)
             inside = join(*cell.keys.values(), cell.value)
             return inside if not isinstance(inside, Nothing) else ANY

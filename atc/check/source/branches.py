@@ -18,6 +18,7 @@ from atc.types import Finding
 from protocols.toolbox import Toolbox
 
 _OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.With, ast.AsyncWith)
 _LEAVE = {"exit", "quit", "_exit", "abort"}
 
 
@@ -152,7 +153,9 @@ class _Walk:
         names = set(_stored([node]))
         if isinstance(node, ast.While) or node.orelse or never_empty(head, self.values):
             return _with(state, names)
-        new = names - state.sure - state.maybe.keys() - self.given - _added(node)
+        # That there is no item at all is another thing, which most programs rule out by what they ask for.
+        always = set(_stored([*target, *_every_turn(node.body)]))
+        new = names - always - state.sure - state.maybe.keys() - self.given - _added(node)
         state = _with(state, names - state.maybe.keys())
         state.sure -= new
         state.maybe |= dict.fromkeys(new, node.lineno)
@@ -209,6 +212,15 @@ class _Walk:
                 )
                 better = f"{name.id} = None"
                 self.findings.append(finding("used-before-assignment", name, message, better=better, certain=False))
+
+
+def _every_turn(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a loop that every turn of it runs."""
+    for statement in body:
+        if isinstance(statement, _PLAIN):
+            yield statement
+        if any(isinstance(part, ast.Continue | ast.Break) for part in ast.walk(statement)):
+            return
 
 
 @once_a_node
