@@ -15,6 +15,7 @@ from atc.check.source.branches import half_bound_names
 from atc.check.source.endless import leafless
 from atc.check.source.failures import lost_failures
 from atc.check.source.hints import read_hints
+from atc.check.source.memo import walk
 from atc.check.source.names import unbound_names
 from atc.check.source.output import output_findings
 from atc.check.source.scopes import read_scopes
@@ -40,7 +41,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
         scopes = read_scopes(tree)
     except RecursionError:
         return ()
-    nodes = list(ast.walk(tree))
+    nodes = walk(tree)
     found = [
         *doubled_arguments(nodes),
         *unbound_names(scopes, tools),
@@ -59,7 +60,7 @@ def called_tools(program: Program, tools: Toolbox) -> tuple[str, ...]:
     tree = parse(program)
     if isinstance(tree, Finding):
         return ()
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in tools]
+    names = [node for node in walk(tree) if isinstance(node, ast.Name) and node.id in tools]
     return tuple(dict.fromkeys(node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))))
 
 

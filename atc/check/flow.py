@@ -12,6 +12,7 @@ from atc.check.known.kinds import Array, Atom, Function, Listing, Mapped, Null, 
 from atc.check.known.lattice import members
 from atc.check.source.elsewhere import changed_attributes, changed_keys, touched_names
 from atc.check.source.hints import Hints
+from atc.check.source.memo import walk
 from atc.check.source.scopes import FunctionNode, Scopes
 from atc.types import Finding
 from protocols.toolbox import Toolbox
@@ -62,9 +63,7 @@ def _settled(flow: Flow, touched: set[str]) -> dict[str, Type]:
     """What names that functions share may be at any time, where that is data alone."""
     if not flow.recorded:
         return {}
-    parameters = {
-        part.arg for node in flow.scopes.functions for part in ast.walk(node.args) if isinstance(part, ast.arg)
-    }
+    parameters = {part.arg for node in flow.scopes.functions for part in walk(node.args) if isinstance(part, ast.arg)}
     return {
         name: kind
         for name, kind in flow.recorded.items()

@@ -14,6 +14,7 @@ from atc.check.known.frames import Env
 from atc.check.known.kinds import ANY, Array, Origin, Record, Type
 from atc.check.known.lattice import members
 from atc.check.source.hints import read_hints
+from atc.check.source.memo import walk
 from atc.check.source.names import GIVEN
 from atc.check.source.scopes import Scopes, read_scopes
 from protocols.parsing import parse
@@ -111,7 +112,7 @@ def read_beginning(source: str, tools: Toolbox) -> Beginning:
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def _parse(text: str) -> ast.Module:
@@ -201,7 +202,7 @@ class _Watch(Core):
     evaluate = expressions.evaluate
 
     def __init__(self, tools: Toolbox, scopes: Scopes, tree: ast.Module, places: Mapping[int, tuple[int, str]]) -> None:
-        super().__init__(tools, scopes, read_hints(list(ast.walk(tree))))
+        super().__init__(tools, scopes, read_hints(walk(tree)))
         self.places = places
         self.seen: dict[tuple[int, str], Point] = {place: Point(reached=False) for place in places.values()}
         self.origins: dict[str, Origin] = {}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from atc.check.known.kinds import NONE, Null, Type
+from atc.check.source.memo import children
 
 Ending = Literal["leaves", "lapses", "open"]
 """How a block ends: control leaves it by itself, runs off its end, or nobody knows (a loop, a chain of tests)."""
@@ -39,7 +40,7 @@ def _own(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting.extend(ast.iter_child_nodes(node))
+            waiting.extend(children(node))
 
 
 def _ending(body: Sequence[ast.stmt]) -> Ending:

@@ -17,6 +17,7 @@ from atc.check.narrowing.turns import all_of, each_item
 from atc.check.operations.hashing import check_hashable
 from atc.check.operations.iteration import iterate
 from atc.check.reading.unpacking import check_each
+from atc.check.source.memo import walk
 
 
 def restore_names(core: Core, before: Env, after: Env | None) -> None:
@@ -85,7 +86,7 @@ def comprehension(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorEx
         item = each_item(value, item)
         # `any` and `next` take no more of a generator than they need.
         item = begun(item) if isinstance(node, ast.GeneratorExp) else item
-        targets |= {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)}
+        targets |= {part.id for part in walk(generator.target) if isinstance(part, ast.Name)}
         check_each(core, generator.target, value, generator.iter, [])
         bind_target(core, generator.target, item, generator.iter)
         for test in generator.ifs:

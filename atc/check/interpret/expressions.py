@@ -29,6 +29,7 @@ from atc.check.operations.operators import category, operate
 from atc.check.reading.access import subscript
 from atc.check.reading.attributes import attribute
 from atc.check.report import spelled
+from atc.check.source.memo import children
 
 _SIGNS: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
@@ -40,7 +41,7 @@ def evaluate(core: Core, node: ast.expr) -> Type:
     if handler is not None:
         result: Type = handler(core, node)
         return result
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.expr):
             core.evaluate(child)
     return ANY

@@ -19,6 +19,7 @@ from atc.check.narrowing.turns import narrow_constants
 from atc.check.operations.equality import check_case
 from atc.check.operations.iteration import iterate_items
 from atc.check.reading.misread import report_read
+from atc.check.source.memo import walk
 
 _TESTS = (ast.MatchValue, ast.MatchSingleton, ast.MatchClass)
 
@@ -31,7 +32,7 @@ def match_statement(core: Core, node: ast.Match) -> None:
     for case in node.cases:
         core.frame.env = before.copy() if before is not None else None
         # A literal in a pattern, here or before, may rule out nulls of other fields.
-        tested |= any(isinstance(part, _TESTS) for part in ast.walk(case.pattern))
+        tested |= any(isinstance(part, _TESTS) for part in walk(case.pattern))
         narrow_constants(core, node.subject, truth=True)
         subject = settled(calmed(remaining) if tested else remaining)
         fitting = bind_pattern(core, case.pattern, subject, node.subject)

@@ -9,6 +9,7 @@ from atc.check.known.containers import certain_keys
 from atc.check.known.core import Core
 from atc.check.known.kinds import Atom, Mapped, Record, Tuple, Type
 from atc.check.known.lattice import literal, members
+from atc.check.source.memo import walk
 from atc.check.tools.nested import key_type
 
 _MOST_KEYS = 24
@@ -40,7 +41,7 @@ def _of_constants(core: Core, node: ast.DictComp, made: Mapped) -> bool:
     keys = _named(core, generator.iter)
     if not keys:
         return False
-    asks = any(isinstance(part, ast.Attribute) and part.attr in ("get", "pop") for part in ast.walk(node.value))
+    asks = any(isinstance(part, ast.Attribute) and part.attr in ("get", "pop") for part in walk(node.value))
     for key in keys:
         bind_target(core, generator.target, literal(key), generator.iter)
         if asks:

@@ -27,6 +27,7 @@ from atc.check.narrowing.turns import all_of, each_item
 from atc.check.operations.iteration import iterate_items, iterate_one
 from atc.check.operations.keys import check_key
 from atc.check.reading.access import read
+from atc.check.source.memo import walk
 
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
@@ -86,7 +87,7 @@ def _falls_back(node: ast.Call) -> bool:
     """Whether the default is itself looked up: the program expects that the key may not exist at all."""
     if len(node.args) < 2:
         return False
-    return any(isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1]))
+    return any(isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in walk(node.args[1]))
 
 
 def _values(member: Type) -> Type:

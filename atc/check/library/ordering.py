@@ -15,6 +15,7 @@ from atc.check.library.getters import apply_getter, sole_place
 from atc.check.operations.iteration import some_item
 from atc.check.operations.operators import category
 from atc.check.report import spelled
+from atc.check.source.memo import walk
 from atc.check.tools.calls import report_passed
 
 
@@ -43,7 +44,7 @@ def _given(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> ast
     """The expression that a function gives, where there is only one."""
     if isinstance(function, ast.Lambda):
         return function.body
-    returns = [part.value for part in ast.walk(function) if isinstance(part, ast.Return)]
+    returns = [part.value for part in walk(function) if isinstance(part, ast.Return)]
     return returns[0] if len(returns) == 1 else None
 
 

@@ -10,6 +10,7 @@ from atc.check.known.frames import Mentions
 from atc.check.known.kinds import ANY, Atom, Function, Null, Record, Type
 from atc.check.known.lattice import members
 from atc.check.known.paths import access_path, change
+from atc.check.source.memo import walk
 
 _STATE_WORDS = (
     "status", "state", "phase", "kind", "type", "cancel", "divert", "complete", "active", "has_", "is_", "result",
@@ -41,7 +42,7 @@ def relax(core: Core, test: ast.expr) -> None:
 def read_mentions(test: ast.expr) -> Mentions:
     """What a test mentions."""
     found = Mentions()
-    for node in ast.walk(test):
+    for node in walk(test):
         path = access_path(node) if isinstance(node, ast.Subscript | ast.Call) else None
         if path is not None and path not in found.paths:
             found.paths.append(path)
@@ -56,7 +57,7 @@ def read_mentions(test: ast.expr) -> Mentions:
 
 
 def _names(arguments: list[ast.expr]) -> list[str]:
-    inside = [node for argument in arguments for node in ast.walk(argument)]
+    inside = [node for argument in arguments for node in walk(argument)]
     return [node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
 
 
@@ -71,7 +72,7 @@ def _relax_arguments(core: Core, func: ast.expr | None, names: list[str]) -> Non
 
 def _judges_kind(function: Type) -> bool:
     return isinstance(function, Function) and any(
-        isinstance(node, ast.Name) and node.id in ("isinstance", "type", "hasattr") for node in ast.walk(function.node)
+        isinstance(node, ast.Name) and node.id in ("isinstance", "type", "hasattr") for node in walk(function.node)
     )
 
 

@@ -15,7 +15,7 @@ from atc.check.known.frames import Env
 from atc.check.known.kinds import ANY, Atom, Iterating, Listing, Mapped, Tuple, Type
 from atc.check.known.lattice import join, members
 from atc.check.known.objects import Made
-from atc.check.source.memo import names_in, once_a_node
+from atc.check.source.memo import children, names_in, once_a_node, walk
 
 _MOST_RANGE = 64
 
@@ -66,7 +66,7 @@ def cut_short(loop: ast.For | ast.AsyncFor) -> bool:
             # Who takes from a generator may stop at any item.
             return True
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting += ast.iter_child_nodes(part)
+            waiting += children(part)
     return False
 
 
@@ -129,9 +129,9 @@ def reunited(before: Env | None, after: Env | None, node: ast.If) -> None:
     if before is None or after is None or before is after or not before.names:
         return
     running = {name for name, value in before.names.items() if settled(value) is not value}
-    if not running or any(map(_leaves, ast.walk(node))):
+    if not running or any(map(_leaves, walk(node))):
         return
-    stored = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    stored = {part.id for part in walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
     for name in running - stored:
         after.names[name] = before.names[name]
 

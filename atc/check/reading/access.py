@@ -34,6 +34,7 @@ from atc.check.operations.keys import check_key
 from atc.check.reading.alternatives import report_partial
 from atc.check.reading.misread import report_read
 from atc.check.report import spelled
+from atc.check.source.memo import walk
 
 
 def subscript(core: Core, node: ast.Subscript) -> Type:
@@ -109,7 +110,7 @@ def _asked(module: ast.AST, container: str) -> bool:
         isinstance(part, ast.Compare)
         and isinstance(part.ops[0], ast.In | ast.NotIn)
         and spelled(part.comparators[0]) == container
-        for part in ast.walk(module)
+        for part in walk(module)
     )
 
 

@@ -11,6 +11,7 @@ from atc.check.known.lattice import members
 from atc.check.known.words import described
 from atc.check.operations.operators import category
 from atc.check.report import spelled
+from atc.check.source.memo import walk
 
 _WHOLE = ("number", "function", "date", "datetime", "time", "timedelta")
 _MOST = 1_000_000
@@ -93,7 +94,7 @@ def check_each(core: Core, target: ast.expr, value: Type, node: ast.expr, body: 
             message = f"iterating {text} gives its keys, such as {keys[0]!r}, which do not unpack into {count} names."
             better = f"{text}.items()"
             core.report("wrong-unpacking", target, f"{message} Write {better}.", better=better)
-    leaves = any(isinstance(part, ast.Break | ast.Return) for statement in body for part in ast.walk(statement))
+    leaves = any(isinstance(part, ast.Break | ast.Return) for statement in body for part in walk(statement))
     if isinstance(value, Tuple) and not leaves and "number" in map(category, value.items):
         message = f"iterating {text}, which is one tuple, gives a number, which cannot be unpacked into {count} names."
         core.report("wrong-unpacking", target, message)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from atc.check.report import finding
 from atc.check.source.emptiness import never_empty, single_values
-from atc.check.source.memo import once_a_node
+from atc.check.source.memo import children, once_a_node, walk
 from atc.check.source.names import GIVEN
 from atc.check.source.scopes import Scopes
 from atc.types import Finding
@@ -56,20 +56,20 @@ def half_bound_names(scopes: Scopes, nodes: list[ast.AST], tools: Toolbox, told:
     raising = frozenset(node.name for node in functions if _always_raises(node))
     unset = frozenset(item.message.split("'")[1] for item in told if item.code == "used-before-assignment")
     known = _Known(raising, single_values(nodes), unset)
-    walk = _Walk(scopes, known, GIVEN | tools.keys() | scopes.shared)
+    way = _Walk(scopes, known, GIVEN | tools.keys() | scopes.shared)
     try:
-        walk.block(scopes.module.body, _State())
+        way.block(scopes.module.body, _State())
         for node in functions:
             inner = _Walk(scopes, known, scopes.shared)
-            inner.block(node.body, _State({part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}))
-            walk.findings += inner.findings
+            inner.block(node.body, _State({part.arg for part in walk(node.args) if isinstance(part, ast.arg)}))
+            way.findings += inner.findings
     except RecursionError:
         return []
-    return walk.findings
+    return way.findings
 
 
 def _always_raises(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
+    returns = any(isinstance(part, ast.Return) for part in walk(node))
     return not returns and _leaves(node.body[-1], frozenset())
 
 
@@ -219,14 +219,14 @@ def _every_turn(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         if isinstance(statement, _PLAIN):
             yield statement
-        if any(isinstance(part, ast.Continue | ast.Break) for part in ast.walk(statement)):
+        if any(isinstance(part, ast.Continue | ast.Break) for part in walk(statement)):
             return
 
 
 @once_a_node
 def _added(node: ast.AST) -> frozenset[str]:
     """The names to which the code adds (`+=`): that they need a first value is another fault."""
-    parts = (part.target for part in ast.walk(node) if isinstance(part, ast.AugAssign))
+    parts = (part.target for part in walk(node) if isinstance(part, ast.AugAssign))
     return frozenset(target.id for target in parts if isinstance(target, ast.Name))
 
 
@@ -265,7 +265,7 @@ def _stored_in(node: ast.AST) -> frozenset[str]:
             return frozenset(_stored([node.iter, *node.ifs]))
     if isinstance(node, _OWN_SCOPE):
         return frozenset(own)
-    return frozenset(own).union(*map(_stored_in, ast.iter_child_nodes(node)))
+    return frozenset(own).union(*map(_stored_in, children(node)))
 
 
 def _read_at_once(node: ast.AST) -> Iterator[ast.Name]:
@@ -285,6 +285,6 @@ def _read_at_once(node: ast.AST) -> Iterator[ast.Name]:
         case ast.AugAssign(target=ast.Name(id=name) as target, value=value):
             parts = [ast.copy_location(ast.Name(name, ast.Load()), target), value]
         case _:
-            parts = ast.iter_child_nodes(node)
+            parts = children(node)
     for part in parts:
         yield from _read_at_once(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from atc.check.source.memo import walk
 from atc.check.source.names import GIVEN
 from atc.check.source.scopes import FunctionNode, Scopes
 
@@ -14,7 +15,7 @@ def changed_keys(functions: Iterable[FunctionNode]) -> set[str]:
     return {
         node.slice.value
         for function in functions
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Store)
         and isinstance(node.slice, ast.Constant)
@@ -27,7 +28,7 @@ def changed_attributes(functions: Iterable[FunctionNode]) -> set[str]:
     return {
         node.attr
         for function in functions
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
 
@@ -44,7 +45,7 @@ def touched_names(functions: Iterable[FunctionNode], scopes: Scopes) -> set[str]
 
 def _touched(function: FunctionNode) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         match node:
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Name(id=name)):
                 found.add(name)

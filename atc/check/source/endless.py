@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from atc.check.report import finding, spelled
+from atc.check.source.memo import walk
 from atc.check.source.scopes import Scopes
 from atc.types import Finding
 
@@ -24,7 +25,7 @@ def leafless(scopes: Scopes) -> list[Finding]:
 
 
 def _extremes(function: ast.FunctionDef) -> list[Finding]:
-    inside = [part for statement in function.body for part in ast.walk(statement)]
+    inside = [part for statement in function.body for part in walk(statement)]
     if any(isinstance(part, _TESTS) for part in inside):
         return []
     found = []
@@ -46,7 +47,7 @@ def _recurs(items: ast.expr, name: str) -> bool:
     """Whether every item is what the function itself gives for a part."""
     match items:
         case ast.GeneratorExp(elt=element, generators=[_]) | ast.ListComp(elt=element, generators=[_]):
-            calls = [part.func for part in ast.walk(element) if isinstance(part, ast.Call)]
+            calls = [part.func for part in walk(element) if isinstance(part, ast.Call)]
             return any(isinstance(func, ast.Name) and func.id == name for func in calls)
         case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id=mapped), _]):
             return mapped == name

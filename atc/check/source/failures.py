@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from atc.check.report import finding
+from atc.check.source.memo import walk
 from atc.check.source.names import GIVEN
 from atc.check.source.scopes import Scope, Scopes
 from atc.types import Finding
@@ -25,7 +26,7 @@ def lost_failures(scopes: Scopes, nodes: list[ast.AST], tools: Toolbox) -> list[
         inside.update(
             part
             for statement in handler.body
-            for part in ast.walk(statement)
+            for part in walk(statement)
             if isinstance(part, ast.Name) and part.id == handler.name
         )
     found = []
@@ -58,5 +59,5 @@ def _elsewhere(scope: Scope, name: str, tools: Toolbox) -> bool:
 
 def _handled(scope: Scope, handlers: list[ast.ExceptHandler], name: str) -> int:
     """How many handlers of a scope have this name."""
-    own = set(ast.walk(scope.node))
+    own = set(walk(scope.node))
     return sum(handler.name == name and handler in own for handler in handlers)

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from atc.check.source.memo import walk
+
 
 @dataclass(frozen=True, slots=True)
 class Hints:
@@ -62,7 +64,7 @@ def read_hints(nodes: Iterable[ast.AST]) -> Hints:
             case ast.BoolOp(op=op, values=values):
                 _mark_each(values[:-1], hints.tolerated)
                 if isinstance(op, ast.Or):
-                    hints.alternative.update(part for part in ast.walk(node) if isinstance(part, ast.Compare))
+                    hints.alternative.update(part for part in walk(node) if isinstance(part, ast.Compare))
             case ast.Await(value=ast.Call() as call):
                 hints.immediate.update((call, *_coroutines(call)))
             case ast.Call(func=ast.Attribute(attr="run" | "pop" | "popitem" | "clear")) | ast.Delete():
@@ -128,7 +130,7 @@ def _mark_chain(node: ast.If | ast.IfExp, hints: Hints) -> None:
         return
     following: ast.AST = other[0] if isinstance(other, list) else other
     for test in (node.test, getattr(following, "test", node.test)):
-        hints.alternative.update(part for part in ast.walk(test) if isinstance(part, ast.Compare))
+        hints.alternative.update(part for part in walk(test) if isinstance(part, ast.Compare))
 
 
 def _mark_gets(test: ast.expr, found: set[ast.AST]) -> None:

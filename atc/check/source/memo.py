@@ -6,26 +6,46 @@ import ast
 from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 _Node = TypeVar("_Node", bound=ast.AST)
 _Found = TypeVar("_Found")
 
+_BELOW = f"{__name__}.children"
+
 
 def once_a_node(find: Callable[[_Node], _Found]) -> Callable[[_Node], _Found]:
-    """`find`, a function of a node and what is below it alone, with its results kept as long as their nodes."""
-    kept: WeakKeyDictionary[_Node, _Found] = WeakKeyDictionary()
+    """`find`, a function of a node and what is below it alone. Its results are kept in the nodes themselves."""
+    key = f"{find.__module__}.{find.__qualname__}"
 
     @wraps(find)
     def found(node: _Node) -> _Found:
-        if node not in kept:
-            kept[node] = find(node)
-        return kept[node]
+        kept = node.__dict__
+        if key not in kept:
+            kept[key] = find(node)
+        result: _Found = kept[key]
+        return result
 
+    return found
+
+
+def children(node: ast.AST) -> tuple[ast.AST, ...]:
+    """The nodes right below it, as `ast.iter_child_nodes` gives them."""
+    kept = node.__dict__
+    if _BELOW not in kept:
+        kept[_BELOW] = tuple(ast.iter_child_nodes(node))
+    found: tuple[ast.AST, ...] = kept[_BELOW]
+    return found
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """The node and all that are below it, in the order of `ast.walk`."""
+    found = [node]
+    for part in found:
+        found += children(part)
     return found
 
 
 @once_a_node
 def names_in(node: ast.AST) -> frozenset[str]:
     """Every name that stands in the code, whatever is done with it."""
-    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+    return frozenset(part.id for part in walk(node) if isinstance(part, ast.Name))

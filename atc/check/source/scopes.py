@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from atc.check.source.memo import children
 
 _OPAQUE = {"exec", "eval", "globals", "locals", "vars", "setattr", "__import__", "compile"}
 
@@ -126,7 +128,7 @@ class _Reader:
             case ast.AnnAssign(target=ast.Name(), annotation=annotation):
                 self._annotated(node, annotation)
                 return
-        self._each(ast.iter_child_nodes(node))
+        self._each(children(node))
 
     def _fix(self, *names: str) -> None:
         self.scope.bind(*names)
@@ -144,7 +146,7 @@ class _Reader:
         if annotation is not None and sys.version_info < (3, 14) and not _postponed(self.scopes.module):
             self.visit(annotation)
 
-    def _each(self, nodes: Iterator[ast.AST] | list[ast.expr] | list[ast.AST]) -> None:
+    def _each(self, nodes: Iterable[ast.AST]) -> None:
         for node in nodes:
             self.visit(node)
 

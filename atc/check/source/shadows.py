@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from atc.check.report import finding
+from atc.check.source.memo import walk
 from atc.check.source.scopes import Scopes
 from atc.types import Finding
 from protocols.toolbox import Tool, Toolbox
@@ -47,7 +48,7 @@ def _meant(scopes: Scopes, tools: Toolbox, name: str, node: ast.AST, called: set
 
 
 def _calls(module: ast.Module, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(module):
+    for node in walk(module):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
             yield node
 
@@ -73,7 +74,7 @@ def _passed_before(scopes: Scopes, name: str, node: ast.AST) -> bool:
 
 def _assigned(module: ast.Module, target: ast.Name) -> ast.expr | None:
     """What the assignment gives whose target this is."""
-    for statement in ast.walk(module):
+    for statement in walk(module):
         match statement:
             case ast.Assign(targets=targets, value=value) if target in targets:
                 return value
@@ -84,18 +85,18 @@ def _assigned(module: ast.Module, target: ast.Name) -> ast.expr | None:
 
 def _passes(value: ast.expr, name: str) -> bool:
     """Whether an expression gives the tool to something (`cache(tool)`) rather than calling it."""
-    called = {node.func for node in ast.walk(value) if isinstance(node, ast.Call)}
-    return any(isinstance(node, ast.Name) and node.id == name and node not in called for node in ast.walk(value))
+    called = {node.func for node in walk(value) if isinstance(node, ast.Call)}
+    return any(isinstance(node, ast.Name) and node.id == name and node not in called for node in walk(value))
 
 
 def _parameters(node: ast.AST) -> set[str]:
     arguments = getattr(node, "args", None)
-    return {part.arg for part in ast.walk(arguments) if isinstance(part, ast.arg)} if arguments is not None else set()
+    return {part.arg for part in walk(arguments) if isinstance(part, ast.arg)} if arguments is not None else set()
 
 
 def _binding(scope: ast.AST, name: str) -> ast.AST | None:
     """The first place in a scope that binds the name."""
-    for node in ast.walk(scope):
+    for node in walk(scope):
         match node:
             case ast.Name(id=own, ctx=ast.Store()) if own == name:
                 return node

@@ -12,6 +12,7 @@ from atc.check.known.core import Core
 from atc.check.known.kinds import Null, Type
 from atc.check.known.lattice import members
 from atc.check.report import listed, spelled
+from atc.check.source.memo import children, walk
 from atc.check.tools.literals import Misfit, matches, misfit
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool
@@ -95,7 +96,7 @@ def _untested(core: Core, value: ast.expr) -> bool:
         for part in own(node):
             if isinstance(part, _TESTS) or (isinstance(part, ast.comprehension) and part.ifs):
                 return False
-            if isinstance(part, ast.IfExp | ast.BoolOp) and any(inner is value for inner in ast.walk(part)):
+            if isinstance(part, ast.IfExp | ast.BoolOp) and any(inner is value for inner in walk(part)):
                 return part is value
     return True
 
@@ -103,11 +104,11 @@ def _untested(core: Core, value: ast.expr) -> bool:
 def own(node: ast.AST) -> list[ast.AST]:
     """The parts of a scope that are not those of a function in it."""
     found: list[ast.AST] = []
-    waiting = list(ast.iter_child_nodes(node))
+    waiting = [*children(node)]
     while waiting:
         part = waiting.pop()
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         found.append(part)
-        waiting += ast.iter_child_nodes(part)
+        waiting += children(part)
     return found
