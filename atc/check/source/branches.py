@@ -6,19 +6,18 @@ A use that stands under a condition of its own is taken to know what it does, as
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from atc.check.report import finding
 from atc.check.source.emptiness import never_empty, single_values
-from atc.check.source.memo import children, once_a_node, walk
+from atc.check.source.memo import walk
 from atc.check.source.names import GIVEN
 from atc.check.source.scopes import Scopes
+from atc.check.source.stored import added, every_turn, read_at_once, stored
 from atc.types import Finding
 from protocols.toolbox import Toolbox
 
-_OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.With, ast.AsyncWith)
 _LEAVE = {"exit", "quit", "_exit", "abort"}
 
 
@@ -108,7 +107,7 @@ class _Walk:
         match node:
             case ast.If(test=test):
                 self._use(test, state)
-                _bind(state, _stored([test]))
+                _bind(state, stored([test]))
                 return self._parted(node, state, lambda: self._if(node, state.trusted()))
             case ast.Match(subject=subject):
                 self._use(subject, state)
@@ -121,7 +120,7 @@ class _Walk:
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for item in items:
                     self._use(item.context_expr, state)
-                inner = self.block(node.body, _with(state, _stored(items)))
+                inner = self.block(node.body, _with(state, stored(items)))
                 if inner is not None or "suppress" not in ast.dump(items[0]):
                     return inner
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
@@ -130,7 +129,7 @@ class _Walk:
                 self._use(node, state)
                 if _leaves(node, self.raising):
                     return None
-        _bind(state, _stored([node]))
+        _bind(state, stored([node]))
         return state.trusted() if isinstance(node, ast.Assert) else state
 
     def _parted(self, node: ast.stmt, before: _State, follow: Callable[[], _State | None]) -> _State | None:
@@ -139,23 +138,23 @@ class _Walk:
         after = follow()
         if after is None or self.left > left:
             return after
-        stored = set(_stored([node]))
+        assigned = set(stored([node]))
         for name, line in before.maybe.items():
-            if name not in stored:
+            if name not in assigned:
                 after.maybe[name] = line
                 after.sure.discard(name)
         return after
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, head: ast.expr, state: _State) -> _State:
         target = [node.target] if not isinstance(node, ast.While) else [head]
-        self.block(node.body, _with(state.trusted(), _stored(target)))
-        self.block(node.orelse, _with(state.trusted(), _stored(node.body)))
-        names = set(_stored([node]))
+        self.block(node.body, _with(state.trusted(), stored(target)))
+        self.block(node.orelse, _with(state.trusted(), stored(node.body)))
+        names = set(stored([node]))
         if isinstance(node, ast.While) or node.orelse or never_empty(head, self.values):
             return _with(state, names)
         # That there is no item at all is another thing, which most programs rule out by what they ask for.
-        always = set(_stored([*target, *_every_turn(node.body)]))
-        new = names - always - state.sure - state.maybe.keys() - self.given - _added(node)
+        always = set(stored([*target, *every_turn(node.body)]))
+        new = names - always - state.sure - state.maybe.keys() - self.given - added(node)
         state = _with(state, names - state.maybe.keys())
         state.sure -= new
         state.maybe |= dict.fromkeys(new, node.lineno)
@@ -169,13 +168,13 @@ class _Walk:
         first = node.orelse[0]
         if len(node.orelse) == 1 and isinstance(first, ast.If):
             self._use(first.test, state)
-            fails = self._if(first, _with(state.trusted(), _stored([first.test])), chained=True)
+            fails = self._if(first, _with(state.trusted(), stored([first.test])), chained=True)
         else:
             fails = self.block(node.orelse, state.trusted())
         return self._joined([holds, fails], node.lineno)
 
     def _match(self, node: ast.Match, state: _State) -> _State | None:
-        ends = [self.block(case.body, _with(state.trusted(), _stored([case.pattern]))) for case in node.cases]
+        ends = [self.block(case.body, _with(state.trusted(), stored([case.pattern]))) for case in node.cases]
         return self._joined(ends, node.lineno)
 
     def _try(self, node: ast.Try | ast.TryStar, state: _State) -> _State | None:
@@ -202,7 +201,7 @@ class _Walk:
         return result
 
     def _use(self, node: ast.AST, state: _State) -> None:
-        for name in _read_at_once(node) if state.maybe else ():
+        for name in read_at_once(node) if state.maybe else ():
             line = state.maybe.pop(name.id, None)
             state.sure.add(name.id)
             if line is not None and name not in self.scopes.forgiven:
@@ -214,22 +213,6 @@ class _Walk:
                 self.findings.append(finding("used-before-assignment", name, message, better=better, certain=False))
 
 
-def _every_turn(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a loop that every turn of it runs."""
-    for statement in body:
-        if isinstance(statement, _PLAIN):
-            yield statement
-        if any(isinstance(part, ast.Continue | ast.Break) for part in walk(statement)):
-            return
-
-
-@once_a_node
-def _added(node: ast.AST) -> frozenset[str]:
-    """The names to which the code adds (`+=`): that they need a first value is another fault."""
-    parts = (part.target for part in walk(node) if isinstance(part, ast.AugAssign))
-    return frozenset(target.id for target in parts if isinstance(target, ast.Name))
-
-
 def _bind(state: _State, names: Iterable[str]) -> None:
     for name in names:
         state.sure.add(name)
@@ -239,52 +222,3 @@ def _bind(state: _State, names: Iterable[str]) -> None:
 def _with(state: _State, names: Iterable[str]) -> _State:
     _bind(state, names)
     return state
-
-
-def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Every name that the code assigns, itself and not in a function of its own."""
-    for node in nodes:
-        yield from _stored_in(node)
-
-
-@once_a_node
-def _stored_in(node: ast.AST) -> frozenset[str]:
-    own: list[str] = []
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            return frozenset((name,))
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            own.append(name)
-        case ast.alias(name=name, asname=other):
-            own.append(other or name.split(".")[0])
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-            own.append(name)
-        case ast.ExceptHandler(name=str(name)):
-            own.append(name)
-        case ast.comprehension():
-            return frozenset(_stored([node.iter, *node.ifs]))
-    if isinstance(node, _OWN_SCOPE):
-        return frozenset(own)
-    return frozenset(own).union(*map(_stored_in, children(node)))
-
-
-def _read_at_once(node: ast.AST) -> Iterator[ast.Name]:
-    """The names that evaluating the code certainly reads: not those under a condition of its own."""
-    match node:
-        case ast.Name(ctx=ast.Load()):
-            yield node
-            return
-        case ast.IfExp(test=test):
-            parts: Iterable[ast.AST] = [test]
-        case ast.BoolOp(values=values):
-            parts = values[:1]
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            parts = [node.generators[0].iter]
-        case ast.Lambda():
-            parts = ()
-        case ast.AugAssign(target=ast.Name(id=name) as target, value=value):
-            parts = [ast.copy_location(ast.Name(name, ast.Load()), target), value]
-        case _:
-            parts = children(node)
-    for part in parts:
-        yield from _read_at_once(part)
