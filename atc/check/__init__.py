@@ -21,6 +21,7 @@ from atc.check.source.output import output_findings
 from atc.check.source.scopes import read_scopes
 from atc.check.source.shadows import shadowed_tools
 from atc.check.source.syntax import doubled_arguments, parse
+from atc.check.source.unseeded import unseeded_dicts
 from atc.types import Finding, Program
 from protocols.toolbox import Toolbox
 
@@ -48,6 +49,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
         *shadowed_tools(scopes, tools),
         *lost_failures(scopes, nodes, tools),
         *leafless(scopes),
+        *unseeded_dicts(scopes, nodes),
         *flow_findings(scopes, read_hints(nodes), tools),
         *output_findings(tree, nodes),
     ]

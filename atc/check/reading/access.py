@@ -85,6 +85,11 @@ def read_computed(core: Core, value: Type, index: Type, node: ast.Subscript) -> 
     if whole and isinstance(value, Record) and not core.catches("KeyError", "Exception", "BaseException"):
         report_read(core, value, 0, node)
         return ANY
+    texts = index.values if isinstance(index, Atom) and index.name == "str" else None
+    if texts and isinstance(value, Record) and all(_read_one(core, value, key, node) is None for key in texts):
+        if not core.catches("KeyError", "LookupError", "Exception", "BaseException"):
+            report_read(core, value, next(iter(texts)), node)
+        return ANY
     if isinstance(value, Mapped) and never_a_key(value, index):
         _report_no_key(core, value, node)
         return ANY
