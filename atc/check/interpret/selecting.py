@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from atc.check.interpret.targets import bind_target
-from atc.check.known.containers import certain_keys
+from atc.check.known.containers import certain_keys, constant_texts
 from atc.check.known.core import Core
-from atc.check.known.kinds import Atom, Mapped, Record, Tuple, Type
+from atc.check.known.kinds import Mapped, Record
 from atc.check.known.lattice import literal, members
 from atc.check.source.memo import walk
 from atc.check.tools.nested import key_type
@@ -39,6 +39,9 @@ def selected(core: Core, node: ast.DictComp, made: Mapped) -> bool:
 def _of_constants(core: Core, node: ast.DictComp, made: Mapped) -> bool:
     generator = node.generators[0]
     keys = _named(core, generator.iter)
+    sure = set(keys)
+    if not keys:
+        keys, sure = _keys_of(core, generator.iter)
     if not keys:
         return False
     asks = any(isinstance(part, ast.Attribute) and part.attr in ("get", "pop") for part in walk(node.value))
@@ -50,8 +53,17 @@ def _of_constants(core: Core, node: ast.DictComp, made: Mapped) -> bool:
         else:
             held = core.evaluate(node.value)
         core.put(made.cell, key, held)
-    core.begin(made.cell, keys)
+    core.begin(made.cell, sure)
     return True
+
+
+def _keys_of(core: Core, node: ast.expr) -> tuple[list[str], set[str]]:
+    """The keys of an object of which all are known, and those that it certainly has."""
+    with core.silence():
+        source = core.evaluate(node)
+    if not isinstance(source, Record) or not source.shape.closed or len(source.shape.properties) > _MOST_KEYS:
+        return [], set()
+    return list(source.shape.properties), set(source.shape.required)
 
 
 def _named(core: Core, node: ast.expr) -> list[str]:
@@ -61,15 +73,7 @@ def _named(core: Core, node: ast.expr) -> list[str]:
         texts = [text for text in found if isinstance(text, str)]
         return texts if len(texts) == len(node.elts) <= _MOST_KEYS else []
     with core.silence():
-        return constants(core.evaluate(node))
-
-
-def constants(value: Type) -> list[str]:
-    """The texts of a tuple that holds nothing but known ones."""
-    if not isinstance(value, Tuple) or len(value.items) > _MOST_KEYS:
-        return []
-    texts = [item.values[0] for item in value.items if isinstance(item, Atom) and item.values and len(item.values) == 1]
-    return texts if len(texts) == len(value.items) and all(isinstance(text, str) for text in texts) else []
+        return constant_texts(core.evaluate(node), _MOST_KEYS)
 
 
 def _of_items(core: Core, owner: ast.expr, key: str, tests: list[ast.expr], made: Mapped) -> bool:

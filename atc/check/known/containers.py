@@ -7,7 +7,7 @@ from typing import Any
 
 from atc.check.known.core import Core
 from atc.check.known.fields import field_type
-from atc.check.known.kinds import ANY, Atom, Mapped, Record, Type
+from atc.check.known.kinds import ANY, Atom, Mapped, Record, Tuple, Type
 from atc.check.known.lattice import join, members
 
 
@@ -96,3 +96,11 @@ def _given(index: Type | None, value: Type) -> tuple[dict[Any, tuple[Type, bool]
             return kinds, (cell.key, cell.value) if cell.open else None
         case _:
             return {}, (ANY, ANY)
+
+
+def constant_texts(value: Type, most: int) -> list[str]:
+    """The texts of a tuple that holds nothing but known ones, at most so many; empty for anything else."""
+    if not isinstance(value, Tuple) or len(value.items) > most:
+        return []
+    texts = [item.values[0] for item in value.items if isinstance(item, Atom) and item.values and len(item.values) == 1]
+    return texts if len(texts) == len(value.items) and all(isinstance(text, str) for text in texts) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from atc.check.functions.arguments import Arguments
-from atc.check.known.containers import certain_keys, merge
+from atc.check.known.containers import certain_keys, constant_texts, merge
 from atc.check.known.core import Core
 from atc.check.known.kinds import (
     ANY,
@@ -30,6 +30,8 @@ from atc.check.library.ordering import apply, element_of
 from atc.check.narrowing.turns import each_item
 from atc.check.operations.hashing import check_hashable
 from atc.check.operations.iteration import iterate
+
+_MOST_KEYS = 24
 
 
 def collection(kind: str) -> Handler:
@@ -72,7 +74,14 @@ def make_from_keys(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     keys = first_items(core, arguments)
     if arguments.values:
         check_hashable(core, keys, element_of(arguments.nodes[0]))
-    core.put_any(made.cell, keys, arguments.values[1] if len(arguments.values) > 1 else ANY)
+    held = arguments.values[1] if len(arguments.values) > 1 else ANY
+    texts = constant_texts(arguments.values[0], _MOST_KEYS) if arguments.sure and arguments.values else []
+    for text in texts:
+        core.put(made.cell, text, held)
+    if texts:
+        core.begin(made.cell, texts)
+    else:
+        core.put_any(made.cell, keys, held)
     return made
 
 
