@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from atc.check.known.core import Core
 from atc.check.known.fields import calmed, field_type
@@ -76,6 +77,11 @@ def _judges_kind(function: Type) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
+def _says_state(key: str) -> bool:
+    return any(word in key.lower() for word in _STATE_WORDS)
+
+
 def _tells_state(owner: Type, keys: tuple[str, ...]) -> bool:
     """Whether this field of an object may say that others of its fields are null (`cancelled`, `status`)."""
     current = owner
@@ -85,8 +91,7 @@ def _tells_state(owner: Type, keys: tuple[str, ...]) -> bool:
             return False
         current = field_type(records[0], key) or ANY
     kinds = members(current)
-    state = any(word in keys[-1].lower() for word in _STATE_WORDS)
-    return state or any(
+    return _says_state(keys[-1]) or any(
         isinstance(kind, Null) or (isinstance(kind, Atom) and (kind.name == "bool" or kind.values is not None))
         for kind in kinds
     )

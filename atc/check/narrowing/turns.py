@@ -129,11 +129,22 @@ def reunited(before: Env | None, after: Env | None, node: ast.If) -> None:
     if before is None or after is None or before is after or not before.names:
         return
     running = {name for name, value in before.names.items() if settled(value) is not value}
-    if not running or any(map(_leaves, walk(node))):
+    if not running or _may_leave(node):
         return
-    stored = {part.id for part in walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
-    for name in running - stored:
+    for name in running - _stored(node):
         after.names[name] = before.names[name]
+
+
+@once_a_node
+def _may_leave(node: ast.AST) -> bool:
+    return any(map(_leaves, walk(node)))
+
+
+@once_a_node
+def _stored(node: ast.AST) -> frozenset[str]:
+    return frozenset(
+        part.id for part in walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+    )
 
 
 def _leaves(part: ast.AST) -> bool:

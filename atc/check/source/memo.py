@@ -32,7 +32,9 @@ def children(node: ast.AST) -> tuple[ast.AST, ...]:
     """The nodes right below it, as `ast.iter_child_nodes` gives them."""
     kept = node.__dict__
     if _BELOW not in kept:
-        kept[_BELOW] = tuple(ast.iter_child_nodes(node))
+        values = [kept.get(name) for name in node._fields]
+        parts = (part for value in values for part in (value if isinstance(value, list) else (value,)))
+        kept[_BELOW] = tuple(part for part in parts if isinstance(part, ast.AST))
     found: tuple[ast.AST, ...] = kept[_BELOW]
     return found
 
