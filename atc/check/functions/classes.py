@@ -63,6 +63,7 @@ def _class_type(core: Core, node: ast.ClassDef, bound: dict[str, Type]) -> Type:
             shape.members[part.name] = how, _ = _member(core, part)
             if how in ("method", "property"):
                 core.owners[part] = Instance(shape)
+    _wrap(shape, node.body)
     if data or "typing.NamedTuple" in bases:
         before = shape.fields or ()
         shape.fields = (*before, *(name for name in _field_names(node) if name not in before))
@@ -70,6 +71,21 @@ def _class_type(core: Core, node: ast.ClassDef, bound: dict[str, Type]) -> Type:
         text = ast.unparse(node)
         shape.plain = not any(word in text for word in _SPECIAL) and all(base.plain for base in inherited)
     return Class(shape)
+
+
+def _wrap(shape: ClassShape, body: list[ast.stmt]) -> None:
+    """What a class makes of its functions after them: `make = classmethod(make)`."""
+    functions = {part.name for part in body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)}
+    for part in body:
+        match part:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=wrapper), args=[ast.Name(id=inner)])
+            ) if wrapper in _HOW and inner in functions:
+                shape.members[name] = (_HOW[wrapper], shape.members[inner][1])
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    if isinstance(target, ast.Name) and target.id in functions:
+                        shape.members[target.id] = ("value", ANY)
 
 
 def _freezes(decorator: ast.expr) -> bool:

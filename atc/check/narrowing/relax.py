@@ -48,6 +48,9 @@ def read_mentions(test: ast.expr) -> Mentions:
         if path is not None and path not in found.paths:
             found.paths.append(path)
         match node:
+            case ast.Compare(left=left, comparators=rights) if any(isinstance(p, ast.Compare) for p in (left, *rights)):
+                # `(a is None) != (b is None)`: what one is tells of the other.
+                found.judged.extend(name for part in (left, *rights) for name in _tested(part))
             case ast.Call(func=ast.Name(id="hasattr" | "callable" | "issubclass"), args=[ast.Name() as subject, *_]):
                 found.judged.append(subject)
             case ast.Call(func=func, args=arguments) if not isinstance(func, ast.Name) or func.id not in _PLAIN:
@@ -55,6 +58,15 @@ def read_mentions(test: ast.expr) -> Mentions:
             case ast.Compare(left=ast.Constant(value=None), comparators=rights):
                 found.passed.append((None, _names(rights)))
     return found
+
+
+def _tested(part: ast.expr) -> list[ast.Name]:
+    """The names of which a part of a comparison tests whether they are None."""
+    match part:
+        case ast.Compare(left=ast.Name() as name, comparators=[ast.Constant(value=None)]):
+            return [name]
+        case _:
+            return []
 
 
 def _names(arguments: list[ast.expr]) -> list[str]:

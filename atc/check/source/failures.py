@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from atc.check.report import finding
-from atc.check.source.memo import walk
+from atc.check.source.memo import children, walk
 from atc.check.source.names import GIVEN
 from atc.check.source.scopes import Scope, Scopes
 from atc.types import Finding
@@ -58,6 +58,12 @@ def _elsewhere(scope: Scope, name: str, tools: Toolbox) -> bool:
 
 
 def _handled(scope: Scope, handlers: list[ast.ExceptHandler], name: str) -> int:
-    """How many handlers of a scope have this name."""
-    own = set(walk(scope.node))
+    """How many handlers of a scope, and not of a function in it, have this name."""
+    own: set[ast.AST] = set()
+    waiting = [*children(scope.node)]
+    while waiting:
+        part = waiting.pop()
+        own.add(part)
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += children(part)
     return sum(handler.name == name and handler in own for handler in handlers)
