@@ -300,6 +300,8 @@ def test_none_is_said_in_many_ways(answer: str) -> None:
         "{}",
         "null",
         '{"answer": null}',
+        "There is no series 'se_23456'; list_postseason_series gives ids.",
+        "No flight fl_22222 was found.",
     ],
 )
 def test_what_does_not_say_none_is_wrong(answer: str) -> None:

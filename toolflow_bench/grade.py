@@ -21,7 +21,7 @@ punctuation and white space are never compared in text.
 `none`
     `none`, `nothing`, `not found` or the like, or one sentence that says so (`there is no …`, `no film …`) and makes
     no exception, of at most twenty words and without numbers that the question lacks. An empty list says nothing: a
-    program that went wrong prints it too.
+    program that went wrong prints it too; so does what a service says of an id (`no film 'fm_23456'`).
 `state`
     Not by what is said: by what the run's writes left. `toolflow_bench.final_state` compares it.
 """
@@ -54,6 +54,8 @@ _SAYS_NONE = re.compile(
     r"|(?:i )?(?:could not|couldnt|cannot|did not|didnt) (?:find|be found)\b|not found\b|not any\b)"
 )
 _EXCEPTS = re.compile(r"\b(?:except|excepting|but|only|however|besides|other than|apart from)\b")
+_SPELLED = re.compile(r"\w+_\w+")
+"""An id, a tool or a key, as programs spell them."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORDS = frozenset(
     words(
@@ -158,7 +160,8 @@ def _none(answer: str, expected: Question) -> Verdict:
     if plain in _NONE and structure(answer) is None:
         return Verdict(True, "says that there is none")
     known = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
-    new = [number for number in numbers(answer) if number not in known]
+    new: list[float | str] = [number for number in numbers(answer) if number not in known]
+    new += [name for name in _SPELLED.findall(answer) if name not in expected.question]
     if not _SAYS_NONE.search(plain) or _EXCEPTS.search(plain) or new or len(said) > MOST_WORDS_OF_NONE:
         return Verdict(False, f"does not say that there is none: {_few([answer.strip()])}")
     return Verdict(True, "says that there is none")
