@@ -395,6 +395,15 @@ def test_the_terminals_interrupt_does_not_reach_the_zygote(own):
     assert os.getsid(pid_of(own)) == pid_of(own) != os.getsid(0)
 
 
+def test_a_top_up_that_comes_after_the_end_does_nothing(own):
+    zygote = own._current()
+    for _ in range(3):
+        run(own, "1")
+    own.close()
+    zygote.top_up(Limits())
+    assert zygote.spare_pids() == []
+
+
 def test_a_zygote_that_does_not_answer_is_replaced(own, monkeypatch):
     for module in ("offspring", "warm"):
         monkeypatch.setattr(f"sandbox.zygote.{module}.DEATH_SECONDS", 0.3)

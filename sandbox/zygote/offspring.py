@@ -56,7 +56,9 @@ class ZygoteChild:
         return self.alive() and "ready" in self._told
 
     def alive(self) -> bool:
-        """Whether it has not ended, as far as is known without waiting."""
+        """Whether it has not ended, as far as is known without waiting; False once it was let go of."""
+        if self.closed:
+            return False
         try:
             while _readable(self._status):
                 self._receive()

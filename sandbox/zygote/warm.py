@@ -119,8 +119,13 @@ class Zygote:
             return child
 
     def top_up(self, limits: Limits) -> None:
-        """Have as many children forked ahead as there should be, for more runs within these limits."""
+        """Have as many children forked ahead as there should be, for more runs within these limits.
+
+        Once it was stopped it does nothing: the last run's top-up may come after the end.
+        """
         with self._pool:
+            if self._stopped:
+                return
             self._bury()
             wanted = self._spares - len(self._waiting) - self._coming
             self._coming += wanted
