@@ -29,11 +29,11 @@ _FITTING: dict[str, set[str]] = {
 _OF_NUMBERS = """
 math.sqrt math.log math.log2 math.log10 math.exp math.hypot math.radians math.degrees math.sin math.cos math.tan
 math.asin math.acos math.atan math.atan2 math.fabs math.pow math.isnan math.isfinite math.isclose math.gcd math.comb
-math.perm
-math.factorial math.copysign math.fmod math.floor math.ceil math.trunc time.sleep chr bin hex oct random.randint
-random.uniform random.randrange datetime.date datetime.datetime datetime.time datetime.timedelta
-datetime.date.fromordinal datetime.date.fromisocalendar
+math.perm math.factorial math.copysign math.fmod math.floor math.ceil math.trunc
+time.sleep chr bin hex oct random.randint random.uniform random.randrange
+datetime.date datetime.datetime datetime.time datetime.timedelta datetime.date.fromordinal datetime.date.fromisocalendar
 """
+"""By the names of functions, all of whose arguments they are."""
 _OF_TEXTS = "re.escape textwrap.dedent html.unescape urllib.parse.quote ord"
 _SEARCHING = "re.search re.match re.fullmatch re.findall re.finditer re.split"
 
