@@ -117,9 +117,10 @@ def test_a_value_that_is_taken_is_not(line: str) -> None:
     assert said(line) == []
 
 
+@pytest.mark.parametrize("handler", ["except TypeError", "except BaseException", "except"])
 @pytest.mark.parametrize("line", WRONG)
-def test_a_program_that_allows_for_it_knows_what_it_does(line: str) -> None:
-    tried = f"{BEFORE}try:\n    print({line})\nexcept TypeError:\n    print('none')\n"
+def test_a_program_that_allows_for_it_knows_what_it_does(line: str, handler: str) -> None:
+    tried = f"{BEFORE}try:\n    found = {line}\n{handler}:\n    found = None\nprint(found)\n"
     assert [finding for finding in check(Program(tried), SHOP) if finding.certain] == []
 
 

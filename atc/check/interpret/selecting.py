@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 
 from atc.check.interpret.targets import bind_target
-from atc.check.known.containers import certain_keys, constant_texts
+from atc.check.known.containers import MOST_KEYS, certain_keys, constant_texts
 from atc.check.known.core import Core
 from atc.check.known.kinds import Mapped, Record
 from atc.check.known.lattice import literal, members
 from atc.check.source.memo import walk
 from atc.check.tools.nested import key_type
-
-_MOST_KEYS = 24
 
 
 def selected(core: Core, node: ast.DictComp, made: Mapped) -> bool:
@@ -61,7 +59,7 @@ def _keys_of(core: Core, node: ast.expr) -> tuple[list[str], set[str]]:
     """The keys of an object of which all are known, and those that it certainly has."""
     with core.silence():
         source = core.evaluate(node)
-    if not isinstance(source, Record) or not source.shape.closed or len(source.shape.properties) > _MOST_KEYS:
+    if not isinstance(source, Record) or not source.shape.closed or len(source.shape.properties) > MOST_KEYS:
         return [], set()
     return list(source.shape.properties), set(source.shape.required)
 
@@ -71,9 +69,9 @@ def _named(core: Core, node: ast.expr) -> list[str]:
     if isinstance(node, ast.Set | ast.List):
         found = [part.value for part in node.elts if isinstance(part, ast.Constant)]
         texts = [text for text in found if isinstance(text, str)]
-        return texts if len(texts) == len(node.elts) <= _MOST_KEYS else []
+        return texts if len(texts) == len(node.elts) <= MOST_KEYS else []
     with core.silence():
-        return constant_texts(core.evaluate(node), _MOST_KEYS)
+        return constant_texts(core.evaluate(node))
 
 
 def _of_items(core: Core, owner: ast.expr, key: str, tests: list[ast.expr], made: Mapped) -> bool:
@@ -84,7 +82,7 @@ def _of_items(core: Core, owner: ast.expr, key: str, tests: list[ast.expr], made
         return False
     closed = source.shape.closed if isinstance(source, Record) else not source.cell.open
     known = list(source.shape.properties if isinstance(source, Record) else source.cell.keys)
-    if not closed or len(known) > _MOST_KEYS * 2 or not all(isinstance(name, str) for name in known):
+    if not closed or len(known) > MOST_KEYS * 2 or not all(isinstance(name, str) for name in known):
         return False
     for test in tests:
         kept = _kept(core, test, key)

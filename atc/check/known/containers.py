@@ -10,6 +10,9 @@ from atc.check.known.fields import field_type
 from atc.check.known.kinds import ANY, Atom, Mapped, Record, Tuple, Type
 from atc.check.known.lattice import join, members
 
+MOST_KEYS = 24
+"""Of a dict that is followed key by key."""
+
 
 def store(core: Core, target: Mapped, index: Type, value: Type) -> None:
     """Put a value under a key, constant or not, into a dict that the program made."""
@@ -98,9 +101,9 @@ def _given(index: Type | None, value: Type) -> tuple[dict[Any, tuple[Type, bool]
             return {}, (ANY, ANY)
 
 
-def constant_texts(value: Type, most: int) -> list[str]:
-    """The texts of a tuple that holds nothing but known ones, at most so many; empty for anything else."""
-    if not isinstance(value, Tuple) or len(value.items) > most:
+def constant_texts(value: Type) -> list[str]:
+    """The texts of a tuple that holds nothing but known ones, at most `MOST_KEYS`; empty for anything else."""
+    if not isinstance(value, Tuple) or len(value.items) > MOST_KEYS:
         return []
     texts = [item.values[0] for item in value.items if isinstance(item, Atom) and item.values and len(item.values) == 1]
     return texts if len(texts) == len(value.items) and all(isinstance(text, str) for text in texts) else []

@@ -89,7 +89,9 @@ def _next(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     if not arguments.values:
         return ANY
     kind = category(arguments.values[0])
-    if kind in ("list", "dict", "str", "tuple", "number") and not core.catches("TypeError", "Exception"):
+    if kind in ("list", "dict", "str", "tuple", "number") and not core.catches(
+        "TypeError", "Exception", "BaseException"
+    ):
         what = spelled(arguments.nodes[0])
         better = f"iter({what})" if kind != "number" else None
         then = f" Write next({better})." if better else ""

@@ -31,8 +31,6 @@ from atc.check.narrowing.turns import each_item
 from atc.check.operations.hashing import check_hashable
 from atc.check.operations.iteration import iterate
 
-_MOST_KEYS = 24
-
 
 def collection(kind: str) -> Handler:
     """`list(x)`, `set(x)` and the like."""
@@ -75,7 +73,7 @@ def make_from_keys(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     if arguments.values:
         check_hashable(core, keys, element_of(arguments.nodes[0]))
     held = arguments.values[1] if len(arguments.values) > 1 else ANY
-    texts = constant_texts(arguments.values[0], _MOST_KEYS) if arguments.sure and arguments.values else []
+    texts = constant_texts(arguments.values[0]) if arguments.sure and arguments.values else []
     for text in texts:
         core.put(made.cell, text, held)
     if texts:
