@@ -13,10 +13,16 @@ from atc.decode.arguments import arguments_grammar, call_grammar, names_grammar,
 from atc.decode.arguments.build import VARIADIC
 from atc.decode.bounds import BOUNDS, Bounds
 from atc.decode.errors import Undecodable
-from atc.decode.formats import FUNCTION, JSON_CALL
+from atc.decode.formats import FUNCTION, JSON_CALL, REACT
+from atc.decode.held import lead_of, whole_call
+from atc.decode.holding import ONE_GRAMMAR_TOOLS
 from atc.decode.lark import lark
+from atc.decode.matcher import Matcher
+from atc.decode.vocabulary import Vocabulary
+from protocols.ask import Powers
 from protocols.toolbox import Toolbox
 from tests.decode_schema_lab import accepts, takes, tool
+from toolflow_bench.decoding.random.samplers import unpack
 
 FLIGHT = tool(
     {
@@ -339,6 +345,20 @@ def test_whole_calls_tell_a_name_from_one_that_begins_with_it() -> None:
     for text in ("max(1)", "maximum_(1)", "maxi(1", "maxi(1)x"):
         assert not takes(grammar, text), text
     assert takes(lark(call_grammar(tools, JSON_CALL)), '{"name": "maximum", "arguments": {"a": 1}}')
+
+
+def test_a_thought_before_many_tools_may_end_in_any_of_many_tokens() -> None:
+    """Real vocabularies have hundreds of tokens that end a line; llguidance bounds what they lead to together."""
+    whole = tuple(bytes([byte]) for byte in range(256))
+    ends = tuple(f"{chr(97 + i % 26) * (i // 26 + 1)}{end}\n".encode() for i in range(1500) for end in ".);")
+    vocabulary = Vocabulary([*whole, *ends, b""], eos=(256 + len(ends),))
+    tools = Toolbox([tool({"a": {"type": "number"}}, ["a"], name=f"get_{i}") for i in range(ONE_GRAMMAR_TOOLS)])
+    lead = lead_of(REACT, thought=True, characters=300)
+    text = whole_call(tools, REACT, lead, BOUNDS, Powers(grammars=frozenset({"lark"}))).text
+    assert text is not None
+    matcher = Matcher(vocabulary, text)
+    matcher.feed(b"Thought: I ask")
+    assert set(range(256, 256 + len(ends))) <= set(unpack(matcher.mask(), vocabulary.size))
 
 
 def test_names_alone_are_one_terminal_however_many() -> None:

@@ -31,8 +31,12 @@ def call_grammar(tools: Toolbox, form: CallFormat, *, bounds: Bounds = BOUNDS) -
         unheld += [f"{alias}{clause}" for clause in arguments.unheld]
         left_out += [f"{alias}{clause}" for clause in arguments.left_out]
         # The name and what follows it are one terminal: `max(` is no beginning of `maximum(`.
-        calls.append(Sequence((Text(f"{form.before}{alias}{form.between}"), arguments.start, Text(form.after))))
-    return Grammar(calls[0] if len(calls) == 1 else Choice(tuple(calls)), rules, tuple(unheld), tuple(left_out))
+        calls.append(Sequence((Text(f"{alias}{form.between}"), arguments.start, Text(form.after))))
+    # Once for all tools: llguidance bounds the places in a grammar that it keeps for one mask. Where a thought ends
+    # with a newline, 1,500 of Qwen's tokens reach it, and each would lead to as many places as there are tools.
+    before = (Text(form.before),) if form.before else ()
+    start = Sequence((*before, calls[0] if len(calls) == 1 else Choice(tuple(calls))))
+    return Grammar(start, rules, tuple(unheld), tuple(left_out))
 
 
 def names_grammar(names: Iterable[str]) -> Grammar:
