@@ -94,8 +94,8 @@ def is_common(value: str | int) -> bool:
 def is_opaque(value: str, schema: Any) -> bool:
     """Whether the pattern in `schema` makes a text an id that nobody knows by heart: `fl_abcde` for `^fl_[a-z2-7]{5}$`.
 
-    So it is where all such texts are as long, a letter may as well be a digit, and it is longer than codes are that
-    stand for a name (`JFK`, `KJFK`), or has small letters, which those have not.
+    So it is where all such texts are as long, a letter may as well be a digit or the reverse, and it is longer than
+    codes are that stand for a name (`JFK`, `KJFK`), or has small letters, which those have not.
     """
     pattern = schema.get("pattern") if isinstance(schema, Mapping) else None
     if not isinstance(pattern, str) or (value.isupper() and len(value) <= _LONGEST_CODE):
@@ -106,5 +106,5 @@ def is_opaque(value: str, schema: Any) -> bool:
         return False
     if not conforms(value) or any(map(conforms, (value + value[-1:], value[:-1]))):
         return False
-    letters = [place for place, character in enumerate(value) if character.isalpha()]
-    return any(conforms(value[:place] + digit + value[place + 1 :]) for place in letters for digit in "3579")
+    others = (("acACxX" if character.isdigit() else "3579") if character.isalnum() else "" for character in value)
+    return any(conforms(value[:i] + other + value[i + 1 :]) for i, some in enumerate(others) for other in some)

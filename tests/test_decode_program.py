@@ -180,6 +180,26 @@ def made_of(name: str, argument: str, source: str, path: str) -> Tool:
     return replace(one, protocol=replace(one.protocol, links=links))
 
 
+def test_id_may_come_from_where_no_link_leads_if_its_pattern_is_one_of_those_wanted() -> None:
+    def ids(*kinds: str) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^({'|'.join(kinds)})_[a-z2-7]{{5}}$"}
+
+    route = tool("get_route", {"from_place_id": ids("ci", "af"), "to_place_id": ids("ci", "af")}, obj(km=WHOLE))
+    links = tuple(Link(argument=a, tool="get_city", path="city_id", support="declared") for a in route.required)
+    box = Toolbox(
+        [
+            replace(route, protocol=replace(route.protocol, links=links)),
+            tool("get_city", {"name": TEXT}, obj(city_id=ids("ci"), owner_id=ids("ow"), name=TEXT)),
+            tool("get_airfield", {"code": TEXT}, obj(airfield_id=ids("af"), runway={"type": "string"})),
+        ]
+    )
+    before = 'city = get_city(name="Rome")\nfield = get_airfield(code="FCO")\n'
+    for value, good in (('city["city_id"]', True), ('field["airfield_id"]', True), ('city["owner_id"]', False)):
+        line = f'x = get_route(from_place_id=city["city_id"], to_place_id={value})\n'
+        assert derives(before, line, box) is good, value
+    assert not derives(before, 'x = get_route(from_place_id=field["runway"], to_place_id=city["city_id"])\n', box)
+
+
 @pytest.mark.parametrize(
     ("source", "ends"),
     [
