@@ -99,20 +99,14 @@ class Calls:
         return self._either(argument, paths, made)
 
     def fetched(self, argument: Argument, caller: Callable) -> Part:
-        """What a call of another tool gives that the links name: `get_person(id=get_award(id=award)["person_id"])`.
-
-        Items of lists are not among it, for a list may be empty: a statement of their own looks at those.
-        """
+        """What a call of another tool gives that the links name: `get_city(id=find_city(name="Rome")[0]["id"])`."""
         tools = dict.fromkeys(origin.tool for origin in argument.wanted.origins)
         calls: list[Part] = []
         for known in (one for one in self.tools if one is not caller and one.tool.alias in tools):
             after = reach(
                 place
                 for place, kind in self.view.reader.read(known.result, frozenset())
-                if place.origin in argument.wanted.origins
-                and None not in place.origin.path
-                and not kind.nullable
-                and self.takes(argument, place, kind)
+                if place.origin in argument.wanted.origins and not kind.nullable and self.takes(argument, place, kind)
             )
             if after:
                 inner = self.rules.rule(f"{self.tag}within_{known.tool.alias}", partial(self._call, known, within=True))
