@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -16,8 +16,9 @@ from atc.past import Past
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.ask_each import Reply, Request, reply
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.render import token_estimate
+from protocols.waiting import wait_until
 
 PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
@@ -59,6 +60,7 @@ class Meter:
         self._redact, self._restore = redact, restore
         self._max_seconds, self._max_tokens, self._max_calls = max_seconds, max_tokens, max_calls
         self._began = time.monotonic()
+        self._ends = math.inf if max_seconds is None else self._began + max_seconds
         self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
         self._notes: dict[str, None] = {}
         self.usage = self._past.usage
@@ -104,7 +106,8 @@ class Meter:
         """Ask the model; `statement` numbers the requests of a program that is asked for statement by statement.
 
         Raises:
-            BudgetSpent: there is no time for another reply, or no tokens or requests are left.
+            BudgetSpent: there is no time for another reply, or it ended while this one was written; or no tokens or
+                requests are left.
             ModelUnavailable: the model gave no reply.
         """
         messages = self._redacted(messages)
@@ -114,9 +117,13 @@ class Meter:
         self._require_budget()
         self._observer(ModelAsked(purpose, tuple(messages), statement))
         began = time.monotonic()
-        completion = self._ask(
-            messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
-        )
+        try:
+            with wait_until(self._ends):
+                completion = self._ask(
+                    messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
+                )
+        except OutOfTime:
+            raise self._out_of_time(time.monotonic() - began) from None
         self._count(took := time.monotonic() - began)
         return self._heard(completion, took, purpose, statement)
 
@@ -136,14 +143,26 @@ class Meter:
             self._require_budget()
             now = open_[: self._room([requests[place] for place in open_])]
             began = mark = time.monotonic()
-            asked = iter(threads.map(partial(reply, self._ask), [requests[place] for place in now]))
+            asked = iter(threads.map(self._reply, [requests[place] for place in now]))
             for place in now:
                 self._observer(ModelAsked(purpose, tuple(requests[place].messages)))
                 one = next(asked)
                 took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
+                if isinstance(one, OutOfTime):
+                    raise self._out_of_time(took)
                 replies[place] = one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose)
             self._count(time.monotonic() - began)
         return [one for one in replies if one is not None]
+
+    def _reply(self, request: Request) -> Reply:
+        """In a thread of its own, which knows nothing yet of when the run ends."""
+        with wait_until(self._ends):
+            return reply(self._ask, request)
+
+    def _out_of_time(self, waited: float) -> BudgetSpent:
+        """The end of a run in the middle of a reply, of which nothing but the time is counted."""
+        self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + waited)
+        return BudgetSpent(f"max_seconds = {self._max_seconds:g}")
 
     def _redacted(self, messages: Iterable[Message]) -> list[Message]:
         return [replace(message, content=self._redact(message.content)) for message in messages]

@@ -55,6 +55,10 @@ class ModelUnavailable(AtcError):
     """
 
 
+class OutOfTime(ModelUnavailable):
+    """The reply did not come before the moment that whoever asked had set; see `protocols.waiting`."""
+
+
 class ToolError(Exception):
     """A call that failed, as a program sees it: `status` (HTTP, `None` where there was no answer) and a short `body`.
 

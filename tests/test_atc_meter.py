@@ -12,7 +12,8 @@ from atc.meter import BudgetSpent, Meter
 from atc.retrieve.side_by_side import SideBySide
 from protocols.ask import Completion, Message, Powers
 from protocols.ask_each import Request
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.waiting import patience
 
 
 class Clock:
@@ -102,6 +103,49 @@ def test_requests_side_by_side_are_sent_at_once_and_told_in_their_order() -> Non
 
 def test_one_that_fails_takes_no_other_along() -> None:
     assert each(Echo("b"), "abc") == (["A", "away", "C"], ["a", "A", "b", "c", "C"])
+
+
+class Slow:
+    """A model that needs longer for a reply than there ever is, but for the text `now`."""
+
+    name, prompt_tokens, powers = "slow", 4000, Powers(parallel=True)
+
+    def __init__(self) -> None:
+        self.patience: list[float] = []
+
+    def __call__(self, messages, **_settings):
+        self.patience.append(patience(1000.0))
+        if messages[0].content == "now":
+            return Completion(text="done", model="slow", input_tokens=10, output_tokens=1)
+        raise OutOfTime("too late")
+
+
+def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
+    model = Slow()
+    meter = Meter(model, lambda event: None, max_seconds=60)
+    assert meter.complete([Message("user", "now")], purpose="program", temperature=0, seed=0).text == "done"
+    with pytest.raises(BudgetSpent, match="max_seconds = 60"):
+        meter.complete([Message("user", "later")], purpose="program", temperature=0, seed=0)
+    assert all(0 < seconds <= 60 for seconds in model.patience)
+    assert meter.usage.model_calls == 1
+    assert patience(1000.0) == 1000.0, "nobody else is hurried"
+
+
+def test_a_run_without_an_end_waits_as_long_as_the_model_does() -> None:
+    model = Slow()
+    Meter(model, lambda event: None).complete([Message("user", "now")], purpose="program", temperature=0, seed=0)
+    assert model.patience == [1000.0]
+
+
+def test_one_of_several_that_takes_longer_ends_the_run_and_those_before_it_are_kept() -> None:
+    model, told = Slow(), []
+    meter = Meter(model, told.append, max_seconds=60)
+    requests = [Request(messages=[Message("user", text)]) for text in ("now", "later")]
+    with SideBySide(2) as threads, pytest.raises(BudgetSpent, match="max_seconds = 60"):
+        meter.each(requests, threads, purpose="retrieve")
+    assert meter.usage.model_calls == 1
+    assert len(model.patience) == 2
+    assert all(0 < seconds <= 60 for seconds in model.patience)
 
 
 def test_no_more_are_sent_than_the_run_may_ask() -> None:

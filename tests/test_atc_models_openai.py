@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,7 +15,8 @@ import pytest
 
 from atc.models.openai import OpenAIModel, configured
 from protocols.ask import Message
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.waiting import wait_until
 from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking
 
 ASK = [Message("system", "Be brief."), Message("user", "Name a city.")]
@@ -266,3 +269,27 @@ def test_the_environment_configures_it(monkeypatch):
     assert OpenAIModel().name == "gpt-5-mini"
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     assert OpenAIModel("m").url == "http://127.0.0.1:1/v1"
+
+
+def test_no_answer_is_waited_for_beyond_the_time_that_is_left():
+    late = threading.Event()
+
+    def answer(_body: dict[str, Any]) -> Reply:
+        late.wait(30)
+        return said("Lima")
+
+    with endpoint(answer) as (model, server):
+        with wait_until(time.monotonic() + 0.3), pytest.raises(OutOfTime, match="in the time that was left"):
+            model(ASK)
+        late.set()
+        assert model(ASK).text == "Lima"
+    assert server.waits == []
+
+
+def test_a_failure_is_told_where_there_is_no_time_to_try_again():
+    busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "30"})
+    within = wait_until(time.monotonic() + 10)
+    with endpoint(busy) as (model, server), within, pytest.raises(ModelUnavailable, match="slow down"):
+        model(ASK)
+    assert server.waits == []
+    assert len(server.seen) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -17,7 +18,8 @@ from atc.models.local import LocalModel, serve_openai
 from atc.models.openai import OpenAIModel
 from atc.models.scripted import ScriptedModel
 from protocols.ask import Message, Powers, forget
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.waiting import wait_until
 
 pytestmark = pytest.mark.local_model
 
@@ -138,3 +140,14 @@ def test_a_reply_that_runs_in_circles_is_cut(weights, tmp_path):
     assert len(reply.text) / 4 - 20 < reply.output_tokens < 600
     assert model(question, max_tokens=40).cached_tokens > 0  # it can be asked at once
     model.close()
+
+
+@pytest.mark.parametrize("grammar", [None, "%llguidance {}\nstart: /[a-z]{2000,3000}/\n"])
+def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(
+    model: Model, grammar: str | None
+) -> None:
+    assert model(SUM, max_tokens=4).output_tokens
+    story = [Message("user", "Write a long story about a lighthouse, a storm and a lost boat.")]
+    with wait_until(time.monotonic() + 0.5), pytest.raises(OutOfTime):
+        model(story, grammar=grammar, max_tokens=3000)
+    assert model(SUM, max_tokens=4).output_tokens

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from atc.models.openai_errors import is_transient, sentence, wait_seconds
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.jsontypes import Json
+from protocols.waiting import patience
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -42,7 +43,8 @@ class Endpoint:
 
         Raises:
             openai.BadRequestError, openai.UnprocessableEntityError: the endpoint refuses this body.
-            ModelUnavailable: any other failure.
+            OutOfTime: it did not come in the time that is left, see `protocols.waiting`.
+            ModelUnavailable: any other failure, one that there is no time left to try again after among them.
         """
         from openai import BadRequestError, OpenAIError, UnprocessableEntityError
 
@@ -52,9 +54,10 @@ class Endpoint:
             except (BadRequestError, UnprocessableEntityError):
                 raise
             except OpenAIError as error:
-                if attempt == self.max_retries or not is_transient(error):
+                seconds = wait_seconds(error, attempt)
+                if attempt == self.max_retries or not is_transient(error) or patience(seconds) < seconds:
                     raise ModelUnavailable(self.sentence(error)) from error
-                self.sleep(wait_seconds(error, attempt))
+                self.sleep(seconds)
         raise AssertionError("the last attempt returns or raises")
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
@@ -73,6 +76,8 @@ class Endpoint:
             return self.request_at_root(path, body)
         except APIStatusError:
             return {}
+        except OutOfTime:
+            raise
         except ModelUnavailable as error:
             cause = error.__cause__
             if cause is None or (isinstance(cause, APIStatusError) and not is_transient(cause)):
@@ -80,9 +85,11 @@ class Endpoint:
             raise
 
     def tried(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """The same, or {} whatever goes wrong: a proxy may not reach there."""
+        """The same, or {} whatever goes wrong but the time: a proxy may not reach there."""
         try:
             return self.found(path, body)
+        except OutOfTime:
+            raise
         except ModelUnavailable:
             return {}
 
@@ -116,14 +123,20 @@ class Endpoint:
 
     def _send(self, path: str, body: dict[str, Json] | None) -> str:
         import httpx2
-        from openai import OpenAI
+        from openai import APITimeoutError, OpenAI
 
         if self._client is None:
             key = self.key or _DUMMY_KEY
             self._client = OpenAI(api_key=key, base_url=self.url, timeout=self.timeout_seconds, max_retries=0)
-        if body is None:
-            return self._client.get(path, cast_to=httpx2.Response).text
-        return self._client.post(path, cast_to=httpx2.Response, body=body).text
+        seconds = patience(self.timeout_seconds)
+        try:
+            if body is None:
+                return self._client.get(path, cast_to=httpx2.Response, options={"timeout": seconds}).text
+            return self._client.post(path, cast_to=httpx2.Response, body=body, options={"timeout": seconds}).text
+        except APITimeoutError as error:
+            if seconds < self.timeout_seconds:
+                raise OutOfTime(f"the model endpoint {self.url} gave no answer in the time that was left.") from error
+            raise
 
     def _parsed(self, text: str) -> dict[str, Json]:
         try:

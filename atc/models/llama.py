@@ -23,7 +23,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from atc.models import llama_api
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.waiting import patience
 
 _CHILD = Path(__file__).with_name("llama_child.py")
 _REPLY_SECONDS = 1800.0
@@ -154,7 +155,8 @@ class LlamaProcess:
     @contextmanager
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
         address = urlsplit(self.address)
-        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_REPLY_SECONDS)
+        seconds = patience(_REPLY_SECONDS)
+        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=seconds)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.settings.api_key}"}
         try:
             connection.request("POST", path, json.dumps(body), headers)
@@ -163,6 +165,8 @@ class LlamaProcess:
             self.stop()  # a closed connection alone would stop it too, but only after up to 512 more prompt tokens
             raise
         except TimeoutError as error:
+            if seconds < _REPLY_SECONDS:  # the closed connection ends the generation; the weights stay
+                raise OutOfTime("the local model's reply did not come in the time that was left.") from error
             self.stop()
             raise ModelUnavailable(
                 f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a shorter prompt."
@@ -185,6 +189,7 @@ class LlamaProcess:
 def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
     """The JSON of each server-sent event, up to `[DONE]`."""
     for line in response:
+        patience(_REPLY_SECONDS)
         name, _, data = line.decode("utf-8").rstrip("\r\n").partition(": ")
         if data == "[DONE]":
             return
