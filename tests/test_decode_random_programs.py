@@ -147,6 +147,7 @@ def test_what_is_mended_or_certain_is_unclean_and_what_may_be_is_not() -> None:
     assert what_is_unclean(row(0)) == ()
     assert what_is_unclean(row(0, findings=(finding("a", certain=False), finding("b", attempt=1)))) == ()
     assert what_is_unclean(row(0, findings=(finding("a", mended=True), finding("b"), finding("b")))) == ("a", "b")
+    assert what_is_unclean(row(0, findings=(finding("first-page-only", mended=True),))) == (), "a response told it"
     assert what_is_unclean(row(0, source="")) == ("no program",)
 
 

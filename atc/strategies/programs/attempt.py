@@ -22,6 +22,9 @@ from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
+NAME_FOR_ID, FIRST_PAGE, ID_PRINTED = "name-for-id", "first-page-only", "id-printed"
+SEEN_IN_RUNS = frozenset({NAME_FOR_ID, FIRST_PAGE, ID_PRINTED})
+"""Codes of findings that calls brought to light; all others were there before any call."""
 _MENDING_ROUNDS = 3
 """Mending one thing may bring another to light."""
 
@@ -73,7 +76,7 @@ def _with_ids(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> At
     if result.fault is None or result.trace is None or wrote(result, parts):
         return result
     program = look_up_names(result.program, result.fault, result.trace, tools)
-    finding = Finding(code="name-for-id", message=result.fault.message, line=result.fault.line or 1)
+    finding = Finding(code=NAME_FOR_ID, message=result.fault.message, line=result.fault.line or 1)
     return _again(result, program, finding, tools, parts, meter)
 
 
@@ -85,7 +88,7 @@ def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter
     if result.answer is not None and result.trace is not None and not wrote(result, parts):
         for unread in unread_pages(result.program, result.trace, tools):
             program = read_every_page(result.program, unread, tools)
-            finding = Finding(code="first-page-only", message=f"{unread.tool}: {unread.evidence} was read.", line=1)
+            finding = Finding(code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1)
             result = _again(result, program, finding, tools, parts, meter)
     return result
 
@@ -95,7 +98,7 @@ def _with_names(task: str, result: Attempt, parts: Parts, meter: Meter) -> Attem
     if result.answer is None or result.trace is None or wrote(result, parts):
         return result
     program = look_up_answer(task, result.program, result.trace, result.answer, parts.toolbox)
-    finding = Finding(code="id-printed", message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    finding = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
     tools = with_named(program, Toolbox(), parts.toolbox) if program else parts.toolbox
     return _again(result, program, finding, tools, parts, meter)
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from atc.strategies.programs.attempt import SEEN_IN_RUNS
 from protocols.parsing import parse
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.decoding.frame import Arm
@@ -54,8 +55,12 @@ def what_is_unclean(row: Row) -> tuple[str, ...]:
     """The codes of what is certainly wrong with a row's first program; `no program` where none was written."""
     if not row.programs or not row.programs[0].strip():
         return ("no program",)
-    found = [f["code"] for f in row.findings if f["attempt"] == 0 and f["certain"]]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(f["code"] for f in _certain(row)))
+
+
+def _certain(row: Row) -> list[dict[str, Any]]:
+    """The findings of a row's first program that were there before any call."""
+    return [f for f in row.findings if f["attempt"] == 0 and f["certain"] and f["code"] not in SEEN_IN_RUNS]
 
 
 def statements_of(source: str) -> int:
@@ -197,7 +202,4 @@ class ProgramReport:
 def _told(row: Row) -> list[str]:
     if not row.programs:
         return ["no program"]
-    found = [
-        f"{f['code']}: {f['message']} (line {f['line']})" for f in row.findings if f["attempt"] == 0 and f["certain"]
-    ]
-    return found or ["no program"]
+    return [f"{f['code']}: {f['message']} (line {f['line']})" for f in _certain(row)] or ["no program"]
