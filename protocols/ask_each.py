@@ -52,3 +52,10 @@ def reply(ask: Ask, request: Request) -> Reply:
         )
     except ModelUnavailable as error:
         return error
+
+
+def require(reply: Reply) -> Completion:
+    """A reply that was had. Raises the outage that prevented it."""
+    if isinstance(reply, ModelUnavailable):
+        raise reply
+    return reply

@@ -1,6 +1,7 @@
 """Query expansion: what the model is asked, what is searched, and what becomes of replies that are of no use."""
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,7 +18,7 @@ from atc.retrieve.rewrite.opening import opening
 from atc.retrieve.rewrite.samples import fault, read_search, read_tool
 from atc.retrieve.tally import Tally
 from atc.types import Usage
-from protocols.ask import Completion, Message
+from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 
 DOCUMENTS = {
@@ -200,6 +201,29 @@ def test_a_very_long_query_is_searched_whole_and_shown_in_part(method):
     if method == "q2e-prf":
         assert ranker.views[-1][0].startswith(query)
     assert [hit.tool for hit in found.hits] == ["long"]
+
+
+class Crowd:
+    """A model that answers nobody before `together` requests have come; the seed `down` is not answered."""
+
+    name, prompt_tokens, powers = "crowd", 4000, Powers(parallel=True)
+
+    def __init__(self, together, down=None):
+        self._met, self._down = threading.Barrier(together), down
+
+    def __call__(self, messages, *, seed, **_):
+        self._met.wait(timeout=10)
+        if seed == self._down:
+            raise ModelUnavailable("away")
+        return Completion(text=json.dumps({"search": [f"tool {seed}"]}), model="m", output_tokens=1)
+
+
+def test_samples_are_asked_for_side_by_side_where_the_endpoint_takes_several():
+    found = Rewriter(WordRanker(), Crowd(5), "q2e", documents=DOCUMENTS).search("query", k=1)
+    assert found.transcript == tuple(f"search {number + 1}: tool {number}" for number in range(5))
+    assert found.usage.model_calls == 5
+    with pytest.raises(ModelUnavailable, match="away"):
+        Rewriter(WordRanker(), Crowd(5, down=3), "q2e", documents=DOCUMENTS).search("query", k=1)
 
 
 def test_searches_at_once_do_not_mix():

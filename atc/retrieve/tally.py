@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from threading import Lock
 from typing import Any
 
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.ask_each import Reply, Request, ask_each
 
 
 class Tally:
@@ -47,6 +49,18 @@ class Tally:
         completion = self._ask(
             messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
         )
+        self._count(completion)
+        return completion
+
+    def each(self, requests: Sequence[Request], threads: Executor) -> Sequence[Reply]:
+        """The reply to each request, see `ask_each`."""
+        replies = ask_each(self._ask, requests, threads)
+        for reply in replies:
+            if isinstance(reply, Completion):
+                self._count(reply)
+        return replies
+
+    def _count(self, completion: Completion) -> None:
         with self._lock:
             self.usage = Usage(
                 model_calls=self.usage.model_calls + 1,
@@ -55,4 +69,3 @@ class Tally:
                 cached_tokens=self.usage.cached_tokens + completion.cached_tokens,
                 model_seconds=self.usage.model_seconds + completion.seconds,
             )
-        return completion

@@ -12,8 +12,10 @@ from atc.retrieve.rewrite.methods import METHODS
 from atc.retrieve.rewrite.opening import opening
 from atc.retrieve.rewrite.prompts import fill
 from atc.retrieve.rewrite.samples import MAX_TOKENS, SEARCH_SCHEMA, TOOL_SCHEMA, fault, read_search, read_tool
+from atc.retrieve.side_by_side import SideBySide
 from atc.retrieve.tally import Tally
-from protocols.ask import Ask, Message
+from protocols.ask import Ask, Message, powers
+from protocols.ask_each import Request, ask_each, reply, require
 
 
 class Rewriter:
@@ -61,8 +63,8 @@ class Rewriter:
             notes.append(f"shown to the model: {', '.join(found)}")
         messages = opening(self.method, query, [self._documents[name] for name in found])
         written = []
-        for number in range(self.method.samples):
-            text, problem = self._sample(ask, messages, query, seed=self._seed + number)
+        for number, said in enumerate(self._replies(ask, messages)):
+            text, problem = self._read(said, query)
             notes.append(f"{self.method.writes} {number + 1}: " + (f"left out, it is {problem}" if problem else text))
             if problem is None:
                 written.append(text)
@@ -75,15 +77,28 @@ class Rewriter:
         [ranked] = self._ranker.top([view], n=k)
         return hits(ranked, self._ranker.names, k=k)
 
-    def _sample(self, ask: Ask, messages: list[Message], query: str, *, seed: int) -> tuple[str, str | None]:
+    def _replies(self, ask: Ask, messages: list[Message]) -> list[str]:
+        """The samples, asked for side by side where the endpoint answers several requests at a time."""
+        schema = TOOL_SCHEMA if self.method.writes == "tool" else SEARCH_SCHEMA
+        alike = Request(
+            messages=messages,
+            schema=schema,
+            temperature=self.method.temperature,
+            seed=self._seed,
+            max_tokens=MAX_TOKENS,
+        )
+        requests = [replace(alike, seed=self._seed + number) for number in range(self.method.samples)]
+        if not powers(ask).parallel:
+            return [require(reply(ask, request)).text for request in requests]
+        with SideBySide(len(requests)) as threads:
+            return [require(one).text for one in ask_each(ask, requests, threads)]
+
+    def _read(self, said: str, query: str) -> tuple[str, str | None]:
         """One expansion, and what is wrong with it, if something is."""
-        is_tool, temperature = self.method.writes == "tool", self.method.temperature
-        schema = TOOL_SCHEMA if is_tool else SEARCH_SCHEMA
-        reply = ask(messages, schema=schema, temperature=temperature, seed=seed, max_tokens=MAX_TOKENS).text
-        if not is_tool:
-            text = read_search(reply)
+        if self.method.writes == "search":
+            text = read_search(said)
             return text, fault(text, given=[query])
-        tool, example = read_tool(reply), read_tool(fill("example_tool"))
+        tool, example = read_tool(said), read_tool(fill("example_tool"))
         return self._text(tool), fault(tool.description, given=[query, example.description])
 
     def _view(self, query: str, written: list[str]) -> View:

@@ -58,7 +58,7 @@ def what_is_unclean(row: Row) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f["code"] for f in _certain(row)))
 
 
-def _certain(row: Row) -> list[dict[str, Any]]:
+def _certain(row: Row) -> list[Mapping[str, Any]]:
     """The findings of a row's first program that were there before any call."""
     return [f for f in row.findings if f["attempt"] == 0 and f["certain"] and f["code"] not in SEEN_IN_RUNS]
 
