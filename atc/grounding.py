@@ -98,7 +98,7 @@ def is_opaque(value: str, schema: Any) -> bool:
     codes are that stand for a name (`JFK`, `KJFK`), or has small letters, which those have not.
     """
     pattern = schema.get("pattern") if isinstance(schema, Mapping) else None
-    if not isinstance(pattern, str) or (value.isupper() and len(value) <= _LONGEST_CODE):
+    if not isinstance(pattern, str) or (value == value.upper() and len(value) <= _LONGEST_CODE):
         return False
     try:
         conforms = validator({"pattern": pattern}).is_valid

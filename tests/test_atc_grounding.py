@@ -103,6 +103,7 @@ def test_what_may_be_known_is_not(call, task):
         ("0123456789", "^[0-9a-f]{10}$", True),
         ("2013-07-04", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", False),
         ("JFK", "^[A-Z0-9]{3}$", False),
+        ("000", "^[A-Z0-9]{3}$", False),
     ],
 )
 def test_an_opaque_id_is_one_whose_letters_may_be_digits_or_digits_letters(value, pattern, opaque):

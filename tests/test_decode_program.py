@@ -281,6 +281,16 @@ def test_literal_that_nobody_gave_is_not_written(
         assert not made_up(Program(source=line), TASK, box)
 
 
+def test_an_id_is_compared_with_what_the_task_gives_or_another_value_of_the_program() -> None:
+    box = Toolbox([tool("list_parks", {"state": TEXT}, obj(park_ids=arr(OPAQUE), code=CODE))])
+    before = 'parks = list_parks(state="Ohio")\n'
+    line = 'if parks["park_ids"][0] == "pk_abcde":\n'
+    assert not derives(before, line, box, task="Is the first park of Ohio its largest?")
+    assert derives(before, line, box, task="Is pk_abcde the first park of Ohio?")
+    assert derives(before, line, box), "nobody knows the task"
+    assert derives(before, 'if parks["code"] == "7AB":\n', box, task="Is the first park of Ohio its largest?")
+
+
 def test_tool_without_a_value_for_an_id_waits_for_one_or_fetches_it() -> None:
     task, box = "Which author wrote most?", made("key", KEY)
     assert not derives("", 'give(note="a", key="12AB")\n', box, task=task)

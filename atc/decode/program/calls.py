@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import chain
 
 from atc.check.known.forms import apart
@@ -15,12 +15,10 @@ from atc.check.tools.literals import misfit
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import AnyOrder, Node, Text
 from atc.decode.program.arguments import Argument, Reading, Wanted
-from atc.decode.program.given import Given
+from atc.decode.program.given import Given, of_ids
 from atc.decode.program.nodes import Part, Rules, either, maybe, pattern, row
 from atc.decode.program.places import Kind, Place, key_step, reach
 from atc.decode.program.view import View
-from atc.grounding import is_opaque
-from atc.regex import PatternError, found, sought
 from protocols.toolbox import Tool, Toolbox
 
 _NAMES = {"str": "string", "int": "integer", "number": "number", "bool": "boolean", "list": "array", "tuple": "array"}
@@ -127,9 +125,9 @@ class Calls:
     def takes(self, argument: Argument, place: Place, kind: Kind) -> bool:
         """Whether a value of the program may be given to an argument.
 
-        By a link, by the argument's own name, by its pattern or by that of an id that it takes among others (links need
-        not name them all); else an argument whose values some tool yields takes only what is of unknown origin, and any
-        other what is no id of something and has no other pattern.
+        By a link, by the argument's own name, by its pattern or by that of an id that it takes among others, a city's
+        where any place's is wanted (links need not name them all); else an argument whose values some tool yields takes
+        only what is of unknown origin, and any other what is no id of something and has no other pattern.
         """
         wanted = argument.wanted
         if place.origin is not None and place.origin in wanted.origins:
@@ -141,7 +139,7 @@ class Calls:
             return False
         if place.suffix.endswith(key_step(argument.alias)) or (wanted.pattern and patterns == {wanted.pattern}):
             return True
-        if wanted.pattern and patterns and all(_are_ids(wanted.pattern, one) for one in patterns):
+        if wanted.pattern and patterns and all(of_ids(wanted.pattern, one) for one in patterns):
             return True
         if not argument.made:
             return place.origin not in self.linked and not (wanted.pattern and patterns - {wanted.pattern})
@@ -154,16 +152,6 @@ class Calls:
     def _ids(self) -> list[str]:
         """Where in variables the ids of things stand."""
         return [read.place.suffix for read in self.view.reads if read.place.origin in self.linked]
-
-
-@lru_cache(maxsize=1024)
-def _are_ids(wanted: str, pattern: str) -> bool:
-    """Whether what both patterns match is an id that nobody knows by heart: a city's, where any place's is wanted."""
-    try:
-        shared = found([sought(wanted), sought(pattern)])
-    except (PatternError, RecursionError):
-        return False
-    return shared is not None and is_opaque(shared, {"pattern": wanted}) and is_opaque(shared, {"pattern": pattern})
 
 
 def _listed(items: list[tuple[Node, bool]]) -> Node | str:

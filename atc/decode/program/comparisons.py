@@ -9,6 +9,7 @@ from atc.check.known.lattice import members
 from atc.decode.arguments import value_grammar
 from atc.decode.errors import Undecodable
 from atc.decode.grammar import Grammar, Pattern
+from atc.decode.program.given import of_ids
 from atc.decode.program.nodes import Part, Rules, any_of, either, maybe, pattern, row, times
 from atc.decode.program.places import quoted_value
 from atc.decode.program.terms import METHOD, STRING, Terms
@@ -87,17 +88,18 @@ class Tests:
             and r.kind.values is None
             and r.place.origin not in self.terms.ids
         ]
-        rows = [row(r.name, pattern(r.place.suffix), EQUAL, self.conforming(r.place.kind)) for r in found]
+        rows = [row(Pattern(f"{r.name}{r.place.suffix}"), EQUAL, self.conforming(r.place.kind)) for r in found]
         kept: list[Part] = [part for part in rows if part is not None]
         return kept[:_MOST_GUARDS]
 
     def conforming(self, value: Type) -> Part:
-        """String literals that match the pattern which a schema gives for `value`."""
+        """String literals that match the pattern which a schema gives for `value`; of ids only those of the task."""
         patterns = {member.pattern for member in members(value) if isinstance(member, Atom)}
-        if len(patterns) != 1 or None in patterns:
+        if len(patterns) != 1 or (regex := patterns.pop()) is None:
             return None
-        name = f"like_{'_'.join(map(str, patterns))}"
-        return self.rules.rule(name, lambda: _literals(str(next(iter(patterns))), self.rules))
+        if self.terms.task.known and of_ids(regex):
+            return self.terms.task.literal("", {"type": "string", "pattern": regex}, {})
+        return self.rules.rule(f"like_{regex}", lambda: _literals(regex, self.rules))
 
     def listed_values(self) -> list[Part]:
         """Texts of which a schema lists the values, against one of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from atc.decode.arguments import value_grammar
@@ -136,6 +137,16 @@ def codes(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Part:
         return None
     start = value_grammar(schema, root, "python").start
     return replace(start, also=(*start.also, *also)) if isinstance(start, Pattern) else None
+
+
+@lru_cache(maxsize=1024)
+def of_ids(*patterns: str) -> bool:
+    """Whether what matches all these patterns is an id that nobody knows by heart."""
+    try:
+        shared = found([sought(one) for one in patterns])
+    except (PatternError, RecursionError):
+        return False
+    return shared is not None and all(is_opaque(shared, {"pattern": one}) for one in patterns)
 
 
 def is_free(argument: str, schema: Mapping[str, Any], types: frozenset[str]) -> bool:

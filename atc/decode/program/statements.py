@@ -115,12 +115,12 @@ class Statements:
         if level.otherwise is None or not level.otherwise.reached:
             return None
         view = View(level.otherwise, self._tools, self._reader)
-        terms = Terms(view, rules, f"e{number}_", self._bounds)
+        terms = Terms(view, rules, f"e{number}_", self._bounds, self._known.given)
         return row(margin, either(row("elif ", Tests(terms).test()), "else"), ":\n")
 
     def _lines(self, levels: tuple[Level, ...], number: int, rules: Rules) -> Lines:
         tag = f"l{number}_"
         view = View(levels[number].inside, self._tools, self._reader)
-        terms = Terms(view, rules, tag, self._bounds)
+        terms = Terms(view, rules, tag, self._bounds, self._known.given)
         calls = Calls(self._known, view, rules, tag, terms.template())
         return Lines(levels, number, terms, calls, self._name, self._bounds)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from atc.check.known.kinds import Library, Origin, Type
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Pattern
+from atc.decode.program.given import Given
 from atc.decode.program.nodes import Part, Rules, any_of, either, maybe, pattern, row, times
 from atc.decode.program.places import kind_of
 from atc.decode.program.view import View, single_quoted
@@ -33,8 +34,8 @@ _SPEC = Pattern(r":(?:,|,?\.[0-9][f%]|\.[0-9])")
 class Terms:
     """The expressions that can be written at one point; every method gives a part of a grammar, None for nothing."""
 
-    def __init__(self, view: View, rules: Rules, tag: str, bounds: Bounds) -> None:
-        self.view, self.rules, self.tag, self.bounds = view, rules, tag, bounds
+    def __init__(self, view: View, rules: Rules, tag: str, bounds: Bounds, task: Given) -> None:
+        self.view, self.rules, self.tag, self.bounds, self.task = view, rules, tag, bounds, task
         self.more = bounds.operands - 1
         self.ids: Collection[Origin | None] = ()
         """Places in responses that hold ids."""
