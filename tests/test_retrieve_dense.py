@@ -17,6 +17,8 @@ from atc.retrieve.base import RetrievalUnavailable  # noqa: E402
 from atc.retrieve.best import best  # noqa: E402
 from atc.retrieve.dense import Dense, files  # noqa: E402
 from atc.retrieve.embedders.distinct import of_length_one  # noqa: E402
+from atc.retrieve.embedders.recent import Recent  # noqa: E402
+from atc.retrieve.fuse import Hybrid  # noqa: E402
 
 
 class Compass:
@@ -246,3 +248,40 @@ def test_names_are_read_of_tied_documents_only():
 def test_positions_stand_for_the_documents_that_were_scored():
     ranked = best(np.array([1, 2], np.float32), list("abcdef"), n=5, positions=np.array([5, 3]))
     assert ranked.positions.tolist() == [3, 5]
+
+
+def test_a_query_is_embedded_once_however_often_it_is_compared():
+    asked = []
+
+    class Counting(Compass):
+        def queries(self, texts: Sequence[str]):
+            asked.append(list(texts))
+            return self.documents(texts)
+
+    dense = Dense.build(["n", "e", "s", "ne"], ["n", "e", "s", "ne"], Counting())
+    other = compass("n", "e", "s", "ne")
+    assert found(dense, "n") == found(other, "n")
+    assert dense.scores([("n", "e"), "n"]).tolist() == other.scores([("n", "e"), "n"]).tolist()
+    assert asked == [["n"], ["e"]]
+    fused = Hybrid([(dense, 0.5), (dense, 0.5)], full=2, pool=3)
+    assert [dense.names[place] for place in fused.top(["s"], n=1)[0].positions] == ["s"]
+    assert asked == [["n"], ["e"], ["s"]]
+
+
+def test_only_the_last_texts_are_remembered_and_a_failure_is_not():
+    asked: list[str] = []
+
+    def embed(texts: Sequence[str]):
+        asked.extend(texts)
+        if "bad" in texts:
+            raise RetrievalUnavailable("away")
+        return np.array([[len(text)] for text in texts], np.float32)
+
+    recent = Recent(embed, most=2)
+    assert [row.tolist() for row in recent(["a", "bb", "a"])] == [[1], [2], [1]]
+    with pytest.raises(RetrievalUnavailable):
+        recent(["a", "bad"])
+    recent(["a", "ccc"])
+    assert asked == ["a", "bb", "bad", "ccc"]
+    recent(["a", "bb"])
+    assert asked[4:] == ["bb"]

@@ -16,6 +16,7 @@ from atc.retrieve.dense import files
 from atc.retrieve.dense.lists import Lists
 from atc.retrieve.embed import Embedder
 from atc.retrieve.embedders.distinct import of_length_one
+from atc.retrieve.embedders.recent import Recent
 
 if TYPE_CHECKING:
     from atc.retrieve.base import Floats, Positions
@@ -45,6 +46,7 @@ class Dense:
         self.names, self.embedder = names, embedder
         self.vectors = np.asarray(vectors, np.float32) if small else vectors
         self._lists = lists
+        self._embedded = Recent(lambda texts: self.embedder.queries(texts))
 
     @classmethod
     def build(
@@ -110,7 +112,7 @@ class Dense:
         texts = [text for part in parts for text in part]
         if not texts:
             return np.zeros((len(parts), self.vectors.shape[1]), np.float32)
-        rows = iter(self.embedder.queries(texts))
+        rows = iter(self._embedded(texts))
         sums = [sum(islice(rows, len(part)), np.zeros(self.vectors.shape[1], np.float32)) for part in parts]
         return of_length_one(np.stack(sums))
 
