@@ -281,6 +281,27 @@ def test_literal_that_nobody_gave_is_not_written(
         assert not made_up(Program(source=line), TASK, box)
 
 
+def test_what_a_call_gives_for_each_item_counts_as_nothing_where_it_is_none() -> None:
+    box = Toolbox(
+        [
+            tool("list_trips", {"day": TEXT}, obj(trips=arr(obj(trip_id=TEXT, seats=WHOLE)), page=WHOLE)),
+            tool("get_trip", {"trip_id": TEXT}, obj(minutes=maybe(WHOLE), stops=WHOLE)),
+        ]
+    )
+    before = 'found = list_trips(day="monday")\n'
+    of_each, each = 'get_trip(trip_id=trip["trip_id"])', 'for trip in found["trips"]'
+    assert derives(before, f'x = max({of_each}["minutes"] or 0 {each})\n', box)
+    assert derives(before, f'x = sum({of_each}["minutes"] or 0 {each} if trip["seats"] > 4)\n', box)
+    assert derives(before, f'x = max({of_each}["stops"] {each})\n', box)
+    assert not derives(before, f'x = max({of_each}["minutes"] {each})\n', box), "it may be None"
+    assert not derives(before, f'x = min({of_each}["minutes"] or 0 {each})\n', box), (
+        "what is not known is not the least"
+    )
+    for seed in range(3):
+        made = walk(box, seed, statements=Statements(box, bounds=SHORT))
+        assert made.clean, told(made)
+
+
 def test_an_id_is_compared_with_what_the_task_gives_or_another_value_of_the_program() -> None:
     box = Toolbox([tool("list_parks", {"state": TEXT}, obj(park_ids=arr(OPAQUE), code=CODE))])
     before = 'parks = list_parks(state="Ohio")\n'

@@ -121,11 +121,17 @@ class Each:
         def make() -> Part:
             return either(
                 row(AGGREGATE, self.over("int", "number"), ")"),
+                row(Pattern(r"(?:sum|max)\("), either(*map(self._or_zero, self.own)), ")"),
                 row("sum(", "1", either(*map(self._those, self.own)), ")"),
                 row("len(", either(*(row(f"[{i.name}", self._those(i)) for i in self.own)), "])"),
             )
 
         return self.rules.rule(f"{self.tag}each_counted", make)
+
+    def _or_zero(self, item: Item) -> Part:
+        """`get_flight(id=x["id"])["minutes"] or 0 for x in xs`, where the minutes may be None."""
+        after = maybe(row(" if ", self.condition(item)))
+        return row(pattern(self.within.perhaps(item)), f" or 0 for {item.name} in ", item.lists, after)
 
     def joined(self) -> Part:
         """`", ".join(…)`."""

@@ -93,10 +93,14 @@ class Items:
         """The subscripts in an item to what is of one of these kinds."""
         return self.view.reader.below(item.kind, self.view.point.calm, *names, nullable=nullable, itself=itself)
 
-    def _fetched(self, item: Item, names: tuple[str, ...]) -> Iterator[str]:
+    def perhaps(self, item: Item) -> str | None:
+        """Numbers in what calls with an item give, those among them that may be None."""
+        return any_of(self._fetched(item, ("int", "number"), nullable=True))
+
+    def _fetched(self, item: Item, names: tuple[str, ...], *, nullable: bool = False) -> Iterator[str]:
         """Calls of tools with what an item holds."""
         for known, given in () if item.light else self._callable(item):
-            after = self.view.reader.below(known.result, frozenset(), *names, nullable=not names)
+            after = self.view.reader.below(known.result, frozenset(), *names, nullable=nullable or not names)
             if after is not None:
                 yield f"{known.tool.alias}\\({given}\\){after}"
 
