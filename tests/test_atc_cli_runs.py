@@ -129,6 +129,14 @@ def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.Capt
     assert len(json.loads(capsys.readouterr().out)["unfinished_calls"]) == 1
 
 
+def test_show_says_which_budget_ended_a_run(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_store(config) as store:
+        run = store.create("t")
+        store.finish(run, Solution(task="t", attempts=(), status="failed", limit="max_seconds = 2"))
+    assert _guarded(["runs", "show", run]) == 0
+    assert "error    the run's budget was spent: max_seconds = 2" in capsys.readouterr().out
+
+
 def test_a_store_that_cannot_be_opened(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     config.state_dir.write_text("a file")
     assert _guarded(["runs", "list"]) == 3

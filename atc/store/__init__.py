@@ -150,7 +150,12 @@ class Store:
         status: str | None = None,
         error: str | None = None,
     ) -> None:
-        """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence."""
+        """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence.
+
+        That a budget ended it is kept as a sentence, too.
+        """
+        if error is None and solution is not None and solution.limit is not None and solution.answer is None:
+            error = f"the run's budget was spent: {solution.limit}"
         ended = status or (solution.status if solution else "error")
         usage = to_json(asdict(solution.usage)) if solution else None
         answer = plain(solution.answer) if solution and solution.answer is not None else None
