@@ -302,6 +302,15 @@ def test_what_a_call_gives_for_each_item_counts_as_nothing_where_it_is_none() ->
         assert made.clean, told(made)
 
 
+def test_an_id_that_no_tool_gives_is_written_where_the_task_gives_it() -> None:
+    box = Toolbox([tool("get_park", {"park_id": OPAQUE}, obj(name=TEXT)), tool("list_states", {"page": WHOLE}, None)])
+    line = 'park = get_park(park_id="pk_abcde")\n'
+    assert not derives("", line, box, task="How large is Yosemite?")
+    assert derives("", line, box, task="How large is pk_abcde?")
+    assert derives("", line, box), "nobody knows the task"
+    assert derives("", "x = list_states(page=1)\n", box, task="How large is Yosemite?")
+
+
 def test_an_id_is_compared_with_what_the_task_gives_or_another_value_of_the_program() -> None:
     box = Toolbox([tool("list_parks", {"state": TEXT}, obj(park_ids=arr(OPAQUE), code=CODE))])
     before = 'parks = list_parks(state="Ohio")\n'

@@ -4,9 +4,9 @@ The subset of Python that is derived, one line at a time (anything else is refus
 
 - calls of the tools: keyword arguments in any order, all required ones, each a literal that its schema accepts or a
   variable or place in a response whose type does; an f-string for a plain text. An argument whose values some tool
-  yields takes what stands where such values do, or under its own name or pattern, or what is of unknown origin, or
-  what a call within the call gives, `f(id=g(q="x")[0]["id"])`; of literals only what the task gives, but for dates,
-  measures and flags. Where there is nothing, it waits;
+  yields, or an id that nobody knows by heart, takes what stands where such values do, or under its own name or
+  pattern, or what is of unknown origin, or what a call within the call gives, `f(id=g(q="x")[0]["id"])`; of literals
+  only what the task gives, but for dates, measures and flags. Where there is nothing, it waits;
 - `x = …`, `a, b = …`, `x += …`, `xs.append(…)`, `.extend`, `.add`, `d[key] = …`, `d[key] = d.get(key, 0) + …`,
   `print(…)`, `import json` (for `json.dumps`); one comment line, a step of its own;
 - `for x in` a list in scope, a call, a sorted or sliced list, `range`, a list written out, a dict's keys;

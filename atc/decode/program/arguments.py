@@ -11,7 +11,7 @@ from atc.decode.arguments import value_grammar
 from atc.decode.bounds import Bounds
 from atc.decode.errors import Undecodable
 from atc.decode.grammar import Node
-from atc.decode.program.given import Given, codes, dates, is_free
+from atc.decode.program.given import Given, codes, dates, is_free, of_ids
 from atc.decode.program.nodes import Part, either
 from protocols.producers import Producers
 from protocols.schema import resolve, steps, types
@@ -116,9 +116,9 @@ class Reading:
         return found
 
     def _is_made(self, tool: Tool, name: str, alias: str, wanted: Wanted) -> bool:
-        """Whether some tool yields its values, and it is not a date, a measure or the like."""
+        """Whether some tool yields its values, or nobody could know one, and it is no date, measure or the like."""
         if not self._producers.of(tool, name):
-            return False
+            return self.given.known and wanted.pattern is not None and of_ids(wanted.pattern)
         return not (isinstance(wanted.schema, Mapping) and is_free(alias, wanted.schema, wanted.types))
 
     def _given(self, alias: str, wanted: Wanted) -> Part:
