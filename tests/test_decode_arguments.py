@@ -347,6 +347,14 @@ def test_whole_calls_tell_a_name_from_one_that_begins_with_it() -> None:
     assert takes(lark(call_grammar(tools, JSON_CALL)), '{"name": "maximum", "arguments": {"a": 1}}')
 
 
+def test_many_arguments_by_position_may_be_left_out() -> None:
+    many = tool({f"k{i}": {"type": "integer"} for i in range(45)}, ["k0"])
+    assert accepts(many, "7", "positional")
+    assert accepts(many, ", ".join(map(str, range(45))), "positional")
+    assert not accepts(many, ", ".join(map(str, range(46))), "positional")
+    assert not accepts(many, "", "positional")
+
+
 def test_a_thought_before_many_tools_may_end_in_any_of_many_tokens() -> None:
     """Real vocabularies have hundreds of tokens that end a line; llguidance bounds what they lead to together."""
     whole = tuple(bytes([byte]) for byte in range(256))

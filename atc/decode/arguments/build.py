@@ -24,6 +24,8 @@ VARIADIC = "x-variadic"
 """In the schema of a tool's last parameter, an array: in positional form its items stand as arguments of their own."""
 
 _CACHED = 512
+_DEEPEST = 8
+"""Groups in one another, of arguments by position that may be left out."""
 
 
 def arguments_grammar(tool: Tool, form: ArgumentForm, *, bounds: Bounds = BOUNDS, prefix: str = "") -> Grammar:
@@ -138,7 +140,7 @@ class _Arguments:
         if any(one.needed for one in found[len(row) :]) or len(these.required - {one.name for one in row}):
             raise Impossible("a required argument stands behind one that can have no value")
         spread = self._spread(row, must, these)
-        return spread if spread is not None else _nested(row, must, EMPTY)
+        return spread if spread is not None else self._nested(row, must, EMPTY)
 
     def _spread(self, row: list[Member], must: int, these: Objects) -> Node | None:
         """The same where the last argument is an array whose items stand as arguments of their own."""
@@ -156,20 +158,20 @@ class _Arguments:
             return items
         least = shapes[0].arrays.least
         after: Node = Sequence((SEPARATOR, items))
-        return _nested(
-            row[:-1], max(must - 1, 0) if not last.needed else len(row) - 1, _maybe(after, least and last.needed)
-        )
+        first = max(must - 1, 0) if not last.needed else len(row) - 1
+        return self._nested(row[:-1], first, _maybe(after, least and last.needed))
+
+    def _nested(self, row: list[Member], must: int, after: Node) -> Node:
+        """Some rules are put between: llguidance reads no text in which so many groups stand in one another."""
+        for i in range(len(row) - 1, -1, -1):
+            part: Node = Sequence((*((SEPARATOR,) if i else ()), row[i].value, after))
+            part = part if i % _DEEPEST or not i else self._compiler.rule(part)
+            after = part if i < must else Repeat(part, 0, 1)
+        return after
 
 
 def _maybe(node: Node, needed: object) -> Node:
     return node if needed else Repeat(node, 0, 1)
-
-
-def _nested(row: list[Member], must: int, after: Node) -> Node:
-    for i in range(len(row) - 1, -1, -1):
-        part = Sequence((*((SEPARATOR,) if i else ()), row[i].value, after))
-        after = part if i < must else Repeat(part, 0, 1)
-    return after
 
 
 def value_grammar(
