@@ -302,6 +302,21 @@ def test_what_a_call_gives_for_each_item_counts_as_nothing_where_it_is_none() ->
         assert made.clean, told(made)
 
 
+def test_sets_have_no_places_tuples_are_no_lists_and_dates_no_free_texts() -> None:
+    date = {"type": "string", "format": "date"}
+    box = Toolbox(
+        [tool("plan", {"day": date, "note": TEXT, "marks": arr(NUMBER)}, None, optional=("day", "note", "marks"))]
+    )
+    assert derives("seen = {'a', 'b'}\n", "for one in seen:\n", box)
+    assert not derives("seen = {'a', 'b'}\n", "x = seen[0]\n", box)
+    assert not derives("seen = {'a', 'b'}\n", "for one in seen[1:]:\n", box)
+    assert derives("seen = ['a', 'b']\n", "for one in seen[1:]:\n", box)
+    assert derives("seen = [1, 2]\n", "plan(marks=seen)\n", box)
+    assert not derives("seen = (1, 2)\n", "plan(marks=seen)\n", box)
+    assert derives("n = 1\n", 'plan(note=f"day {n}")\n', box)
+    assert not derives("n = 1\n", 'plan(day=f"day {n}")\n', box)
+
+
 def test_an_id_that_no_tool_gives_is_written_where_the_task_gives_it() -> None:
     box = Toolbox([tool("get_park", {"park_id": OPAQUE}, obj(name=TEXT)), tool("list_states", {"page": WHOLE}, None)])
     line = 'park = get_park(park_id="pk_abcde")\n'

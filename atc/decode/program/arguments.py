@@ -157,4 +157,6 @@ def _wanted(schema: Any, root: Mapping[str, Any], origins: frozenset[Origin]) ->
         named.add("integer")
     items = schema.get("items")
     inner = frozenset(types(resolve(items, root))) if isinstance(items, Mapping) else frozenset[str]()
+    if "number" in inner:
+        inner |= {"integer"}
     return Wanted(frozenset(named), values, origins, inner, schema.keys() <= _PLAIN, schema, root)

@@ -21,7 +21,7 @@ from atc.decode.program.places import Kind, Place, key_step, reach
 from atc.decode.program.view import View
 from protocols.toolbox import Tool, Toolbox
 
-_NAMES = {"str": "string", "int": "integer", "number": "number", "bool": "boolean", "list": "array", "tuple": "array"}
+_NAMES = {"str": "string", "int": "integer", "number": "number", "bool": "boolean", "list": "array"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +93,9 @@ class Calls:
         )
         made: Part = None
         if not wanted.origins and wanted.values is None and wanted.plain:
-            made = self.text if wanted.types == {"string"} else self.number if "number" in wanted.types else None
+            made = self.number if "number" in wanted.types else None
+            if wanted.types == {"string"} and wanted.bare:
+                made = self.text
         return self._either(argument, paths, made)
 
     def fetched(self, argument: Argument, caller: Callable) -> Part:

@@ -125,7 +125,7 @@ class Lines:
 
     def loop(self) -> Part:
         """`for x in xs`."""
-        lists = row(pattern(any_of(self.view.lists.values())), maybe(CUT))
+        lists = either(pattern(any_of(self.view.lists.values())), row(pattern(self.view.sliceable), CUT))
         ordered = either(lists, self.values.each.lists(), self.values.fetched_list())
         end = self.rules.rule(f"{self.tag}end", self._end)
         maps = self.view.variables(lambda value, _: all(isinstance(m, Mapped) for m in members(value)))

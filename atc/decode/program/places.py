@@ -125,7 +125,7 @@ def _inner(place: Place, calm: frozenset[Origin]) -> Iterator[Place]:
             if isinstance(m, Array | Listing)
         ]
         item = join(*items)
-        if item is not NEVER:
+        if item is not NEVER and not any(isinstance(m, Listing) and m.kind == "set" for m in alternatives):
             where = next((m.origin.then(None) for m in alternatives if isinstance(m, Array)), None)
             yield Place(place.suffix + INDEX, item, where, steps, plain=place.plain)
     if isinstance(value, Tuple):

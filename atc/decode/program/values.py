@@ -9,7 +9,7 @@ from atc.decode.grammar import Pattern
 from atc.decode.program.calls import Calls
 from atc.decode.program.comparisons import Tests
 from atc.decode.program.each import Each
-from atc.decode.program.nodes import Part, any_of, either, maybe, pattern, row, times
+from atc.decode.program.nodes import Part, either, maybe, pattern, row, times
 from atc.decode.program.terms import CUT, EXTREME, STRING, Terms
 
 _PICK = Pattern(r"\[(?:0|-1|[1-9]|:[1-9])\]")
@@ -37,7 +37,7 @@ class Values:
                 self.display(),
                 self.ranked(),
                 row(inner := self.terms.simple(), " if ", self.tests.test(), " else ", inner),
-                row(pattern(any_of(self.view.lists.values())), CUT),
+                row(pattern(self.view.sliceable), CUT),
             )
 
         return self.rules.rule(f"{self.tag}value", make)

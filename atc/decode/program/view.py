@@ -147,6 +147,17 @@ class View:
         return any_of(name for name, value in self.names.items() if wanted(value, kind_of(value, self.point.calm)))
 
     @cached_property
+    def sliceable(self) -> str | None:
+        """The lists that keep an order: no sets."""
+        return self.where(
+            lambda r: (
+                r.kind.name == "list"
+                and not r.kind.nullable
+                and not any(isinstance(m, Listing) and m.kind == "set" for m in members(r.place.kind))
+            )
+        )
+
+    @cached_property
     def lists(self) -> dict[Type, str]:
         """By the type of the items, the lists that hold such."""
         found: dict[Type, list[Read]] = {}
