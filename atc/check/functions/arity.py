@@ -13,7 +13,7 @@ from atc.check.report import listed
 
 def report_call(core: Core, function: Function, count: int, named: Iterable[str], node: ast.expr) -> None:
     """Report a call, of which every argument is known, that does not fit the function's parameters."""
-    if core.catches("TypeError", "Exception", "BaseException"):
+    if core.catches("TypeError"):
         return
     found = _misfit(function, count, set(named))
     if found is not None:
@@ -36,7 +36,7 @@ def report_made(core: Core, shape: ClassShape, count: int, named: Iterable[str],
         code, what = "missing-argument", f"here it is made without {listed(missing)}"
     else:
         return
-    if not core.catches("TypeError", "Exception", "BaseException"):
+    if not core.catches("TypeError"):
         core.report(code, node, f"{shape.name} has the fields {listed(fields)}; {what}.")
 
 

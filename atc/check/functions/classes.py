@@ -176,7 +176,7 @@ def attribute_of(core: Core, owner: Instance | Class, node: ast.Attribute) -> Ty
     known = _OF_TUPLES if shape.ordered else _OF_OBJECTS
     if name in (shape.fields or ()) or not shape.made or shape.name in core.hints.bases:
         return ANY
-    if name not in known and isinstance(owner, Instance) and not core.catches("AttributeError", "Exception"):
+    if name not in known and isinstance(owner, Instance) and not core.catches_by_name("AttributeError", "Exception"):
         _report(core, shape, node)
     return ANY
 

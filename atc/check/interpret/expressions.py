@@ -169,9 +169,7 @@ def _unary(core: Core, node: ast.UnaryOp) -> Type:
     if isinstance(node.op, ast.Not):
         return BOOL
     value = need_value(core, value, node.operand, "arithmetic fails on None")
-    if category(value) in ("str", "list", "dict", "tuple", "function") and not core.catches(
-        "TypeError", "Exception", "BaseException"
-    ):
+    if category(value) in ("str", "list", "dict", "tuple", "function") and not core.catches("TypeError"):
         what = f"{spelled(node.operand)} is {described(members(value)[0])}"
         core.report("wrong-operand", node, f"{what}: `{_SIGNS[type(node.op)]}` takes a number.")
         return ANY

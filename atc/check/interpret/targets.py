@@ -53,7 +53,7 @@ def _unpack(core: Core, parts: list[ast.expr], value: Type, source: ast.expr) ->
         value = as_tuple(value) or value
     check_unpacked(core, value, parts, source)
     fits = not isinstance(value, Tuple) or starred or len(value.items) == len(parts)
-    if isinstance(value, Tuple) and not fits and not core.catches("ValueError", "Exception", "BaseException"):
+    if isinstance(value, Tuple) and not fits and not core.catches("ValueError"):
         message = f"{len(value.items)} values of {spelled(source)} cannot be unpacked into {len(parts)} names."
         core.report("wrong-unpacking", parts[0], message)
     if isinstance(value, Record):
@@ -61,7 +61,7 @@ def _unpack(core: Core, parts: list[ast.expr], value: Type, source: ast.expr) ->
     if isinstance(value, Atom) and value.key_of is not None and not starred:
         # A key is unpacked into letters, which fits only one of as many letters.
         lengths = {len(key) for key in value.key_of.record.shape.properties}
-        if len(parts) not in lengths and not core.catches("ValueError", "Exception", "BaseException"):
+        if len(parts) not in lengths and not core.catches("ValueError"):
             report_iterated(core, value.key_of)
     same = isinstance(value, Tuple) and not starred and len(value.items) == len(parts)
     item = ANY if isinstance(value, Record) else iterate_items(core, value)
@@ -75,7 +75,7 @@ def _unpack(core: Core, parts: list[ast.expr], value: Type, source: ast.expr) ->
 
 
 def _report_record(core: Core, record: Record, parts: list[ast.expr]) -> None:
-    if not record.shape.closed or core.catches("ValueError", "Exception", "BaseException"):
+    if not record.shape.closed or core.catches("ValueError"):
         return
     keys = list(record.shape.properties)
     names = ", ".join(spelled(part) for part in parts)

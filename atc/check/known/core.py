@@ -140,7 +140,11 @@ class Core(Cells):
         return self._silence
 
     def catches(self, *exceptions: str) -> bool:
-        """Whether a `try` around this point handles one of these exceptions."""
+        """Whether a `try` around this point handles one of these exceptions, by its name or with all others."""
+        return self.catches_by_name(*exceptions, "Exception", "BaseException")
+
+    def catches_by_name(self, *exceptions: str) -> bool:
+        """Whether a `try` around this point names one of these exceptions."""
         return any(name in caught for caught in self.shielded for name in exceptions)
 
     def step(self) -> None:

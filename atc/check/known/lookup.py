@@ -52,7 +52,12 @@ def _in_frame(core: Core, frame: Frame, node: ast.Name, *, detached: bool, late:
         return None
     if isinstance(frame.scope, ast.ClassDef):
         return ANY
-    if frame.env is not None and not detached and not late and not core.catches("NameError", "UnboundLocalError"):
+    if (
+        frame.env is not None
+        and not detached
+        and not late
+        and not core.catches_by_name("NameError", "UnboundLocalError")
+    ):
         _report_unassigned(core, node)
     return ANY
 

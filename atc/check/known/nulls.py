@@ -20,7 +20,7 @@ def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
             _report_lapse(core, member.lapse, node, use)
         if not isinstance(member, Null) or member.origin is None or member.origin in core.env.calm:
             continue
-        if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+        if core.catches("TypeError", "AttributeError", "told"):
             continue
         text = spelled(node)
         message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
@@ -35,7 +35,7 @@ def need_value(core: Core, value: Type, node: ast.expr, use: str) -> Type:
 
 def _report_lapse(core: Core, function: str, node: ast.expr, use: str) -> None:
     """What a function of the program gives on some of its ways only."""
-    if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+    if core.catches("TypeError", "AttributeError", "told"):
         return
     text = spelled(node)
     message = f"{text} may be None here ({function}() returns nothing on one of its ways); {use}. Return a value there."
@@ -44,7 +44,7 @@ def _report_lapse(core: Core, function: str, node: ast.expr, use: str) -> None:
 
 def _report_none(core: Core, node: ast.expr, use: str) -> None:
     """Something that the program itself makes None every time."""
-    if core.catches("TypeError", "AttributeError", "Exception", "BaseException", "told"):
+    if core.catches("TypeError", "AttributeError", "told"):
         return
     if isinstance(node, ast.Name) and _parameter(core, node.id):
         return

@@ -37,7 +37,7 @@ def length(core: Core, node: ast.Call, arguments: Arguments) -> Type:
         value = need_value(core, first[0], first[1], "len() fails on None")
         lazy = isinstance(value, Iterating) and value.kind not in SIZED
         wrong = category(value) in ("number", "function") or lazy
-        if wrong and not core.catches("TypeError", "Exception", "BaseException"):
+        if wrong and not core.catches("TypeError"):
             what = spelled(first[1])
             core.report("not-a-list", node, f"{what} is {described(members(value)[0])}; it has no len().")
         if isinstance(value, Record) and value.shape.closed and len(lists := list_keys(value)) == 1:
@@ -58,7 +58,7 @@ def to_number(result: Type) -> Handler:
         name = node.func.id if isinstance(node.func, ast.Name) else "it"
         value = need_value(core, first[0], first[1], f"{name}() fails on None")
         wrong = ("dict", "list", "str") if name in ("round", "abs") else ("dict", "list")
-        if category(value) in wrong and not core.catches("TypeError", "Exception", "BaseException"):
+        if category(value) in wrong and not core.catches("TypeError"):
             what = f"{spelled(first[1])} is {described(members(value)[0])}"
             core.report("wrong-operand", first[1], f"{what}; {name}() does not take it.")
         return result
@@ -104,7 +104,7 @@ def total(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
         if isinstance(start, Made):
             return ANY
     if category(item) in ("str", "dict", "list", "tuple") and len(arguments.values) == 1 and not arguments.named:
-        if not core.catches("TypeError", "Exception", "BaseException"):
+        if not core.catches("TypeError"):
             kind = described(members(item)[0])
             core.report("wrong-operand", where, f"{spelled(where)} is {kind}; sum() adds numbers only.")
         return ANY
@@ -136,7 +136,7 @@ def extreme(core: Core, node: ast.Call, arguments: Arguments) -> Type:
 def _check_together(core: Core, node: ast.Call, values: list[Type], nodes: list[ast.expr], name: str) -> None:
     """Values of several kinds have no order."""
     kinds = {category(value) for value in values}
-    if len(kinds) > 1 and kinds <= _ORDERED and not core.catches("TypeError", "Exception", "BaseException"):
+    if len(kinds) > 1 and kinds <= _ORDERED and not core.catches("TypeError"):
         pairs = zip(values, nodes, strict=True)
         what = " and ".join(f"{spelled(place)} is {described(members(value)[0])}" for value, place in pairs)
         core.report("wrong-operand", node, f"{name}() cannot order these: {what}.")

@@ -89,9 +89,7 @@ def _next(core: Core, _node: ast.Call, arguments: Arguments) -> Type:
     if not arguments.values:
         return ANY
     kind = category(arguments.values[0])
-    if kind in ("list", "dict", "str", "tuple", "number") and not core.catches(
-        "TypeError", "Exception", "BaseException"
-    ):
+    if kind in ("list", "dict", "str", "tuple", "number") and not core.catches("TypeError"):
         what = spelled(arguments.nodes[0])
         better = f"iter({what})" if kind != "number" else None
         then = f" Write next({better})." if better else ""

@@ -22,7 +22,7 @@ from atc.check.report import spelled
 def read_json(core: Core, node: ast.Call, arguments: Arguments) -> Type:
     """What it gives: unknown, but for what is no text at all, and for `json.loads(json.dumps(value))`."""
     first = arguments.first()
-    if first is None or arguments.named or core.catches("TypeError", "Exception", "BaseException"):
+    if first is None or arguments.named or core.catches("TypeError"):
         return ANY
     if _reshapes(node):
         return ANY

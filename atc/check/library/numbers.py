@@ -35,9 +35,7 @@ def _of_items(result: Type) -> Handler:
         if arguments.nodes:
             place = element_of(arguments.nodes[0])
             item = need_value(core, item, place, f"{_spelled(node)}() fails on None")
-            if category(item) in ("str", "list", "dict") and not core.catches(
-                "TypeError", "Exception", "BaseException"
-            ):
+            if category(item) in ("str", "list", "dict") and not core.catches("TypeError"):
                 what = f"an item of {spelled(place)} is {described(members(item)[0])}"
                 core.report("wrong-operand", place, f"{_spelled(node)}() takes numbers, and {what}.")
         # Of fractions, decimals or durations these give such again.

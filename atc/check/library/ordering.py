@@ -56,7 +56,7 @@ def _looked_up(where: ast.expr) -> ast.expr:
 
 def _check_order(core: Core, value: Type, place: ast.expr, what: str, use: str) -> None:
     """Objects have no order of their own."""
-    if category(value) != "dict" or core.catches("TypeError", "Exception", "BaseException"):
+    if category(value) != "dict" or core.catches("TypeError"):
         return
     first = members(value)[0]
     keys = list(first.shape.properties) if isinstance(first, Record) else []

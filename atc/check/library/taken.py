@@ -86,7 +86,7 @@ def _check(
         (arguments.named[k.arg], k.value, NUMBER) for k in node.keywords if k.arg is not None and k.arg in numbers
     ]
     for value, where, want in pairs:
-        if want is not None and _unfit(value, want) and not core.catches("TypeError", "Exception", "BaseException"):
+        if want is not None and _unfit(value, want) and not core.catches("TypeError"):
             given = not_none(value)
             better = f"{_reader(node)}({spelled(where)})" if want == NUMBER and category(given) == "str" else None
             then = f" Write {better}." if better else ""

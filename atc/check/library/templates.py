@@ -46,7 +46,7 @@ def _fill(core: Core, place: re.Match[str], value: Type, node: ast.expr) -> None
     if place["kind"] not in _NUMERIC:
         return
     value = need_value(core, value, node, f"{place[0]!r} fails on None")
-    if category(value) in ("str", "dict", "list") and not core.catches("TypeError", "Exception", "BaseException"):
+    if category(value) in ("str", "dict", "list") and not core.catches("TypeError"):
         message = f"{spelled(node)} is {described(members(value)[0])}, and {place[0]!r} takes a number."
         core.report("wrong-operand", node, message)
 
@@ -122,5 +122,5 @@ def _argument(
 
 
 def _report_absent(core: Core, what: str, given: str, node: ast.Call) -> None:
-    if not core.catches("KeyError", "IndexError", "LookupError", "Exception", "BaseException"):
+    if not core.catches("KeyError", "IndexError", "LookupError"):
         core.report("missing-key", node, f"the text has {what}, and {given}.")

@@ -56,7 +56,7 @@ def _check_join(core: Core, _node: ast.Call, arguments: Arguments) -> None:
     if any(isinstance(member, Null) for member in members(item)):
         need_value(core, item, element_of(where), "join() fails on None")
         return
-    if category(item) in ("number", "dict", "list") and not core.catches("TypeError", "Exception", "BaseException"):
+    if category(item) in ("number", "dict", "list") and not core.catches("TypeError"):
         kind = {"number": "numbers", "dict": "objects", "list": "lists"}[category(item) or ""]
         what = spelled(where)
         better = f"(str(x) for x in {what})" if kind == "numbers" else None

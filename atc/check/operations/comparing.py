@@ -25,9 +25,7 @@ def compare(core: Core, node: ast.Compare) -> Type:
             check_ordered(core, op, left_node, left, right_node, right, node)
         elif isinstance(op, ast.In | ast.NotIn):
             right = need_value(core, right, right_node, "`in` fails on None")
-            if category(right) in ("number", "function") and not core.catches(
-                "TypeError", "Exception", "BaseException"
-            ):
+            if category(right) in ("number", "function") and not core.catches("TypeError"):
                 message = f"{spelled(right_node)} is {described(members(right)[0])}: nothing is in it."
                 core.report("not-a-list", right_node, message)
                 right = ANY

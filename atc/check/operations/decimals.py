@@ -35,7 +35,7 @@ def _with(core: Core, other: Type, other_node: ast.expr, node: ast.AST) -> Type:
         return DECIMAL
     if "" in names or not names <= {"int", "bool", "float", "number", "str"}:
         return ANY
-    if not core.catches("TypeError", "Exception", "BaseException"):
+    if not core.catches("TypeError"):
         text = spelled(other_node)
         certain = names <= {"float", "str"}
         what = "is" if certain else "may be"

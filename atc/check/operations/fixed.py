@@ -17,7 +17,7 @@ _FIXED = ("tuple", "set", "frozenset")
 def report_fixed(core: Core, owner: Type, target: ast.Attribute | ast.Subscript) -> None:
     """Report `owner.name = …` or `owner[index] = …` where no alternative of `owner` allows it."""
     alternatives = members(owner)
-    if core.catches("TypeError", "AttributeError", "FrozenInstanceError", "Exception", "BaseException"):
+    if core.catches("TypeError", "AttributeError", "FrozenInstanceError"):
         return
     text = spelled(target.value)
     first = alternatives[0]

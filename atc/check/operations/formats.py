@@ -39,7 +39,7 @@ def refused(value: Type, spec: str) -> bool:
 
 def report_refused(core: Core, value: Type, spec: str, node: ast.expr) -> None:
     """Say that a value is not of a kind that the specification takes."""
-    if core.catches("TypeError", "ValueError", "Exception", "BaseException"):
+    if core.catches("TypeError", "ValueError"):
         return
     text = spelled(node)
     better = f"float({text})" if category(value) == "str" and _NUMERIC.fullmatch(spec) else None

@@ -13,7 +13,7 @@ from atc.check.report import nearest, spelled
 
 def check_hashable(core: Core, value: Type, node: ast.expr) -> None:
     """Report a value that is to be a key or a set's item and can be neither."""
-    if core.catches("TypeError", "Exception", "BaseException"):
+    if core.catches("TypeError"):
         return
     alternatives = members(value)
     dicts = all(isinstance(member, Record | Mapped) for member in alternatives)

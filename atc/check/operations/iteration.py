@@ -80,7 +80,7 @@ def iterate(core: Core, value: Type, node: ast.expr) -> Type:
     value = need_value(core, value, node, "it cannot be iterated")
     alternatives = members(value)
     bad = [m for m in alternatives if _single(m)]
-    if len(bad) == len(alternatives) and not core.catches("TypeError", "Exception", "BaseException"):
+    if len(bad) == len(alternatives) and not core.catches("TypeError"):
         if isinstance(bad[0], Awaitable):
             message, better = f"{spelled(node)} was not awaited. Write `await`.", f"await {spelled(node)}"
             core.report("missing-await", node, message, better=better)

@@ -43,7 +43,7 @@ def check_key(core: Core, value: Type, index: Type, node: ast.expr, place: ast.e
     check_hashable(core, index, place)
     if len(core.findings) > found:
         return True
-    if core.catches("KeyError", "LookupError", "Exception", "BaseException"):
+    if core.catches("KeyError", "LookupError"):
         return False
     if any(isinstance(member, Record) for member in dicts):
         return False

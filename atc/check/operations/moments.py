@@ -138,7 +138,7 @@ def read_text(core: Core, name: str, arguments: Arguments) -> Type | None:
     first = arguments.first()
     if first is not None:
         if all(isinstance(m, Record | Array | Mapped | Listing | Tuple | Iterating) for m in members(first[0])):
-            if not core.catches("TypeError", "Exception", "BaseException"):
+            if not core.catches("TypeError"):
                 message = f"{name.rsplit('.', 1)[-1]}() reads a string, and {spelled(first[1])} is none."
                 core.report("wrong-operand", first[1], message)
             return _READERS[name]
@@ -146,7 +146,7 @@ def read_text(core: Core, name: str, arguments: Arguments) -> Type | None:
         value = need_value(core, first[0], first[1], f"{what}() fails on None")
         kinds = {getattr(member, "name", "object") for member in members(value)}
         wrong = value is not ANY and not kinds & {"str", "object"} and kinds <= {"int", "float", "number", *_HAS}
-        if wrong and not core.catches("TypeError", "Exception", "BaseException"):
+        if wrong and not core.catches("TypeError"):
             message = f"{what}() reads a string, and {spelled(first[1])} is none."
             core.report("wrong-operand", first[1], message)
         else:
@@ -160,7 +160,7 @@ def _check_form(core: Core, name: str, value: Type, node: ast.expr, arguments: A
     wanted = _READABLE.get(name) if len(arguments.values) == 1 else forms.read(form) if isinstance(form, str) else None
     if wanted is None or not texts_apart(value, Atom("str", pattern=wanted)):
         return
-    if core.catches("ValueError", "Exception", "BaseException"):
+    if core.catches("ValueError"):
         return
     what = f"the form {form!r}" if form is not None else f"what {name.rsplit('.', 1)[-1]}() reads"
     core.report("wrong-operand", node, f"{spelled(node)} never has {what}: it is {form_of(value)}.")

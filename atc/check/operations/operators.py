@@ -165,7 +165,7 @@ def _report(
     right: Type,
     node: ast.AST,
 ) -> None:
-    if core.catches("TypeError", "Exception", "BaseException"):
+    if core.catches("TypeError"):
         return
     kinds = category(left), category(right)
     better = None

@@ -61,7 +61,7 @@ def read(core: Core, value: Type, key: Any, node: ast.expr) -> Type:
     good = [result for _, result in found if result is not None]
     if good and len(good) < len(found) and isinstance(node, ast.Subscript) and isinstance(key, str):
         _report_some(core, found, key, node)
-    if good or core.catches("KeyError", "LookupError", "Exception", "BaseException"):
+    if good or core.catches("KeyError", "LookupError"):
         return join(*good) if good else ANY
     report_read(core, found[0][0], key, node)
     return ANY
@@ -78,16 +78,16 @@ def read_computed(core: Core, value: Type, index: Type, node: ast.Subscript) -> 
     """The type of `value[index]` where the index is known by its type only."""
     if all(isinstance(member, Atom) and member.name == "str" for member in members(index)):
         wrong = [m for m in members(value) if isinstance(m, Array | Tuple | Listing | Atom)]
-        if len(wrong) == len(members(value)) and not core.catches("TypeError", "Exception", "BaseException"):
+        if len(wrong) == len(members(value)) and not core.catches("TypeError"):
             report_read(core, wrong[0], None, node)
             return ANY
     whole = all(isinstance(member, Atom) and member.name == "int" for member in members(index))
-    if whole and isinstance(value, Record) and not core.catches("KeyError", "Exception", "BaseException"):
+    if whole and isinstance(value, Record) and not core.catches("KeyError"):
         report_read(core, value, 0, node)
         return ANY
     texts = index.values if isinstance(index, Atom) and index.name == "str" else None
     if texts and isinstance(value, Record) and all(_read_one(core, value, key, node) is None for key in texts):
-        if not core.catches("KeyError", "LookupError", "Exception", "BaseException"):
+        if not core.catches("KeyError", "LookupError"):
             report_read(core, value, next(iter(texts)), node)
         return ANY
     if isinstance(value, Mapped) and never_a_key(value, index):
@@ -98,7 +98,7 @@ def read_computed(core: Core, value: Type, index: Type, node: ast.Subscript) -> 
 
 def _report_no_key(core: Core, value: Mapped, node: ast.Subscript) -> None:
     """The program puts other keys into the dict than it asks for."""
-    if core.catches("KeyError", "LookupError", "Exception", "BaseException") or core.overwritten:
+    if core.catches("KeyError", "LookupError") or core.overwritten:
         return
     if _asked(core.scopes.module, spelled(node.value)):
         return
@@ -151,19 +151,19 @@ def _each(_core: Core, value: Type, change: Any) -> Type:
 
 def _sliced(core: Core, member: Type, node: ast.Subscript) -> Type:
     match member:
-        case Record() if not core.catches("TypeError", "KeyError", "Exception", "BaseException"):
+        case Record() if not core.catches("TypeError", "KeyError"):
             report_read(core, member, 0, node)
             return ANY
         case Array() | Atom("str"):
             return Atom("str") if isinstance(member, Atom) else member
-        case Listing(kind="set" | "frozenset" | "deque") if not core.catches("TypeError", "Exception", "BaseException"):
+        case Listing(kind="set" | "frozenset" | "deque") if not core.catches("TypeError"):
             report_read(core, member, None, node)
             return ANY
         case Listing(cell, kind):
             return core.listing(node, settled(cell.item), kind)
         case Tuple(items):
             return core.listing(node, join(*items), "tuple")
-        case Iterating(kind=kind) if kind != "range" and not core.catches("TypeError", "Exception", "BaseException"):
+        case Iterating(kind=kind) if kind != "range" and not core.catches("TypeError"):
             report_read(core, member, None, node)
             return ANY
         case _:

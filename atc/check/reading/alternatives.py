@@ -15,7 +15,7 @@ def report_partial(core: Core, having: list[Record], lacking: list[Record], key:
     """Note that `node` reads a key that `lacking` do not have, unless the program seems to know of them."""
     if any(record.calm or not record.shape.document.strict for record in (*having, *lacking)):
         return
-    if core.catches("KeyError", "LookupError", "Exception", "BaseException", "told"):
+    if core.catches("KeyError", "LookupError", "told"):
         return
     if any(key not in record.shape.required for record in having) or core.hints.texts & _signs(having, lacking):
         return

@@ -81,7 +81,7 @@ def check_attribute(core: Core, value: Type, node: ast.Attribute) -> bool:
         return True
     if any(_attributes(member) is None for member in alternatives):
         return True
-    if core.catches("AttributeError", "Exception", "BaseException"):
+    if core.catches("AttributeError"):
         return False
     _report_attribute(core, alternatives[0], node)
     return False

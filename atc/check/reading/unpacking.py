@@ -19,7 +19,7 @@ _MOST = 1_000_000
 
 def check_unpacked(core: Core, value: Type, parts: list[ast.expr], source: ast.expr) -> bool:
     """Report a value that holds no items, a text of another length, or a list that is too short."""
-    if core.catches("ValueError", "TypeError", "Exception", "BaseException"):
+    if core.catches("ValueError", "TypeError"):
         return False
     starred = any(isinstance(part, ast.Starred) for part in parts)
     count, text = len(parts), spelled(source)
@@ -85,7 +85,7 @@ def check_each(core: Core, target: ast.expr, value: Type, node: ast.expr, body: 
     """Report `for a, b in x` where `x` is a dict whose keys never fit, or one tuple that was meant to be unpacked."""
     if not isinstance(target, ast.Tuple | ast.List) or any(isinstance(part, ast.Starred) for part in target.elts):
         return
-    if core.catches("ValueError", "TypeError", "Exception", "BaseException"):
+    if core.catches("ValueError", "TypeError"):
         return
     text, count = spelled(node), len(target.elts)
     if isinstance(value, Mapped) and not value.cell.open and value.cell.keys:

@@ -68,7 +68,7 @@ def _other_form(pattern: str, schema: Mapping[str, Any]) -> Misfit | None:
 
 def check_some(core: Core, tool: Tool, keyword: ast.keyword, value: Type, schema: Mapping[str, Any]) -> None:
     """Report a value that comes in one of the turns of a loop, or from one of the branches of a choice, and misfits."""
-    if core.catches("ToolError", "ValueError", "Exception", "BaseException", "told"):
+    if core.catches("ToolError", "ValueError", "told"):
         return
     atoms = [atom for member in members(value) if (atom := known(member)) is not None]
     if len(atoms) != 1 or any(known(m) is None and not isinstance(m, Null) for m in members(value)):

@@ -37,7 +37,7 @@ def check_value(core: Core, tool: Tool, name: str, keyword: ast.keyword, value: 
             message = f"argument {keyword.arg!r} of {tool.alias} must be {found.wanted}, not {shown}.{better}"
             core.report("bad-literal", keyword.value, message, tool=tool.alias, better=found.better)
         return
-    if name in tool.protocol.required and _takes_no_null(schema, root) and not core.catches("ToolError"):
+    if name in tool.protocol.required and _takes_no_null(schema, root) and not core.catches_by_name("ToolError"):
         value = need_value(core, value, keyword.value, f"argument {keyword.arg!r} of {tool.alias} takes no None")
     _check_type(core, tool, keyword, value, schema)
 
