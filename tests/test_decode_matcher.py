@@ -7,10 +7,13 @@ import pytest
 
 pytest.importorskip("llguidance")
 
+from atc.decode.arguments import value_grammar
 from atc.decode.errors import Undecodable
+from atc.decode.lark import lark
 from atc.decode.masks import unpack
 from atc.decode.matcher import Matcher, judge
 from atc.decode.vocabulary import Vocabulary
+from tests.decode_words import small_vocabulary
 
 GRAMMAR = '%llguidance {}\nstart: "ab" /[0-9]{1,3}/ ("." | "!é")\n'
 
@@ -47,6 +50,17 @@ def test_a_mask_holds_every_way_to_spell_what_must_come() -> None:
 
 def _allowed(matcher: Matcher, vocabulary: Vocabulary) -> set[bytes]:
     return {vocabulary.tokens[token] for token in np.flatnonzero(unpack(matcher.mask(), vocabulary.size))}
+
+
+def test_a_pattern_that_can_be_read_in_many_ways_has_its_masks() -> None:
+    """By itself the library gives up on it."""
+    vocabulary = small_vocabulary()
+    grammar = value_grammar({"type": "string", "pattern": r"^(?: \D+){5,}$"}, {}, "json")
+    matcher = Matcher(vocabulary, lark(grammar))
+    text = b'" aa  bb '
+    assert matcher.feed(text) == len(text)
+    assert b"1" not in _allowed(matcher, vocabulary)
+    assert b" -" in _allowed(matcher, vocabulary)
 
 
 def test_a_grammar_that_is_none_is_an_error() -> None:

@@ -26,6 +26,10 @@ _FREE = '%llguidance {"no_forcing": true}\n'
 """Without it, a mask holds but one way to spell what must come next, and not all that do."""
 
 
+_FUEL = 4_000_000
+"""How much one mask may cost: 14,000 a ms. Patterns of ordinary length, counted and in a union, need up to 400,000."""
+
+
 class Matcher:
     """A place in the sentences of `grammar`, llguidance's Lark (`%llguidance {}` and rules).
 
@@ -37,10 +41,11 @@ class Matcher:
 
     def __init__(self, vocabulary: Vocabulary, grammar: str) -> None:
         tokenizer = vocabulary.lltokenizer
-        from llguidance import LLMatcher
+        from llguidance import LLMatcher, LLParserLimits
 
         self._vocabulary = vocabulary
-        self._matcher: LLMatcher = LLMatcher(tokenizer, _FREE + grammar.removeprefix(HEAD), log_level=0)
+        limits = LLParserLimits(step_lexer_fuel=_FUEL)
+        self._matcher: LLMatcher = LLMatcher(tokenizer, _FREE + grammar.removeprefix(HEAD), log_level=0, limits=limits)
         self._buffer: MaskBuffer | None = None
         self._require_sound("the grammar cannot be compiled")
 
