@@ -17,7 +17,7 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import violations
 from protocols.toolbox import Toolbox
 from toolflow_bench.decoding.random.broken import CONTRADICTORY, ENDLESS
-from toolflow_bench.decoding.random.judge import problems
+from toolflow_bench.decoding.random.judge import problems, without_unique_items
 from toolflow_bench.decoding.random.patterns import draw_pattern
 from toolflow_bench.decoding.random.samplers import SAMPLERS, Crowd, unpack
 from toolflow_bench.decoding.random.schemas import draw_tool
@@ -143,6 +143,17 @@ def test_the_judge_knows_schemas_that_are_true_or_false(form: CallFormat, text: 
     found = problems(text, form, tools)
     assert (found == []) is taken
     assert taken or "more" in found[0]
+
+
+def test_what_only_unique_items_forbids_is_told_apart_also_within_a_union() -> None:
+    tags = {"anyOf": [{"type": "array", "items": {"type": "integer"}, "uniqueItems": True}, {"type": "string"}]}
+    named = {"type": "object", "properties": {"uniqueItems": {"type": "boolean"}}, "additionalProperties": False}
+    schema = {"type": "object", "properties": {"tags": tags, "how": named}}
+    tools = Toolbox([idle(ToolProtocol(name="book", description="", input_schema=schema), "test")])
+    twice, other = 'book(tags=[1, 1], how={"uniqueItems": True})', 'book(tags=[1, "1"])'
+    assert problems(twice, PYTHON_CALL, tools)
+    assert problems(twice, PYTHON_CALL, without_unique_items(tools)) == []
+    assert problems(other, PYTHON_CALL, without_unique_items(tools))
 
 
 WORDS = [b"a", b"abc", b'"', b"}", b"\xc3", b" ", b"7", b"{", b"\\", b""]

@@ -6,20 +6,25 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from atc.decode.formats import CallFormat
 from protocols.jsontypes import Json
 from protocols.parsing import parse_expression
 from protocols.schema import violations
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Tool
+
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""Below these, keys are names that somebody chose."""
+_VALUES = frozenset({"enum", "const", "default", "examples"})
 
 
 class _Wrong(Exception):
     """Why a text is no valid call."""
 
 
-def problems(text: str, form: CallFormat, tools: Toolbox) -> list[str]:
+def problems(text: str, form: CallFormat, tools: Mapping[str, Tool]) -> list[str]:
     """What is wrong with `text`, which should be one call, or with `form.trigger` calls amid text; empty: nothing."""
     try:
         if not form.trigger:
@@ -37,7 +42,28 @@ def problems(text: str, form: CallFormat, tools: Toolbox) -> list[str]:
     return []
 
 
-def _call(text: str, form: CallFormat, tools: Toolbox) -> str:
+def without_unique_items(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """The same tools by the same aliases, whose arrays may hold an item twice."""
+    return {
+        alias: replace(tool, protocol=replace(tool.protocol, input_schema=_lenient(tool.protocol.input_schema)))
+        for alias, tool in tools.items()
+    }
+
+
+def _lenient(schema: Any, *, named: bool = False) -> Any:
+    match schema:
+        case Mapping():
+            return {
+                key: part if not named and key in _VALUES else _lenient(part, named=not named and key in _NAMED)
+                for key, part in schema.items()
+                if named or key != "uniqueItems"
+            }
+        case list() | tuple():
+            return [_lenient(part) for part in schema]
+    return schema
+
+
+def _call(text: str, form: CallFormat, tools: Mapping[str, Tool]) -> str:
     """Judge the call that `text` begins with; gives what follows it."""
     if not text.startswith(form.before):
         raise _Wrong(f"it does not begin with {form.before!r}")

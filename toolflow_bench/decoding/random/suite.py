@@ -13,7 +13,7 @@ from toolflow_bench.decoding.frame import Arm, OpenModel, Say, Wanted, Watch
 from toolflow_bench.decoding.random.accepted import gold_rows
 from toolflow_bench.decoding.random.calls import Decoded, decode_call
 from toolflow_bench.decoding.random.figures import CallRow, ProgramRow, RandomReport
-from toolflow_bench.decoding.random.judge import problems
+from toolflow_bench.decoding.random.judge import problems, without_unique_items
 from toolflow_bench.decoding.random.plan import Asked, Plan, unheld
 from toolflow_bench.decoding.random.programs import certain_findings, decode_program, run_on_mocks
 from toolflow_bench.decoding.random.samplers import SAMPLERS, Crowd
@@ -157,7 +157,10 @@ def _verdict(asked: Asked, decoded: Decoded) -> tuple[str, str]:
     found = problems(decoded.text, asked.form, asked.catalogue.tools)
     if not found:
         return "valid", ""
-    if "uniqueItems" in found[0] and unheld(asked.catalogue.tools, asked.form):
+    # In a union the whole union is what is violated, so the text is judged again without the clause.
+    if unheld(asked.catalogue.tools, asked.form) and not problems(
+        decoded.text, asked.form, without_unique_items(asked.catalogue.tools)
+    ):
         return "unheld", found[0]
     return "invalid", found[0]
 
