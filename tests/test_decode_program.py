@@ -317,6 +317,48 @@ def test_sets_have_no_places_tuples_are_no_lists_and_dates_no_free_texts() -> No
     assert not derives("n = 1\n", 'plan(day=f"day {n}")\n', box)
 
 
+def test_texts_are_compared_with_what_they_may_be_equal_to() -> None:
+    city, storm = ({"type": "string", "pattern": f"^{kind}_[a-z2-7]{{5}}$"} for kind in ("ci", "st"))
+    answer = obj(city_ids=arr(city), storm_ids=arr(storm), name=TEXT, kind={"const": "wind"}, winds=arr(obj(id=storm)))
+    before = 'found = search(word="x")\n'
+    box = Toolbox([tool("search", {"word": TEXT}, answer)])
+    one, other = 'found["storm_ids"][0]', 'found["city_ids"][0]'
+    assert derives(before, f'if {one} == found["storm_ids"][1]:\n', box)
+    assert derives(before, f'if {one} == found["name"] or found["name"] != {other}:\n', box)
+    assert not derives(before, f"if {one} == {other}:\n", box), "never equal"
+    assert derives(before, f'if {one} not in found["storm_ids"]:\n', box)
+    assert not derives(before, f'if {one} in found["city_ids"]:\n', box)
+    assert derives(before, 'if "ci_abcde" in found["city_ids"]:\n', box)
+    assert not derives(before, 'if "abcde" in found["city_ids"]:\n', box)
+    assert derives(before, f'x = [wind["id"] for wind in found["winds"] if wind["id"] == {one}]\n', box)
+    assert not derives(before, f'x = [wind["id"] for wind in found["winds"] if wind["id"] == {other}]\n', box)
+    assert derives(before, 'if found["kind"] == "wind":\n', box)
+    assert not derives(before, 'if found["kind"] == "rain":\n', box)
+    for seed in range(3):
+        made = walk(box, seed, statements=Statements(box, bounds=SHORT))
+        assert made.clean, told(made)
+
+
+def test_where_none_is_tested_the_other_branch_does_not_use_it() -> None:
+    before = "n = 3\nbest = n if n > 2 else None\n"
+    assert derives(before, "x = best + 1 if best is not None else 0\n")
+    assert derives(before, "x = 'none' if best is None else best + 1\n")
+    assert not derives(before, "x = 1 if best is not None else best + 1\n")
+    assert not derives(before, "x = best + 1 if best is None else 2\n")
+
+
+def test_whole_numbers_take_no_precision_alone() -> None:
+    assert derives("n = 3\n", 'print(f"{n:,} {n:.2f}")\n')
+    assert not derives("n = 3\n", 'print(f"{n:.2}")\n')
+
+
+def test_text_that_is_too_long_for_an_argument_is_not_given_to_it() -> None:
+    short = {"type": "string", "maxLength": 20}
+    box = Toolbox([tool("note", {"text": short}, None)])
+    assert derives('name = "Ann"\nn = 1\n', "note(text=name)\n", box)
+    assert not derives(f'name = "{"a" * 15}" + "{"b" * 15}"\n', "note(text=name)\n", box)
+
+
 def test_an_id_that_no_tool_gives_is_written_where_the_task_gives_it() -> None:
     box = Toolbox([tool("get_park", {"park_id": OPAQUE}, obj(name=TEXT)), tool("list_states", {"page": WHOLE}, None)])
     line = 'park = get_park(park_id="pk_abcde")\n'

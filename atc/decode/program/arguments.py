@@ -18,7 +18,7 @@ from protocols.schema import resolve, steps, types
 from protocols.toolbox import Tool, Toolbox
 
 _PLAIN = {"type", "title", "description", "default", "example", "examples", "deprecated", "nullable", "format"}
-_MOST_CHARACTERS = 300
+_MOST_CHARACTERS = 200
 """Of one literal."""
 
 

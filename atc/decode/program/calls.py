@@ -11,6 +11,7 @@ from atc.check.known.forms import apart
 from atc.check.known.kinds import ANY, Atom, Type
 from atc.check.known.lattice import members
 from atc.check.known.shapes import response_document, result_type
+from atc.check.tools.argument_texts import form_misfit
 from atc.check.tools.literals import misfit
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import AnyOrder, Node, Text
@@ -178,10 +179,13 @@ def conforms(kind: Kind, value: Type, wanted: Wanted) -> bool:
         return True
     if wanted.types and _NAMES.get(kind.name, "") not in wanted.types:
         return False
-    constants = [m for m in members(value) if isinstance(m, Atom) and m.values is not None]
+    atoms = [m for m in members(value) if isinstance(m, Atom)]
+    constants = [atom for atom in atoms if atom.values is not None]
     if wanted.values is not None and not constants:
         return False
     if any(misfit(constant, wanted.schema, wanted.root) for atom in constants for constant in atom.values or ()):
+        return False
+    if any(atom.pattern is not None and form_misfit(atom.pattern, wanted.schema, wanted.root) for atom in atoms):
         return False
     if kind.name == "list" and wanted.items:
         item = kind.item

@@ -11,7 +11,7 @@ from atc.decode.errors import Undecodable
 from atc.decode.grammar import Grammar, Pattern
 from atc.decode.program.given import of_ids
 from atc.decode.program.nodes import Part, Rules, any_of, either, maybe, pattern, row, times
-from atc.decode.program.places import quoted_value
+from atc.decode.program.places import only_values, quoted_value
 from atc.decode.program.terms import METHOD, STRING, Terms
 from atc.decode.program.view import Read
 
@@ -34,16 +34,19 @@ class Tests:
 
     def test(self) -> Part:
         """What may stand after `if`."""
+        return self.rules.rule(f"{self.tag}test", lambda: either(self.compared(), self.none_test()))
+
+    def compared(self) -> Part:
+        """The same without `x is None` alone, after which one of the two branches knows that it is."""
 
         def make() -> Part:
             unit = self.unit()
             return either(
                 row(unit, times(row(BOTH, unit), 0, self.terms.more)),
-                self.none_test(),
                 row(self.guarded(), times(row(" and ", unit), 0, 1)),
             )
 
-        return self.rules.rule(f"{self.tag}test", make)
+        return self.rules.rule(f"{self.tag}compared", make)
 
     def ordered(self) -> Part:
         """` > 3`: what a number is compared with."""
@@ -60,23 +63,47 @@ class Tests:
 
         def make() -> Part:
             view = self.view
-            free = pattern(view.where(lambda r: r.kind.name in ("str", "any") and r.kind.free))
-            texts = self.terms.text_paths()
+            free = pattern(view.where(lambda r: r.kind.name in ("str", "any") and r.kind.free and not r.kind.fixed))
             truth = pattern(view.where(lambda r: r.kind.name in _TRUTHS or r.kind.nullable))
-            paths = self.terms.number_paths()
+            texts, paths = self.terms.text_paths(), self.terms.number_paths()
             return either(
                 row(either(paths, self.terms.counted(), self.terms.given()), self.ordered()),
                 row(free, self.equalled()),
                 row(self.terms.nullable_number(), EQUAL, self.terms.plain_number()),
-                row(texts, either(row(CHANGED, self.equalled()), row(EQUAL, texts))),
+                row(texts, CHANGED, self.equalled()),
                 *self.listed_values(),
                 *self._limited(),
-                row(either(STRING, row(texts, maybe(METHOD))), WITHIN, either(texts, self.terms.lists_of("str"))),
+                *self._alike(),
+                row(either(STRING, row(texts, METHOD)), WITHIN, texts),
+                row(texts, METHOD, WITHIN, self.terms.lists_of("str")),
+                self.sought(STRING),
                 row(maybe("not "), truth),
                 row(maybe("not "), self.terms.each.decided() if self.terms.each is not None else None),
             )
 
         return self.rules.rule(f"{self.tag}unit", make)
+
+    def _alike(self) -> list[Part]:
+        """Texts against others that they may be equal to, or contain."""
+        texts = [r for r in self.view.reads if r.kind.name in ("str", "any") and not r.kind.nullable]
+        return [
+            row(
+                pattern(self.view.all_of(match.things)),
+                either(
+                    row(EQUAL, pattern(match.texts)),
+                    row(WITHIN, either(self.terms.text_paths(), pattern(match.lists))),
+                ),
+            )
+            for match in self.terms.alike.matches((r.place.kind, r) for r in texts)
+        ]
+
+    def sought(self, written: Part) -> Part:
+        """A literal, among texts that it may be one of."""
+        anywhere = any_of(lists for _, lists in self.terms.alike.lists(formed=False))
+        formed = [
+            row(self.conforming(item), WITHIN, pattern(lists)) for item, lists in self.terms.alike.lists(formed=True)
+        ]
+        return either(row(written, WITHIN, pattern(anywhere)), *formed[:_MOST_GUARDS])
 
     def _limited(self) -> list[Part]:
         """Texts of which a schema gives a pattern, against a literal that matches it."""
@@ -105,8 +132,9 @@ class Tests:
         """Texts of which a schema lists the values, against one of them."""
         known: dict[tuple[str, ...], list[str]] = {}
         for read in self.view.reads:
-            if read.kind.name == "str" and read.kind.values is not None:
-                known.setdefault(read.kind.values, []).append(f"{read.name}{read.place.suffix}")
+            if read.kind.name == "str" and (read.kind.values is not None or read.kind.fixed):
+                path = f"{read.name}{read.place.suffix}"
+                known.setdefault(read.kind.values or only_values(read.place.kind), []).append(path)
         return [
             row(pattern(any_of(paths)), EQUAL, pattern(any_of(map(quoted_value, values))))
             for values, paths in known.items()

@@ -9,7 +9,7 @@ from atc.decode.program.calls import Calls
 from atc.decode.program.comparisons import BOTH, CHANGED, EQUAL, NONE_TEST, WITHIN, Tests
 from atc.decode.program.items import Item, Items
 from atc.decode.program.nodes import Part, any_of, either, maybe, pattern, row
-from atc.decode.program.places import Kind, Place, quoted_value, reach
+from atc.decode.program.places import Kind, Place, only_values, quoted_value, reach
 from atc.decode.program.terms import AGGREGATE, EXTREME, STRING, Terms
 
 _CUT = Pattern(r"\[(?::[1-9][0-9]?|0|-1|[1-9])\]")
@@ -49,11 +49,11 @@ class Each:
             found = self.within.below(item, *names)
             return None if found is None else Pattern(f"{item.name}{found}")
 
-        free = reach(p for p, k in item.found if k.name in ("str", "any") and k.free)
+        free = reach(p for p, k in item.found if k.name in ("str", "any") and k.free and not k.fixed)
         limited = [
             row(Pattern(f"{item.name}{p.suffix}"), EQUAL, self._one_of(p, k))
             for p, k in item.found
-            if k.name == "str" and not k.free and p.origin not in self.calls.linked
+            if k.name == "str" and (k.fixed or not k.free) and p.origin not in self.calls.linked
         ]
         first = (
             row(own("int", "number"), self.tests.ordered()),
@@ -64,17 +64,30 @@ class Each:
         texts = own("str")
         return either(
             *first,
-            row(texts, either(row(CHANGED, self.tests.equalled()), row(EQUAL, self.terms.text_paths()))),
+            row(texts, CHANGED, self.tests.equalled()),
+            *self._alike(item),
             *limited[:_MOST_GUARDS],
             row(STRING, WITHIN, texts, maybe(CHANGED)),
-            row(texts, WITHIN, self.terms.lists_of("str")),
             row(maybe("not "), own("bool")),
         )
+
+    def _alike(self, item: Item) -> list[Part]:
+        """What an item holds, against the texts that it may be equal to."""
+        found = ((p.kind, p) for p, k in item.found if k.name in ("str", "any") and not k.nullable)
+        return [
+            row(
+                Pattern(f"{item.name}{reach(match.things)}"),
+                either(row(EQUAL, pattern(match.texts)), row(WITHIN, pattern(match.lists))),
+            )
+            for match in self.terms.alike.matches(found)
+        ]
 
     def _one_of(self, place: Place, kind: Kind) -> Part:
         """The literals that a text of which a schema says more can be."""
         if kind.values is not None:
             return pattern(any_of(map(quoted_value, kind.values)))
+        if kind.fixed:
+            return pattern(any_of(map(quoted_value, only_values(place.kind))))
         return self.tests.conforming(place.kind)
 
     # Over all items.

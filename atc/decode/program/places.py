@@ -211,6 +211,11 @@ def kind_of(value: Type, calm: frozenset[Origin]) -> Kind:
     return Kind(name, nullable)
 
 
+def only_values(value: Type) -> tuple[str, ...]:
+    """The texts that a value can be, where they are known."""
+    return tuple(text for member in members(value) if isinstance(member, Atom) for text in member.values or ())
+
+
 def _name(member: Type) -> str:
     match member:
         case Atom("int" | "bool" | "str" as name):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from atc.check.known.kinds import Library, Origin, Type
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Pattern
+from atc.decode.program.alike import Alike
 from atc.decode.program.given import Given
 from atc.decode.program.nodes import Part, Rules, any_of, either, maybe, pattern, row, times
 from atc.decode.program.places import kind_of
@@ -28,7 +29,8 @@ METHOD = Pattern(
 AGGREGATE = Pattern(r"(?:sum|min|max)\(")
 EXTREME = Pattern(r"(?:min|max)\(")
 CUT = Pattern(r"\[(?::-?[1-9][0-9]?|[1-9][0-9]?:(?:[1-9][0-9]?)?)\]")
-_SPEC = Pattern(r":(?:,|,?\.[0-9][f%]|\.[0-9])")
+_SPEC = Pattern(r":(?:,|,?\.[0-9][f%])")
+"""No `:.2` alone, which integers do not take."""
 
 
 class Terms:
@@ -36,6 +38,7 @@ class Terms:
 
     def __init__(self, view: View, rules: Rules, tag: str, bounds: Bounds, task: Given) -> None:
         self.view, self.rules, self.tag, self.bounds, self.task = view, rules, tag, bounds, task
+        self.alike = Alike(view)
         self.more = bounds.operands - 1
         self.ids: Collection[Origin | None] = ()
         """Places in responses that hold ids."""

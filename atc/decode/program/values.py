@@ -10,9 +10,11 @@ from atc.decode.program.calls import Calls
 from atc.decode.program.comparisons import Tests
 from atc.decode.program.each import Each
 from atc.decode.program.nodes import Part, either, maybe, pattern, row, times
-from atc.decode.program.terms import CUT, EXTREME, STRING, Terms
+from atc.decode.program.terms import CUT, EXTREME, NUMBER, STRING, Terms
 
 _PICK = Pattern(r"\[(?:0|-1|[1-9]|:[1-9])\]")
+
+_WRITTEN = either(STRING, NUMBER, Pattern(r"None|True|False|\[\]"))
 
 
 class Values:
@@ -36,11 +38,20 @@ class Values:
                 self.each.one(),
                 self.display(),
                 self.ranked(),
-                row(inner := self.terms.simple(), " if ", self.tests.test(), " else ", inner),
+                self.chosen(),
                 row(pattern(self.view.sliceable), CUT),
             )
 
         return self.rules.rule(f"{self.tag}value", make)
+
+    def chosen(self) -> Part:
+        """`x if test else y`; where it is None that is tested, the other side is written out."""
+        inner, unclear = self.terms.simple(), self.tests.nullable()
+        return either(
+            row(inner, " if ", self.tests.compared(), " else ", inner),
+            row(inner, " if ", unclear, " is not None else ", _WRITTEN),
+            row(_WRITTEN, " if ", unclear, " is None else ", inner),
+        )
 
     def plain(self) -> Part:
         """A value without calls of tools in it, or what is still empty."""

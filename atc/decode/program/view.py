@@ -125,10 +125,11 @@ class View:
 
     def where(self, wanted: Wanted) -> str | None:
         """A regular expression of all that is wanted."""
-        return self._all(read for read in self.reads if wanted(read))
+        return self.all_of(read for read in self.reads if wanted(read))
 
     @staticmethod
-    def _all(reads: Iterable[Read]) -> str | None:
+    def all_of(reads: Iterable[Read]) -> str | None:
+        """A regular expression of these."""
         by_name: dict[str, list[Place]] = {}
         for read in reads:
             by_name.setdefault(read.name, []).append(read.place)
@@ -164,7 +165,7 @@ class View:
         for read in self.reads:
             if read.kind.name == "list" and not read.kind.nullable:
                 found.setdefault(read.kind.item, []).append(read)
-        return {item: self._all(reads) or "" for item, reads in found.items()}
+        return {item: self.all_of(reads) or "" for item, reads in found.items()}
 
 
 def _data(value: Type) -> bool:
