@@ -61,12 +61,16 @@ class Past:
         return found
 
     def attempt(self, number: int) -> Attempt | None:
-        """The attempt of this number, unless it did not come to its end or was paused: then it is executed again."""
+        """The attempt of this number, unless it did not come to its end: then it is executed again.
+
+        Nor did one that was paused, or the last one if its time ran out, of which a run that goes on has more.
+        """
         if self._over or number >= len(self._attempts):
             return None
         found = self._attempts[number]
         ended = found.trace is not None or found.fault is not None
-        return found if ended and not found.paused else None
+        last = number == len(self._attempts) - 1
+        return found if ended and not found.paused and not (last and _timed_out(found)) else None
 
 
 def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
@@ -81,6 +85,11 @@ def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
             Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
         )
     return executions
+
+
+def _timed_out(attempt: Attempt) -> bool:
+    failure = attempt.trace.failure if attempt.trace is not None else None
+    return failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")
 
 
 def _completion(known: Exchange) -> Completion:

@@ -464,6 +464,31 @@ def test_consent_that_was_missing_can_be_given_later(agent, notes) -> None:
     assert notes.wrote == GOLD
 
 
+def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> None:
+    wrong = "add_note(text='one')\nprint(1 // 0)"
+    with agent(wrong, max_repairs=2, max_model_calls=1) as first:
+        ended = first.run(TASK)
+    assert (ended.status, ended.limit, notes.wrote) == ("failed", "max_model_calls = 1", GOLD[:1])
+    with agent(max_repairs=2, max_model_calls=1) as second:
+        assert second.resume(ended.run).limit == "max_model_calls = 1", "it has no more than before"
+    with agent(PROGRAM, max_repairs=2, max_model_calls=2) as third:
+        solution = third.resume(ended.run)
+        assert (solution.status, solution.answer, solution.usage.model_calls) == ("solved", "2", 2)
+        with pytest.raises(RunEnded, match="is solved"):
+            third.resume(ended.run)
+    assert notes.wrote == GOLD
+
+
+def test_a_program_that_ran_out_of_time_is_given_more(agent, notes) -> None:
+    program = "import time\nadd_note(text='one')\ntime.sleep(3)\nprint(len(list_notes()))"
+    with agent(program, max_repairs=1, max_seconds=1.5) as first:
+        ended = first.run(TASK)
+    assert (ended.status, ended.limit) == ("failed", "max_seconds = 1.5")
+    with agent(max_repairs=1, max_seconds=30) as second:
+        assert second.resume(ended.run).answer == "1"
+    assert notes.wrote == GOLD[:1]
+
+
 def test_a_run_that_is_over_or_unknown_is_not_resumed(agent, notes) -> None:
     with agent(PROGRAM) as first:
         run = first.run(TASK).run

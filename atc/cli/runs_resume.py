@@ -1,4 +1,4 @@
-"""`atc runs resume`: go on with a run that was paused, killed, or ended by an outage."""
+"""`atc runs resume`: go on with a run that was paused, killed, or ended by an outage or its budget."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
 @click.option("--resend", is_flag=True, help="The write in doubt did not happen, as you found out: send it again.")
 @click.option("--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand.")
 @click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run, with those spent.")
+@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model, with those made.")
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Wall time from now on.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole solution as JSON.")
 def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: bool, **flags: Any) -> None:
     """Go on with RUN: its id, the beginning or the end of its id, or 'last'.
 
-    Its task, tools and settings are those it was begun with. What the model wrote and what tools answered is not asked
+    A run that was paused or killed, or that an outage or its budget ended (give it more of that). Its task, tools and
+    settings are those it was begun with. What the model wrote and what tools answered is not asked
     again, and no write is sent twice: one whose answer was lost is looked up by the read that shows it, sent again only
     under its idempotency key, or left to you. Exit status as of 'atc run'.
     """
@@ -49,7 +52,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
     view = RunView(stderr_console())
     ask_person = asker(yes=yes, aside=view.interrupted)
     with view, open_agent(config, talk=view.say, progress=view.progress, ask_person=ask_person) as agent:
-        if stored.summary.status not in ("solved", "failed"):
+        if stored.summary.status != "solved":
             say(f"Going on with run {stored.summary.id}: {' '.join(stored.summary.task.split())}")
         solution = agent.resume(stored.summary.id, observer=view, accept_orphans=accept_orphans, resend=resend)
     finish(solution, view, agent.toolbox, as_json=as_json)

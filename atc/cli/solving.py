@@ -75,6 +75,10 @@ def _say_why(solution: Solution, view: RunView) -> None:
     last = solution.attempts[-1] if solution.attempts else None
     if solution.limit:
         view.say(f"The run's budget is spent: {solution.limit}. Raise it, or ask for less.")
+        setting, is_set, _ = solution.limit.partition(" = ")
+        if solution.run and is_set:
+            flag = setting.replace("_", "-")
+            view.say(f"Go on with more of it: atc runs resume {solution.run} --{flag} MORE")
     elif last is not None and last.fault is not None:
         view.say(last.fault.message)
     if solution.run:

@@ -206,14 +206,15 @@ class Store:
         Raises:
             UnknownRun: there is none, or more than one.
             RunTaken: a living process works on it.
-            RunEnded: it was solved, or failed: there is nothing to go on with.
+            RunEnded: it was solved, or failed with budget left: there is nothing to go on with.
         """
         with self._write() as db:
             run = _resolve(db, name)
-            row = db.execute("SELECT status, pid, process FROM runs WHERE id = ?", (run,)).fetchone()
-            if row["status"] == "running" and process_mark(row["pid"]) == row["process"]:
+            row = _state(db, run)
+            if _is_worked_on(row):
                 raise RunTaken(f"run {run} is being worked on by process {row['pid']}; wait for it, or end it first.")
-            if row["status"] in ("solved", "failed"):
+            # A failed run keeps an error only where its budget ended it: with a larger one there is more to be done.
+            if row["status"] == "solved" or (row["status"] == "failed" and row["error"] is None):
                 ended = {"solved": "is solved", "failed": "has failed"}[row["status"]]
                 raise RunEnded(f"run {run} {ended}: there is nothing to resume; 'atc runs show {run}' shows it.")
             pid = os.getpid()
@@ -235,8 +236,7 @@ class Store:
         with self._write() as db:
             runs = list(dict.fromkeys(_resolve(db, name) for name in names))
             for run in runs:
-                row = db.execute("SELECT status, pid, process FROM runs WHERE id = ?", (run,)).fetchone()
-                if row["status"] == "running" and process_mark(row["pid"]) == row["process"]:
+                if _is_worked_on(row := _state(db, run)):
                     raise RunTaken(f"run {run} is being worked on by process {row['pid']}; end it first.")
             db.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in runs])
             db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
@@ -271,6 +271,16 @@ class Store:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+
+def _state(db: sqlite3.Connection, run: str) -> sqlite3.Row:
+    row: sqlite3.Row = db.execute("SELECT status, error, pid, process FROM runs WHERE id = ?", (run,)).fetchone()
+    return row
+
+
+def _is_worked_on(row: sqlite3.Row) -> bool:
+    """Whether a living process holds the run's lease."""
+    return bool(row["status"] == "running" and process_mark(row["pid"]) == row["process"])
 
 
 def _resolve(db: sqlite3.Connection, name: str) -> str:
