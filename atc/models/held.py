@@ -8,15 +8,18 @@ is read by it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 from atc.decode.errors import Undecodable
+from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
 
 HEADER = "%llguidance"
 """How a grammar in Lark begins; one that does not is GBNF."""
+_MOST_BROKEN = 3
 
 
 def require_taken(grammar: str) -> str:
@@ -42,6 +45,36 @@ def keeps(grammar: str, text: str, *, truncated: bool) -> bool:
 
     verdict = judge(grammar, text.rstrip("\ufffd") if truncated else text)  # a character may be cut too
     return verdict == "complete" or (verdict == "unfinished" and truncated)
+
+
+class Holding:
+    """Whether the runtime holds replies to grammars and schemas; `lost` has the power that it turned out to lack.
+
+    A reply that breaks its grammar may be due to one place in it where more may follow than the runtime keeps. So a
+    power is lost where no reply was ever held by it, or three were not.
+    """
+
+    def __init__(self, on_message: Callable[[str], None] | None) -> None:
+        self._on_message = on_message
+        self._kept: set[str] = set()
+        self._broken: Counter[str] = Counter()
+        self.lost: set[str] = set()
+
+    def judge(self, power: Literal["grammar", "schema"], grammar: str, completion: Completion) -> None:
+        """Read a reply that should have been held, and say once of each power that one was not."""
+        if keeps(grammar, completion.text, truncated=completion.truncated):
+            self._kept.add(power)
+            return
+        self._broken[power] += 1
+        if power not in self._kept or self._broken[power] >= _MOST_BROKEN:
+            self.lost.add(power)
+        if self._broken[power] == 1 and self._on_message is not None:
+            why = (
+                "more may follow in it than llama.cpp keeps"
+                if power in self._kept
+                else "bring xllamacpp and llguidance up to date"
+            )
+            self._on_message(f"llama.cpp did not hold a reply to its {power}; {why}")
 
 
 def is_lark(grammar: str) -> bool:

@@ -69,7 +69,7 @@ class LocalModel:
         self._states: PromptStates | None = None
         self._read = ""
         self._forgotten = False
-        self._lost: set[str] = set()
+        self._holding = held.Holding(on_message)
         self._on_message = on_message
         self._process: LlamaProcess | None = None
         self._lock = threading.Lock()
@@ -77,9 +77,9 @@ class LocalModel:
     @property
     def powers(self) -> Powers:
         """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
-        reads_lark = held.installed() and "grammar" not in self._lost
+        reads_lark = held.installed() and "grammar" not in self._holding.lost
         kinds: frozenset[GrammarKind] = frozenset(("lark", "gbnf") if reads_lark else ("gbnf",))
-        return Powers(schema="schema" not in self._lost, grammars=kinds, continues=True, tops=True)
+        return Powers(schema="schema" not in self._holding.lost, grammars=kinds, continues=True, tops=True)
 
     def __call__(
         self,
@@ -94,7 +94,8 @@ class LocalModel:
         """Continue `messages`, see `protocols.ask.Ask`.
 
         A schema that llguidance knows only in part is enforced in that part, and one that it cannot use asked for in
-        words. What the runtime did not hold to is said through `on_message`, and no power from then on.
+        words. What the runtime did not hold to is said through `on_message`; where it never held a reply, or failed
+        three times, that is no power from then on.
 
         Raises:
             ModelUnavailable: also where llguidance refuses the grammar.
@@ -119,14 +120,10 @@ class LocalModel:
     def _held(
         self, reply: dict[str, Json], seconds: float, power: Literal["grammar", "schema"], grammar: str | None
     ) -> Completion:
-        """The completion; where it does not keep to the grammar that can judge it, the power is gone."""
+        """The completion; where the runtime keeps to no grammar that can judge it, the power is gone."""
         completion = self._completion(reply, seconds)
-        if grammar is not None and not held.keeps(grammar, completion.text, truncated=completion.truncated):
-            if power not in self._lost and self._on_message is not None:
-                self._on_message(
-                    f"llama.cpp did not hold a reply to its {power}; bring xllamacpp and llguidance up to date"
-                )
-            self._lost.add(power)
+        if grammar is not None:
+            self._holding.judge(power, grammar, completion)
         return completion
 
     def top_tokens(
