@@ -6,9 +6,9 @@
 """
 
 from atc.regex.anchors import searched, sought
-from atc.regex.bounds import lengths
+from atc.regex.bounds import lengths, widths
 from atc.regex.parse import PatternError, parse
-from atc.regex.search import found
+from atc.regex.search import disjoint, found
 from atc.regex.tangled import tangled
 from atc.regex.tree import ANY, Alternatives, Anchor, Chars, Repeated, Row, Tree, literal
 from atc.regex.write import as_gbnf, as_rust
@@ -24,6 +24,7 @@ __all__ = [
     "Tree",
     "as_gbnf",
     "as_rust",
+    "disjoint",
     "found",
     "lengths",
     "literal",
@@ -31,4 +32,5 @@ __all__ = [
     "searched",
     "sought",
     "tangled",
+    "widths",
 ]

@@ -2,7 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from atc.regex.tree import Alternatives, Chars, Repeated, Row, Tree
+
+
+def widths(tree: Tree) -> tuple[int, int | None]:
+    """The least length of matching strings and the greatest, None where there is none, if anything matches at all."""
+    match tree:
+        case Chars():
+            return 1, 1
+        case Row(parts):
+            each = [widths(part) for part in parts]
+            return sum(low for low, _ in each), _together(high for _, high in each)
+        case Alternatives(parts) if parts:
+            each = [widths(part) for part in parts]
+            highs = [high for _, high in each if high is not None]
+            return min(low for low, _ in each), max(highs) if len(highs) == len(each) else None
+        case Repeated(part, least, most):
+            low, high = widths(part)
+            if most is None:
+                return low * least, 0 if high == 0 else None
+            return low * least, None if high is None else high * most
+    return 0, 0
+
+
+def _together(highs: Iterable[int | None]) -> int | None:
+    found = 0
+    for high in highs:
+        if high is None:
+            return None
+        found += high
+    return found
 
 
 def lengths(tree: Tree, most: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from atc.regex.anchors import nullable
 from atc.regex.tree import (
@@ -17,20 +18,36 @@ from atc.regex.tree import (
 )
 
 _MOST_STATES = 3000
+_MOST_WORK = 30_000
+"""States times parts of the expressions, some tenths of a second. Long expressions are given fewer states."""
+_FEW_STATES = 40
+"""That two expressions differ near their beginning, or near their end, shows soon."""
 
 
-def found(every: Sequence[Tree], never: Sequence[Tree] = ()) -> str | None:
+def disjoint(*trees: Tree) -> bool:
+    """Whether no string matches all, as far as can be told: looked for from the beginning, and from the end."""
+    backwards = [mirrored(tree) for tree in trees]
+    for most in (_FEW_STATES, _MOST_STATES):
+        for every in (trees, backwards):
+            shared = found(every, most=most)
+            if shared != "":
+                return shared is None
+    return False
+
+
+def found(every: Sequence[Tree], never: Sequence[Tree] = (), *, most: int = _MOST_STATES) -> str | None:
     """A shortest string that each of `every` matches and none of `never`, or `None` where there is none.
 
     Expressions without anchors. Where the search grows too large it gives up, and says `""`: perhaps there is one.
     """
     start = (tuple(every), tuple(never))
+    most = min(most, _MOST_WORK // sum(map(_size, (*every, *never))))
     seen = {start}
     waiting = [(start, "")]
     for (wanted, forbidden), text in waiting:
         if all(map(nullable, wanted)) and not any(map(nullable, forbidden)):
             return text
-        if len(seen) > _MOST_STATES:
+        if len(seen) > most:
             return ""
         for char in samples((*wanted, *forbidden)):
             after = (tuple(derived(t, char) for t in wanted), tuple(derived(t, char) for t in forbidden))
@@ -38,6 +55,27 @@ def found(every: Sequence[Tree], never: Sequence[Tree] = ()) -> str | None:
                 seen.add(after)
                 waiting.append((after, text + chr(char)))
     return None
+
+
+def mirrored(tree: Tree) -> Tree:
+    """What matches the same strings written backwards; of expressions without anchors."""
+    match tree:
+        case Row(parts):
+            return Row(tuple(mirrored(part) for part in reversed(parts)))
+        case Alternatives(parts):
+            return Alternatives(tuple(map(mirrored, parts)))
+        case Repeated(part):
+            return replace(tree, part=mirrored(part))
+    return tree
+
+
+def _size(tree: Tree) -> int:
+    match tree:
+        case Row(parts) | Alternatives(parts):
+            return 1 + sum(map(_size, parts))
+        case Repeated(part):
+            return 1 + _size(part)
+    return 1
 
 
 def derived(tree: Tree, char: int) -> Tree:
@@ -48,7 +86,7 @@ def derived(tree: Tree, char: int) -> Tree:
         case Alternatives(parts):
             return alternatives(derived(part, char) for part in parts)
         case Row(parts) if parts:
-            rest = row(parts[1:])
+            rest = parts[1] if len(parts) == 2 else Row(parts[1:])
             here = row((derived(parts[0], char), rest))
             return alternatives((here, derived(rest, char))) if nullable(parts[0]) else here
         case Repeated(part, least, most) if most != 0:

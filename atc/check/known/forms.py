@@ -9,7 +9,7 @@ from functools import lru_cache
 from atc.check.known.kinds import Atom, Type
 from atc.check.known.lattice import members
 from atc.check.known.objects import Made
-from atc.regex import PatternError, found, sought
+from atc.regex import PatternError, disjoint, sought, widths
 
 MOST_CHARACTERS = 300
 ANYTHING = r"[\s\S]*"
@@ -130,12 +130,25 @@ def _translated(form: str, table: dict[str, str], letter: object, other: str | N
 
 
 @lru_cache(maxsize=4096)
+def text_lengths(pattern: str) -> tuple[int, int | None]:
+    """The least and the greatest length, None for no bound, of texts in which JSON Schema finds the pattern."""
+    try:
+        return widths(sought(pattern))
+    except (PatternError, RecursionError):
+        return 0, None
+
+
 def apart(one: str, other: str) -> bool:
     """Whether no text at all matches both patterns, each searched for as JSON Schema does."""
+    return one != other and _apart(*sorted((one, other)))
+
+
+@lru_cache(maxsize=4096)
+def _apart(one: str, other: str) -> bool:
     if len(one) > MOST_CHARACTERS or len(other) > MOST_CHARACTERS:
         return False
     try:
-        return found([sought(one), sought(other)]) is None
+        return disjoint(sought(one), sought(other))
     except (PatternError, RecursionError):
         return False
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from re import _constants, _parser  # type: ignore[attr-defined]
 
 from atc.check.known.core import Core
+from atc.check.known.forms import text_lengths
 from atc.check.known.kinds import Array, Atom, Listing, Mapped, Tuple, Type
 from atc.check.known.lattice import members
 from atc.check.known.words import described
@@ -14,7 +14,6 @@ from atc.check.report import spelled
 from atc.check.source.memo import walk
 
 _WHOLE = ("number", "function", "date", "datetime", "time", "timedelta")
-_MOST = 1_000_000
 
 
 def check_unpacked(core: Core, value: Type, parts: list[ast.expr], source: ast.expr) -> bool:
@@ -46,21 +45,7 @@ def _may_have(member: Type, count: int) -> bool:
     if member.pattern is None:
         return True
     low, high = text_lengths(member.pattern)
-    return low <= count <= high
-
-
-def text_lengths(pattern: str) -> tuple[int, int]:
-    """The least and greatest length of texts that match a pattern as a whole, as far as it tells."""
-    if len(pattern) > 200:
-        return 0, _MOST
-    try:
-        parsed = _parser.parse(pattern)
-        low, high = parsed.getwidth()
-        first, last = parsed[0], parsed[-1]
-    except (ValueError, IndexError, RecursionError, OverflowError):
-        return 0, _MOST
-    whole = first == (_constants.AT, _constants.AT_BEGINNING) and last == (_constants.AT, _constants.AT_END)
-    return (int(low), min(int(high), _MOST)) if whole else (int(low), _MOST)
+    return low <= count and (high is None or count <= high)
 
 
 def _greatest_length(core: Core, value: Type, source: ast.expr) -> int | None:

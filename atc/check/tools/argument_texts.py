@@ -59,9 +59,10 @@ def _other_form(pattern: str, schema: Mapping[str, Any]) -> Misfit | None:
             "a date such as '2013-01-31'" if name == "date" else "a date and time such as '2013-01-31T08:30:00Z'"
         )
     shortest, longest = schema.get("minLength"), schema.get("maxLength")
-    if isinstance(longest, int) and 0 < longest <= 100 and forms.apart(pattern, rf"^[\s\S]{{0,{longest}}}$"):
+    low, high = forms.text_lengths(pattern)
+    if isinstance(longest, int) and 0 < longest < low:
         return Misfit(f"a string of at most {longest} characters")
-    if isinstance(shortest, int) and 1 < shortest <= 100 and forms.apart(pattern, rf"^[\s\S]{{{shortest},}}$"):
+    if isinstance(shortest, int) and high is not None and high < shortest:
         return Misfit(f"a string of at least {shortest} characters")
     return None
 
