@@ -282,7 +282,7 @@ def test_a_run_without_a_folder_goes_on_until_it_is_done(
     ("arguments", "message"),
     [
         (["--suite", "funcqa", "--modes", "magic"], "there is no 'magic'"),
-        (["--suite", "restbench", "--modes", "fuzzy"], "there is free, calls"),
+        (["--suite", "restbench", "--modes", "fuzzy"], "there is free, calls, grounded"),
         (["--suite", "kamel", "--docs", "some"], "there is full, names"),
         (["--suite", "nothing"], "Invalid value for '--suite'"),
     ],

@@ -21,7 +21,7 @@ from toolflow_bench.decoding.frame import Case, OpenModel, Wanted, blank
 from toolflow_bench.decoding.funcqa.operations import operations
 from toolflow_bench.decoding.funcqa.suite import run as run_funcqa
 from toolflow_bench.decoding.kamel.suite import run as run_kamel
-from toolflow_bench.decoding.restbench.turns import MOST_CALLS, Walker, offered
+from toolflow_bench.decoding.restbench.turns import MOST_CALLS, Walker, callable_tools
 from toolflow_bench.decoding.suites import SUITES, find_suite
 from toolflow_bench.metrics import Row
 
@@ -159,7 +159,7 @@ def turn(tool: str, arguments: dict[str, Any]) -> str:
 
 def walk(model: ScriptedModel, *, gold: Sequence[str]) -> Row:
     """A task of FuncQA's operations, walked like one of RestBench."""
-    tools, _ = offered(list(operations().values()))
+    tools, _ = callable_tools(list(operations().values()))
     walker = Walker(ask=model, tools=tools, docs="names", decoding="off")
     return walker.walk(blank(Case(id="t", question="Add, then halve.", gold=tuple(gold)), seed=0))
 
@@ -176,8 +176,8 @@ def test_a_task_is_walked_until_it_is_finished() -> None:
     assert (row.correct, row.cp, row.status, row.answer, row.limit) == (True, True, "solved", "1.5", None)
     assert [call["outcome"] for call in row.made] == ["done", "not_run", "refused", "done", "not_run"]
     told = [message.content for message in model.prompts[-1] if message.role == "user"]
-    assert told[1] == "Observation: 3"
-    assert "no result" in told[3]
+    assert told[-4] == "Observation: 3"
+    assert "no result" in told[-2]
     assert row.calls == 3
     assert row.made[0]["prompt_tokens"] < row.made[-1]["prompt_tokens"]
 
@@ -201,12 +201,14 @@ def test_arguments_that_nobody_can_give_are_told() -> None:
     properties = {"id": {"type": "integer"}, "state": impossible}
     schema = {"type": "object", "properties": properties, "required": ["id"]}
     tool = Tool(ToolProtocol(name="find", input_schema=schema), lambda _: None)
-    tools, notes = offered([tool])
-    assert list(tools) == ["find", "finish"]
+    tools, notes = callable_tools([tool])
+    assert list(tools) == ["find"]
     assert len(notes) == 1
     assert notes[0].startswith("find: an argument cannot be given, /properties/state")
     with pytest.raises(Undecodable):
-        offered([Tool(ToolProtocol(name="find", input_schema={**schema, "required": ["state"]}), lambda _: None)])
+        callable_tools(
+            [Tool(ToolProtocol(name="find", input_schema={**schema, "required": ["state"]}), lambda _: None)]
+        )
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -9,12 +9,13 @@ import pytest
 from atc.decode.calls import Sampling, write_call, write_turn
 from atc.decode.formats import FUNCTION, JSON_CALL, REACT, TOOLDEC, CallFormat
 from atc.decode.holding import ONE_GRAMMAR_TOOLS
-from atc.decode.instructions import call_prompt, react_instructions
+from atc.decode.instructions import call_prompt
 from atc.decode.rivals.backtrack import write_backtracking
 from atc.models.download import SMOLLM2
 from atc.models.fetch import cached
 from atc.models.local import LocalModel
-from protocols.ask import Message
+from atc.strategies.react import opening
+from atc.strategies.turns.acting import offered
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
 
@@ -56,7 +57,7 @@ def test_in_two_stages_the_second_request_reads_next_to_nothing_anew(model: Loca
 
 @pytest.mark.parametrize("tools", [FEW, MANY], ids=["few", "many"])
 def test_a_turn_of_react_is_a_thought_and_a_valid_call(model: LocalModel, tools: Toolbox) -> None:
-    messages = [Message("system", react_instructions(FEW)), Message("user", f"Task: {TASK}")]
+    messages = opening(TASK, FEW, offered(FEW), budget=2_000)
     written = write_turn(model, messages, tools, form=REACT, thought_characters=80, sampling=Sampling(max_tokens=300))
     assert (written.call.error, written.enforced) == (None, True)
     assert 0 < len(written.thought) <= 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
-from atc.decode.instructions import call_prompt, react_instructions
+from atc.decode.instructions import call_prompt
 from atc.decode.prompts import fill
 from atc.decode.read import read_call
 from protocols.ask import Message
@@ -117,27 +117,6 @@ def test_what_does_not_fit_the_budget_is_left_out() -> None:
     short = call_prompt("x", many, JSON_CALL, "names", budget=100)[-1].content
     assert "tool_0" in short
     assert "tool_499" not in short
-
-
-def test_react_is_told_its_three_lines_and_the_tools() -> None:
-    assert react_instructions(SMALL, "names") == (
-        "You solve a task step by step. Each step has three lines:\n"
-        "\n"
-        "Thought: what is known, and what to find out next, in one sentence\n"
-        "Action: the name of one of the given functions\n"
-        "Action Input: its arguments, as one JSON object\n"
-        "\n"
-        "Then you are shown the observation, which is what the function returned, and write the next step. "
-        "Never write an observation yourself. An id that the task does not give comes from an observation: "
-        "look the thing up by its name first. Use no function that is not given, and no argument that its "
-        "function does not take.\n"
-        "\n"
-        "Functions:\n"
-        "\n"
-        "power\n"
-        "maximum"
-    )
-    assert "```python\ndef power(*, base: float" in react_instructions(SMALL)
 
 
 def test_a_call_that_failed_is_asked_for_again() -> None:

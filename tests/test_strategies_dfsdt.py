@@ -203,7 +203,8 @@ def within(lab):
         def solve(task, parts):
             meter = parts.meter()
             offer = offered(parts.toolbox, back=True, give_up=True)
-            turns = Turns(react.opening(task, parts.toolbox, offer, parts), room_for_turns(parts.prompt_tokens))
+            budget = parts.prompt_tokens
+            turns = Turns(react.opening(task, parts.toolbox, offer, budget=budget), room_for_turns(budget))
             acting = Acting(parts, meter)
             given.append(body(turns, offer, acting))
             return react.solved(task, parts.toolbox, turns, acting, tries=0, once=lambda n: given[0])

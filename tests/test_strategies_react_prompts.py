@@ -93,7 +93,9 @@ def box():
 
 def opened(box, *, docs="full", **ends):
     parts = SimpleNamespace(config=SimpleNamespace(docs=docs), prompt_tokens=4_000)
-    return react.opening("Whose note is it?", box, offered(box, **ends), parts)
+    return react.opening(
+        "Whose note is it?", box, offered(box, **ends), budget=parts.prompt_tokens, docs=parts.config.docs
+    )
 
 
 def test_the_opening(box):

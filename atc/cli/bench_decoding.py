@@ -157,9 +157,10 @@ def _named(given: tuple[str, ...], known: tuple[str, ...], option: str) -> tuple
 
 def _known_modes(suite: str) -> tuple[str, ...]:
     """The modes of the suites of calls; the other suites know their own."""
+    from toolflow_bench.decoding.restbench.suite import MODES as TURNS
     from toolflow_bench.decoding.writing import MODES
 
-    return {"funcqa": MODES, "kamel": MODES, "restbench": ("free", "calls")}.get(suite, ())
+    return {"funcqa": MODES, "kamel": MODES, "restbench": TURNS}.get(suite, ())
 
 
 def _own_folder(config: Config, suite: str, seed: int) -> Path:

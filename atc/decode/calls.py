@@ -70,14 +70,14 @@ class Sampling:
 
 
 class Options(TypedDict, total=False):
-    """What both ways to write may be given besides; `decoding` is `calls` by default.
-
-    With `off`, one free reply is read, right or wrong.
-    """
+    """What both ways to write may be given besides."""
 
     decoding: Literal["off", "calls"]
+    """`calls` by default. With `off`, one free reply is read, right or wrong."""
     sampling: Sampling | None
     bounds: Bounds
+    within: Toolbox | None
+    """The tools as a grammar holds the call to them (`Reach`). It has no effect on what a grammar does not hold."""
 
 
 def write_call(
@@ -127,6 +127,7 @@ class _Job:
     lead: Lead | None
     sampling: Sampling
     bounds: Bounds
+    within: Toolbox | None
 
     def free(self, attempt: int, *, messages: Sequence[Message] | None = None) -> Held:
         """A reply that nothing holds."""
@@ -145,7 +146,7 @@ class _Job:
         return held_reply(
             self.tally,
             self.messages,
-            self.tools,
+            self.within if self.within and self.tally.powers.grammars else self.tools,
             self.form,
             self.lead,
             bounds=self.bounds,
@@ -180,8 +181,9 @@ def _write(
     decoding: Literal["off", "calls"] = "calls",
     sampling: Sampling | None = None,
     bounds: Bounds = BOUNDS,
+    within: Toolbox | None = None,
 ) -> Written:
-    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds)
+    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
     if not job.tools:
         raise Undecodable("there is no tool to call.", hint="Offer at least one.")
     if decoding == "off":

@@ -55,12 +55,6 @@ def _examples(form: CallFormat, docs: Docs) -> list[Message]:
     return messages
 
 
-def react_instructions(tools: Toolbox, docs: Docs = "full", *, budget: int | None = None) -> str:
-    """What the system message of a conversation in ReAct's form says (Yao et al. 2023): the form, and the tools."""
-    shown = _shown(tools, docs, budget=budget)
-    return fill("react", functions=shown if docs == "names" else f"```python\n{shown}\n```")
-
-
 def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None) -> str:
     shown = _shown(tools, docs, budget=budget)
     if docs == "names":

@@ -143,11 +143,12 @@ class _Run:
         if not tools:
             return _Failed(_NO_TOOLS)
         offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
-        opening = react.opening(self.task, tools, offer, self.parts)
+        budget, docs = self.parts.prompt_tokens, self.parts.config.docs
+        opening = react.opening(self.task, tools, offer, budget=budget, docs=docs)
         if failed is not None:
             again = fill("anytool_again", reason=failed.reason)
             opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
-        turns = Turns(opening, room_for_turns(self.parts.prompt_tokens), list(self.turns))
+        turns = Turns(opening, room_for_turns(budget), list(self.turns))
         solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
         ended = solver(turns, offer, self.acting, most_calls=self.options.calls)
         self.turns = [turn for turn in turns.taken if turn.end is None]

@@ -43,7 +43,8 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     meter = parts.meter()
     tools = retrieve(task, parts, meter)
     offer = offered(tools, back=True)
-    turns = Turns(opening(task, tools, offer, parts), room_for_turns(parts.prompt_tokens))
+    budget = parts.prompt_tokens
+    turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
     acting = Acting(parts, meter)
     return solved(task, tools, turns, acting, tries=tries, once=lambda n: search(turns, offer, acting, number=n))
 

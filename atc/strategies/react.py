@@ -24,7 +24,7 @@ from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import described_within
+from protocols.render import Docs, described_within
 from protocols.toolbox import Toolbox
 
 MOST_TURNS = 30
@@ -39,7 +39,8 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     meter = parts.meter()
     tools = retrieve(task, parts, meter)
     offer = offered(tools)
-    turns = Turns(opening(task, tools, offer, parts), room_for_turns(parts.prompt_tokens))
+    budget = parts.prompt_tokens
+    turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
     acting = Acting(parts, meter)
     return solved(
         task, tools, turns, acting, tries=tries, once=lambda n: chain_of_turns(turns, offer, acting, number=n)
@@ -142,10 +143,9 @@ def observed(text: str) -> str:
     return f"Observation: {text}"
 
 
-def opening(task: str, tools: Toolbox, offer: Offer, parts: Parts) -> list[Message]:
-    """The rules, a worked example and the task, with what a prompt of any strategy tells of the tools."""
-    docs = parts.config.docs
-    told, _ = described_within(tools, budget=parts.prompt_tokens, docs=docs)
+def opening(task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full") -> list[Message]:
+    """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
+    told, _ = described_within(tools, budget=budget, docs=docs)
     example = fill("example_task_names" if docs == "names" else "example_task")
     return [
         Message("system", fill("react", endings=offer.told)),

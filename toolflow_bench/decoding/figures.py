@@ -179,7 +179,7 @@ def _comparable(arm: Arm, base: Arm) -> bool:
     if (arm.model, arm.settings) != (base.model, base.settings) or arm == base:
         return False
     if arm.docs == base.docs:
-        return base.mode == "free"
+        return base.mode == "free" or (arm.mode, base.mode) == ("grounded", "calls")
     return (arm.mode, arm.docs, base.docs) == ("calls", "names", "full") and base.mode in ("free", "calls")
 
 

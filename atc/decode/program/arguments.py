@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,19 @@ class Argument:
     unheld: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An argument whose values come from other tools, and that nobody knows by heart; `schema` is that of one value.
+
+    `name` is the original one; `many`: it takes a list of such values.
+    """
+
+    alias: str
+    name: str
+    schema: Mapping[str, Any]
+    many: bool = False
+
+
 class Reading:
     """Reads the arguments of a toolbox's tools, for one task."""
 
@@ -114,6 +127,20 @@ class Reading:
             else:
                 found.append(Argument(alias, required, wanted, grammar.start, grammar.rules, unheld=unheld))
         return found
+
+    def made(self, tool: Tool) -> Iterator[Made]:
+        """Those arguments of a tool that only the task or what other tools gave can tell."""
+        for alias, name in tool.arguments.items():
+            schema, root = tool.protocol.parameters[name], tool.protocol.input_schema
+            if not isinstance(schema, Mapping) or not self._is_made(
+                tool, name, alias, _wanted(schema, root, frozenset())
+            ):
+                continue
+            schema = resolve(schema, root)
+            items = schema.get("items") if "array" in types(schema) else None
+            one = resolve(items, root) if isinstance(items, Mapping) else schema
+            if dates(alias, one) is None and codes(one, root) is None:
+                yield Made(alias, name, one, many=one is not schema)
 
     def _is_made(self, tool: Tool, name: str, alias: str, wanted: Wanted) -> bool:
         """Whether some tool yields its values, or nobody could know one, and it is no date, measure or the like."""

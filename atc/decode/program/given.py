@@ -55,17 +55,18 @@ class Given:
 
         Sound: each value conforms to the schema, and `made_up` finds none of them.
         """
-        conforming = self._values(argument, schema, root)
+        conforming = self.values(argument, schema, root)
         items = schema.get("items")
         several: Part = None
         if isinstance(items, Mapping) and schema.get("type") == "array":
-            item = pattern(any_of(map(_written, self._values(argument, items, root))))
+            item = pattern(any_of(map(_written, self.values(argument, items, root))))
             fewest, most = schema.get("minItems", 0), schema.get("maxItems", 5)
             if isinstance(fewest, int) and isinstance(most, int) and not schema.get("uniqueItems"):
                 several = row("[", item, times(row(", ", item), max(0, fewest - 1), max(0, min(most, 5) - 1)), "]")
         return several or pattern(any_of(map(_written, conforming)))
 
-    def _values(self, argument: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
+    def values(self, argument: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
+        """The words and numbers of the task, and small numbers where no id is wanted, that conform to a schema."""
         listed = schema.get("enum")
         if isinstance(listed, list | tuple):
             return [v for v in listed if isinstance(v, str | int) and (is_common(v) or self.holds(v))]

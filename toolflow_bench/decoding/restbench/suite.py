@@ -11,7 +11,7 @@ from protocols.ask import Ask
 from toolflow_bench.decoding.data import digest, draw
 from toolflow_bench.decoding.figures import CallReport
 from toolflow_bench.decoding.frame import Arm, Case, OpenModel, Say, Wanted, Watch, blank, label, run_arms, text_digest
-from toolflow_bench.decoding.restbench.turns import LIMITS, Walker, offered
+from toolflow_bench.decoding.restbench.turns import LIMITS, Walker, callable_tools
 from toolflow_bench.decoding.writing import warm
 from toolflow_bench.metrics import Row
 from toolflow_bench.restbench.data import items, load_restbench
@@ -24,9 +24,10 @@ FOLDER = Path("../shared/data/restbench")
 API = "tmdb"
 TASKS = 10
 """Where no sample is given; the paper asks all 100."""
-ARMS = (("calls", "names"), ("free", "full"), ("calls", "full"))
+ARMS = (("grounded", "names"), ("calls", "names"), ("free", "full"), ("calls", "full"))
 """Mode and documentation, where neither is chosen."""
-MODES = ("free", "calls")
+MODES = ("free", "calls", "grounded")
+"""`grounded`: as `calls`, and ids are held to those that the task gives or a result held (`atc.decode.reach`)."""
 
 
 def run(wanted: Wanted, open_model: OpenModel, _config: Config, watch: Watch, say: Say) -> CallReport:
@@ -73,7 +74,7 @@ class Walked:
 
     def __init__(self, ask: Ask, world: RestWorld, *, seed: int) -> None:
         self.ask, self.world, self.seed = ask, world, seed
-        self.tools, self.notes = offered(list(world.toolbox.values()))
+        self.tools, self.notes = callable_tools(list(world.toolbox.values()))
 
     def asked(self, arm: Arm, /) -> str:
         """How tasks are asked: a digest."""
@@ -92,7 +93,8 @@ class Walked:
         return Walker(
             ask=self.ask,
             tools=self.tools,
-            docs="names" if arm.docs == "names" else "full",
+            docs="names" if arm.docs == "names" else "requests",
             decoding="off" if arm.mode == "free" else "calls",
+            grounded=arm.mode == "grounded",
             seed=self.seed,
         )

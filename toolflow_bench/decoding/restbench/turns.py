@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from protocols.abridge import abridged
 from protocols.ask import Ask, Message
-from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Annotations, ToolProtocol
+from protocols.jsontypes import Json
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench import paths
 from toolflow_bench.decoding.writing import execute, noted
 from toolflow_bench.metrics import Row
 
-FINISH = "finish"
+if TYPE_CHECKING:
+    from atc.strategies.turns.acting import Offer
+
 MOST_CALLS = 6
 """Turns of a task; the longest gold path of TMDB has five calls."""
 MOST_ERRORS = 3
@@ -28,22 +30,32 @@ _OBSERVED_CHARACTERS = 700
 LIMITS = (MOST_CALLS, MOST_ERRORS, MOST_TOKENS, _THOUGHT_CHARACTERS, _OBSERVED_CHARACTERS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Walker:
-    """Walks tasks with one model and one set of tools, `finish` among them."""
+    """Walks tasks with one model and one set of tools, asked as `--strategy react` asks.
+
+    `grounded`: what holds calls takes only ids that the task gives or an earlier result held.
+    """
 
     ask: Ask
     tools: Toolbox
-    docs: Literal["full", "names"]
+    docs: Literal["requests", "names"]
     decoding: Literal["off", "calls"]
+    grounded: bool = False
     seed: int = 0
+
+    @cached_property
+    def offer(self) -> Offer:
+        """The tools, and `finish`."""
+        from atc.strategies.turns.acting import offered
+
+        return offered(self.tools)
 
     def opening(self, task: str) -> list[Message]:
         """What stands before the first turn."""
-        from atc.decode.instructions import react_instructions
+        from atc.strategies.react import opening
 
-        told = react_instructions(self.tools, self.docs, budget=self.ask.prompt_tokens)
-        return [Message("system", told), Message("user", task)]
+        return opening(task, self.tools, self.offer, budget=self.ask.prompt_tokens, docs=self.docs)
 
     def walk(self, row: Row) -> Row:
         """The row of a task, of which `row` says what is asked and which path is gold.
@@ -54,37 +66,44 @@ class Walker:
         """
         from atc.decode.calls import Sampling, write_turn
         from atc.decode.formats import REACT
+        from atc.decode.reach import Reach, Result
 
         messages = self.opening(row.question)
+        reach = Reach(self.offer.tools, row.question) if self.grounded else None
+        results: list[Result] = []
         finished = False
         while not finished and len(row.made) < MOST_CALLS and not _lost(row):
             begun = time.perf_counter()
             written = write_turn(
                 self.ask,
                 messages,
-                self.tools,
+                self.offer.tools,
                 form=REACT,
                 decoding=self.decoding,
                 sampling=Sampling(max_tokens=MOST_TOKENS, seed=self.seed),
                 thought_characters=_THOUGHT_CHARACTERS,
+                within=reach.after(results) if reach is not None else None,
             )
             row = noted(row, written, seconds=time.perf_counter() - begun)
-            finished = row.made[-1]["tool"] == FINISH and not row.made[-1]["class"]
+            finished = row.made[-1]["tool"] == self.offer.finish and not row.made[-1]["class"]
             if not finished:
-                row, observed = self._called(row)
+                row, result = self._called(row)
+                made = row.made[-1]
+                if made["error"] is None:
+                    results.append((made["tool"], result))
+                observed = made["error"] or abridged(result, most=_OBSERVED_CHARACTERS)
                 messages += [Message("assistant", written.text), Message("user", f"Observation: {observed}")]
         return judged(row, finished=finished)
 
-    def _called(self, row: Row) -> tuple[Row, str]:
-        """The row with its last call made, and what the model is told of that."""
+    def _called(self, row: Row) -> tuple[Row, Json]:
+        """The row with its last call made, and what that gave."""
         begun = time.perf_counter()
-        made, result = execute(self.tools, row.made[-1])
-        told = made["error"] or abridged(result, most=_OBSERVED_CHARACTERS)
+        made, result = execute(self.offer.tools, row.made[-1])
         took = time.perf_counter() - begun
         row = replace(
             row, made=(*row.made[:-1], made), seconds=row.seconds + took, tool_seconds=row.tool_seconds + took
         )
-        return row, told
+        return row, result
 
 
 def _lost(row: Row) -> bool:
@@ -110,8 +129,8 @@ def judged(row: Row, *, finished: bool) -> Row:
     )
 
 
-def offered(tools: Sequence[Tool]) -> tuple[Toolbox, tuple[str, ...]]:
-    """The tools of a task and `finish`, and a sentence for each optional argument that no value conforms to.
+def callable_tools(tools: Sequence[Tool]) -> tuple[Toolbox, tuple[str, ...]]:
+    """The tools of a task, and a sentence for each optional argument that no value conforms to.
 
     Raises:
         Undecodable: a required argument is one of these.
@@ -120,21 +139,4 @@ def offered(tools: Sequence[Tool]) -> tuple[Toolbox, tuple[str, ...]]:
 
     found = [(tool, clause) for tool in tools for clause in arguments_grammar(tool, "json").left_out]
     notes = tuple(f"{tool.alias}: an argument cannot be given, {clause}." for tool, clause in found)
-    return Toolbox([*tools, Tool(_FINISH, _finish)]), notes
-
-
-def _finish(arguments: JsonObject) -> Json:
-    return dict(arguments)
-
-
-_FINISH = ToolProtocol(
-    name=FINISH,
-    description="End the task and give the answer.",
-    input_schema={
-        "type": "object",
-        "properties": {"answer": {"type": "string", "maxLength": 300, "description": "the answer to the task"}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    },
-    annotations=Annotations(read_only=True, destructive=False, idempotent=True),
-)
+    return Toolbox(tools), notes

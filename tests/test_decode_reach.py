@@ -1,0 +1,81 @@
+"""What calls that are made one by one may refer to: ids of the task and of results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from atc.decode.reach import Reach
+from protocols.links import guess_links
+from protocols.toolbox import Toolbox
+from tests.check_lab import TEXT, WHOLE, arr, obj, tool
+
+OPAQUE = {"type": "string", "pattern": "^st_[a-z2-7]{5}$"}
+DRAWN = [
+    tool("search_movie", {"query": TEXT}, obj(results=arr(obj(id=WHOLE, title=TEXT)), page=WHOLE)),
+    tool("list_movie_popular", {"page": WHOLE}, obj(results=arr(obj(id=WHOLE)), total=WHOLE), optional=("page",)),
+    tool("search_person", {"query": TEXT}, obj(results=arr(obj(id=WHOLE, name=TEXT)))),
+    tool("get_movie_credits", {"movie_id": WHOLE}, obj(id=WHOLE, cast=arr(obj(person_id=WHOLE, name=TEXT)))),
+    tool("get_person", {"person_id": WHOLE, "movie_id": WHOLE}, obj(name=TEXT), optional=("movie_id",)),
+    tool("get_storm", {"storm_id": OPAQUE}, obj(name=TEXT)),
+    tool("rate", {"stars": WHOLE, "day": {"type": "string", "format": "date"}}, None),
+]
+BOX = Toolbox(
+    [
+        one.__class__(protocol=protocol, call=one.call, alias=one.alias)
+        for one, protocol in zip(DRAWN, guess_links([one.protocol for one in DRAWN]), strict=True)
+    ]
+)
+TASK = "Who plays the lead in Casablanca?"
+
+
+def may_be(tools: Toolbox, name: str, argument: str) -> Any:
+    """The values that an argument is held to; None for any, `-` where it, or its tool, is not offered."""
+    if name not in tools or argument not in tools[name].protocol.parameters:
+        return "-"
+    return tools[name].protocol.parameters[argument].get("enum")
+
+
+def test_a_tool_whose_id_is_not_known_waits_for_those_that_yield_it() -> None:
+    offered = Reach(BOX, TASK).after([])
+    assert list(offered) == ["search_movie", "list_movie_popular", "search_person", "get_storm", "rate"]
+    assert may_be(offered, "get_storm", "storm_id") is None, "nothing here could ever yield one"
+    assert may_be(offered, "search_movie", "query") is None
+
+
+def test_an_id_takes_what_results_held_under_its_name() -> None:
+    reach = Reach(BOX, TASK)
+    found = {"results": [{"id": 7, "title": "Casablanca"}, {"id": 9, "title": "1000"}], "page": 1}
+    offered = reach.after([("search_movie", found)])
+    assert may_be(offered, "get_movie_credits", "movie_id") == [7, 9]
+    assert "get_person" not in offered
+    cast = {"id": 7, "cast": [{"person_id": 41, "name": "Bogart"}, {"person_id": 41, "name": "Bogart"}]}
+    offered = reach.after([("search_movie", found), ("get_movie_credits", cast)])
+    assert may_be(offered, "get_person", "person_id") == [41]
+    assert may_be(offered, "get_person", "movie_id") == [7, 9]
+
+
+def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
+    offered = Reach(BOX, TASK).after([("search_person", {"results": [{"id": 41, "name": "Bogart"}]})])
+    assert (may_be(offered, "get_person", "person_id"), may_be(offered, "get_person", "movie_id")) == ([41], "-")
+
+
+def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
+    offered = Reach(BOX, TASK).after([("list_movie_popular", {"results": [{"id": 3}], "total": 8000})])
+    assert may_be(offered, "get_movie_credits", "movie_id") == [3]
+
+
+@pytest.mark.parametrize(("task", "known"), [("Who plays in movie 4711?", [4711]), ("", None)])
+def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, known: Any) -> None:
+    assert may_be(Reach(BOX, task).after([]), "get_movie_credits", "movie_id") == known
+
+
+def test_what_anybody_may_choose_is_not_narrowed() -> None:
+    offered = Reach(BOX, TASK).after([])
+    assert offered["rate"].protocol.parameters == BOX["rate"].protocol.parameters
+
+
+def test_very_many_ids_are_not_listed() -> None:
+    found = {"results": [{"id": number, "title": "x"} for number in range(1000, 2000)]}
+    assert may_be(Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id") is None
