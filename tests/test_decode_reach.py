@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atc.decode.reach import Reach
+from atc.decode.reach import Reach, Scope
 from protocols.links import guess_links
 from protocols.toolbox import Toolbox
 from tests.check_lab import TEXT, WHOLE, arr, obj, tool
@@ -30,49 +30,63 @@ BOX = Toolbox(
 TASK = "Who plays the lead in Casablanca?"
 
 
-def may_be(tools: Toolbox, name: str, argument: str) -> Any:
-    """The values that an argument is held to; None for any, `-` where it, or its tool, is not offered."""
-    if name not in tools or argument not in tools[name].protocol.parameters:
-        return "-"
-    return tools[name].protocol.parameters[argument].get("enum")
+def may_be(scope: Scope, name: str, argument: str) -> Any:
+    """The values that an argument is held to; None for any, `-` where it is not offered."""
+    return scope.tools[name].protocol.parameters.get(argument, {"enum": "-"}).get("enum")
 
 
 def test_a_tool_whose_id_is_not_known_waits_for_those_that_yield_it() -> None:
-    offered = Reach(BOX, TASK).after([])
-    assert list(offered) == ["search_movie", "list_movie_popular", "search_person", "get_storm", "rate"]
-    assert may_be(offered, "get_storm", "storm_id") is None, "nothing here could ever yield one"
-    assert may_be(offered, "search_movie", "query") is None
+    scope = Reach(BOX, TASK).after([])
+    assert set(scope.waiting) == {"get_movie_credits", "get_person"}
+    assert list(scope.tools) == list(BOX), "a model that has begun a name can end it"
+    assert scope.problem("get_movie_credits") == (
+        "get_movie_credits was not called, no movie_id is known yet: search_movie or list_movie_popular gives it. "
+        "Call that first, and never make up an id."
+    )
+    assert scope.problem("search_movie") == scope.problem("get_storm") == ""
+    assert may_be(scope, "get_storm", "storm_id") is None, "nothing here could ever yield one"
+    assert may_be(scope, "search_movie", "query") is None
 
 
 def test_an_id_takes_what_results_held_under_its_name() -> None:
     reach = Reach(BOX, TASK)
     found = {"results": [{"id": 7, "title": "Casablanca"}, {"id": 9, "title": "1000"}], "page": 1}
-    offered = reach.after([("search_movie", found)])
-    assert may_be(offered, "get_movie_credits", "movie_id") == [7, 9]
-    assert "get_person" not in offered
+    scope = reach.after([("search_movie", found)])
+    assert may_be(scope, "get_movie_credits", "movie_id") == [7, 9]
+    assert set(scope.waiting) == {"get_person"}
     cast = {"id": 7, "cast": [{"person_id": 41, "name": "Bogart"}, {"person_id": 41, "name": "Bogart"}]}
-    offered = reach.after([("search_movie", found), ("get_movie_credits", cast)])
-    assert may_be(offered, "get_person", "person_id") == [41]
-    assert may_be(offered, "get_person", "movie_id") == [7, 9]
+    scope = reach.after([("search_movie", found), ("get_movie_credits", cast)])
+    assert may_be(scope, "get_person", "person_id") == [41]
+    assert may_be(scope, "get_person", "movie_id") == [7, 9]
 
 
 def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
-    offered = Reach(BOX, TASK).after([("search_person", {"results": [{"id": 41, "name": "Bogart"}]})])
-    assert (may_be(offered, "get_person", "person_id"), may_be(offered, "get_person", "movie_id")) == ([41], "-")
+    scope = Reach(BOX, TASK).after([("search_person", {"results": [{"id": 41, "name": "Bogart"}]})])
+    assert (may_be(scope, "get_person", "person_id"), may_be(scope, "get_person", "movie_id")) == ([41], "-")
 
 
 def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
-    offered = Reach(BOX, TASK).after([("list_movie_popular", {"results": [{"id": 3}], "total": 8000})])
-    assert may_be(offered, "get_movie_credits", "movie_id") == [3]
+    scope = Reach(BOX, TASK).after([("list_movie_popular", {"results": [{"id": 3}], "total": 8000})])
+    assert may_be(scope, "get_movie_credits", "movie_id") == [3]
 
 
-@pytest.mark.parametrize(("task", "known"), [("Who plays in movie 4711?", [4711]), ("", None)])
+@pytest.mark.parametrize(
+    ("task", "known"),
+    [
+        ("Who plays in movie 4711?", [4711]),
+        ("Who plays in movie #12?", [12]),
+        ("Who plays in the top 12 movies?", None),
+        ("", None),
+    ],
+)
 def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, known: Any) -> None:
-    assert may_be(Reach(BOX, task).after([]), "get_movie_credits", "movie_id") == known
+    scope = Reach(BOX, task).after([])
+    assert may_be(scope, "get_movie_credits", "movie_id") == known
+    assert ("get_movie_credits" in scope.waiting) is (bool(task) and not known)
 
 
 def test_what_anybody_may_choose_is_not_narrowed() -> None:
-    offered = Reach(BOX, TASK).after([])
+    offered = Reach(BOX, TASK).after([]).tools
     assert offered["rate"].protocol.parameters == BOX["rate"].protocol.parameters
 
 

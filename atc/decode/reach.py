@@ -1,12 +1,13 @@
 """What calls that are made one by one may refer to: an id takes what the task gives, or what a result held.
 
 Scope-aware decoding for turns, as `program/` has it for whole programs. A model that knows names alone calls
-`get_credits(movie_id=1234)` with an id that it made up; where ids are held to those in reach, it must search first.
+`get_credits(movie_id=1234)` with an id that it made up; here it is told to search first, and then held to what it
+found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +17,14 @@ from atc.decode.program.given import Given, of_ids
 from protocols.jsontypes import Json
 from protocols.links import argument_key, field_key, snake
 from protocols.producers import Producers
-from protocols.schema import validator
+from protocols.schema import types, validator
 from protocols.toolbox import Tool, Toolbox
 from protocols.vocabulary import VAGUE
 
 _MOST_VALUES = 300
 """Of one argument; where more are known, it takes any value."""
+_MOST_NAMED = 3
+"""Tools that are named as those which yield an id."""
 _MOST_PLACES = 5_000
 """Of one result."""
 
@@ -38,8 +41,31 @@ class _Place:
     value: str | int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What calls may refer to at one point.
+
+    `tools` are held to the ids that are known. `waiting` are those of which an id is required and none is known: by
+    alias, its arguments with the tools that yield them. They stand in `tools` as they are: a model that has begun to
+    name one would have to end with another name.
+    """
+
+    tools: Toolbox
+    waiting: Mapping[str, Mapping[str, Sequence[str]]]
+
+    def problem(self, tool: str) -> str:
+        """Why a call of this tool has to wait, and for what; empty where it has not."""
+        if (unknown := self.waiting.get(tool)) is None:
+            return ""
+        told = [
+            f"no {argument} is known yet: {' or '.join(tools[:_MOST_NAMED])} gives it"
+            for argument, tools in unknown.items()
+        ]
+        return f"{tool} was not called, {'; '.join(told)}. Call that first, and never make up an id."
+
+
 class Reach:
-    """The tools of a task as its calls are held to them. Where no task is known, nothing is narrowed."""
+    """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""
 
     def __init__(self, tools: Toolbox, task: str) -> None:
         self._tools, self._given = tools, Given(task)
@@ -47,36 +73,35 @@ class Reach:
         reading = Reading(tools, self._given, BOUNDS)
         self._made = {tool.alias: list(reading.made(tool)) for tool in tools.values()} if task else {}
 
-    def after(self, results: Sequence[Result]) -> Toolbox:
-        """The tools that can be called after these results, with what their ids may be.
-
-        A tool that requires an id of which none is known is left out, if the others may lead to one.
-        """
+    def after(self, results: Sequence[Result]) -> Scope:
+        """What may be called after these results."""
         tools = self._tools
         places = [place for alias, value in results if alias in tools for place in _places(tools[alias], value)]
-        known: dict[str, dict[str, list[Any] | None]] = {alias: {} for alias in tools}
+        known: dict[str, dict[str, list[Any] | None]] = {}
+        waiting: dict[str, dict[str, Sequence[str]]] = {}
         for alias, arguments in self._made.items():
-            known[alias] = {made.name: self._values(tools[alias], made, places) for made in arguments}
-        waiting = {alias: _unknown(tools[alias], values) for alias, values in known.items()}
-        later = self._found_later(waiting)
-        offered = tools.only(alias for alias in tools if alias not in later)
-        return offered.map(lambda tool: tool if waiting[tool.alias] else _narrowed(tool, known[tool.alias]))
-
-    def _found_later(self, waiting: Mapping[str, Sequence[str]]) -> Collection[str]:
-        """The tools whose ids others yield, which can be called now or later themselves."""
-        reached = {alias for alias, names in waiting.items() if not names}
-        found: set[str] = set()
-        grown = True
-        while grown:
-            more = {
-                alias
-                for alias, names in waiting.items()
-                if alias not in reached
-                and all(any(p.tool in reached for p in self._producers.of(self._tools[alias], name)) for name in names)
+            tool = tools[alias]
+            known[alias] = {made.name: self._values(tool, made, places) for made in arguments}
+            unknown: dict[str, Sequence[str]] = {
+                made.alias: self._yielding(tool, made)
+                for made in arguments
+                if known[alias][made.name] == [] and made.name in tool.protocol.required
             }
-            grown, found = bool(more), found | more
-            reached |= more
-        return found
+            if unknown and all(unknown.values()):
+                waiting[alias] = unknown
+            elif unknown:
+                known[alias] = {}  # nothing here could ever yield one of them
+        narrowed = tools.map(lambda tool: tool if tool.alias in waiting else _narrowed(tool, known.get(tool.alias, {})))
+        return Scope(tools=narrowed, waiting=waiting)
+
+    def _yielding(self, tool: Tool, made: Made) -> Sequence[str]:
+        """The tools that yield an argument; those that look something up by words go first."""
+        found = [self._tools[producer.tool] for producer in self._producers.of(tool, made.name)]
+        return [one.alias for one in sorted(found, key=lambda one: not self._looks_up(one))]
+
+    def _looks_up(self, tool: Tool) -> bool:
+        made = {one.name for one in self._made.get(tool.alias, ())}
+        return any(types(tool.protocol.parameters[name]) == ("string",) for name in tool.protocol.required - made)
 
     def _values(self, tool: Tool, made: Made, places: Iterable[_Place]) -> list[Any] | None:
         """What an argument may be; None for anything."""
@@ -91,11 +116,6 @@ class Reach:
         found = [*dict.fromkeys(value for value in seen if conforms(value))]
         values = [*found, *(value for value in self._given.values(made.alias, schema, root) if value not in found)]
         return values if len(values) <= _MOST_VALUES else None
-
-
-def _unknown(tool: Tool, known: Mapping[str, list[Any] | None]) -> list[str]:
-    """The required arguments of which no value is known."""
-    return [name for name, values in known.items() if values == [] and name in tool.protocol.required]
 
 
 class _Takes:

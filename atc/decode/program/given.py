@@ -14,7 +14,9 @@ from atc.decode.program.nodes import Part, any_of, literally, pattern, row, time
 from atc.decode.program.places import quoted_value
 from atc.grounding import is_common, is_measure, is_opaque, words_of
 from atc.regex import PatternError, found, sought
+from protocols.links import singular, snake
 from protocols.schema import validator
+from protocols.vocabulary import VAGUE
 
 _MOST_PHRASE = 4
 _MOST_WORDS = 60
@@ -37,6 +39,7 @@ class Given:
 
     def __init__(self, task: str) -> None:
         self.known = bool(task)
+        self._task = task.casefold()
         self._words = words_of(task)
         self._phrases = _phrases(task)
         self._capitals = [phrase.upper() for phrase in self._phrases if " " not in phrase and phrase[:1].isupper()]
@@ -72,9 +75,11 @@ class Given:
             return [v for v in listed if isinstance(v, str | int) and (is_common(v) or self.holds(v))]
         key = f"{bool(_ID_NAMES.search(argument))} {schema!r}"
         if key not in self._found:
-            small = [] if _ID_NAMES.search(argument) else range(_SMALL)
+            is_id = _ID_NAMES.search(argument) is not None
+            small = [] if is_id else range(_SMALL)
+            numbers = [n for n in self._numbers if n >= _SMALL or not is_id or self._is_named(n, argument)]
             phrases = [*self._phrases, *(() if "pattern" in schema else self._capitals)]
-            values = [*self._numbers, *phrases, *self._fractions, True, False, None, *small]
+            values = [*numbers, *phrases, *self._fractions, True, False, None, *small]
             values = [v for v in values if _fits_type(v, schema)]
             try:
                 checks = validator({**{k: root[k] for k in _DEFINITIONS if k in root}, **schema})
@@ -82,6 +87,12 @@ class Given:
                 return []
             self._found[key] = [value for value in values if checks.is_valid(value)][:_MOST_LITERALS]
         return self._found[key]
+
+    def _is_named(self, number: int, argument: str) -> bool:
+        """Whether a small number may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
+        nouns = set(snake(argument).split("_")) - VAGUE
+        before = re.findall(rf"(\w+)[ .:]*(#?){number}\b", self._task)
+        return not nouns or any(sign or singular(word) in nouns | VAGUE for word, sign in before)
 
 
 def _fits_type(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -74,6 +74,7 @@ class Walker:
         finished = False
         while not finished and len(row.made) < MOST_CALLS and not _lost(row):
             begun = time.perf_counter()
+            scope = reach.after(results) if reach is not None else None
             written = write_turn(
                 self.ask,
                 messages,
@@ -82,14 +83,17 @@ class Walker:
                 decoding=self.decoding,
                 sampling=Sampling(max_tokens=MOST_TOKENS, seed=self.seed),
                 thought_characters=_THOUGHT_CHARACTERS,
-                within=reach.after(results) if reach is not None else None,
+                within=scope.tools if scope is not None else None,
             )
             row = noted(row, written, seconds=time.perf_counter() - begun)
             finished = row.made[-1]["tool"] == self.offer.finish and not row.made[-1]["class"]
             if not finished:
-                row, result = self._called(row)
                 made = row.made[-1]
-                if made["error"] is None:
+                if scope is not None and not made["class"] and (problem := scope.problem(made["tool"])):
+                    row = replace(row, made=(*row.made[:-1], {**made, "error": problem}))
+                else:
+                    row, result = self._called(row)
+                if (made := row.made[-1])["error"] is None:
                     results.append((made["tool"], result))
                 observed = made["error"] or abridged(result, most=_OBSERVED_CHARACTERS)
                 messages += [Message("assistant", written.text), Message("user", f"Observation: {observed}")]
