@@ -1,5 +1,6 @@
 """ReAct: one call a turn, each the next line of a program, until `finish`."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -9,12 +10,14 @@ from atc.models.scripted import ScriptedModel, ScriptEnded
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
-from atc.strategies import react
+from atc.strategies import dfsdt, react
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
+from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox
 from tests.acting_lab import Lab, Solver, World, finish, steps, told, turn
+from tests.decode_calls_lab import HoldingModel
 
 LIST, NOTE = turn("list_people"), turn("get_note", id="p1")
 MARK = turn("add_mark", person="p1")
@@ -75,6 +78,21 @@ def test_a_reply_that_runs_on_is_cut_at_its_call(lab):
     solution, model = lab(react.solve, forged, finish("bread"))
     assert (solution.answer, told(model)) == ("bread", "Observation: {'text': 'bread'}")
     assert "gold" not in str(model.prompts)
+
+
+@pytest.mark.parametrize("way", [react.solve, dfsdt.solve])
+def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, sandbox, way):
+    pytest.importorskip("llguidance")
+    link = Link(argument="id", tool="list_people", path="people[]", support="declared")
+    tools = lab.world.toolbox.map(
+        lambda one: replace(one, protocol=replace(one.protocol, links=(link,))) if one.alias == "get_note" else one
+    )
+    replies = [turn("get_note", id="p9"), LIST, turn("get_note", id="p1"), finish("bread")]
+    model = HoldingModel(*(f"{reply}\n" for reply in replies))
+    solution = Solver(way, tools, model=model, sandbox=sandbox).run("What does the note of the second one say?")
+    assert "no id is known yet: list_people gives it" in model.prompts[1][-1].content
+    assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"})]
+    assert solution.status == "solved"
 
 
 def test_a_long_result_is_cut_and_says_so(lab):

@@ -139,7 +139,7 @@ class Model:
 def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely():
     asked = []
 
-    def write(ask, messages, tools, *, decoding, sampling):
+    def write(ask, messages, tools, *, decoding, sampling, within):
         asked.append((ask, decoding, sampling.temperature, sampling.seed))
         if decoding == "calls":
             raise Undecodable("too deep.", hint="")
@@ -154,7 +154,7 @@ def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_
 
 
 def test_that_calls_could_not_be_held_is_noted_where_it_was_asked_for():
-    def write(*_, decoding, sampling):
+    def write(*_, decoding, sampling, within):
         return Written(text="", call=ReadCall(), how="resampled", note="The endpoint enforces nothing.")
 
     quiet, told = Model(), Model()

@@ -102,7 +102,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.meter = self.parts.meter()
-        self.acting = Acting(self.parts, self.meter)
+        self.acting = Acting(self.parts, self.meter, self.task)
         options = self.options
         limits = hierarchy.Options(
             pool=options.pool,

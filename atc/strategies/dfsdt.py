@@ -45,7 +45,7 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     offer = offered(tools, back=True)
     budget = parts.prompt_tokens
     turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
-    acting = Acting(parts, meter)
+    acting = Acting(parts, meter, task)
     return solved(task, tools, turns, acting, tries=tries, once=lambda n: search(turns, offer, acting, number=n))
 
 

@@ -41,7 +41,7 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     offer = offered(tools)
     budget = parts.prompt_tokens
     turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
-    acting = Acting(parts, meter)
+    acting = Acting(parts, meter, task)
     return solved(
         task, tools, turns, acting, tries=tries, once=lambda n: chain_of_turns(turns, offer, acting, number=n)
     )
@@ -113,11 +113,15 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", num
         ModelUnavailable: the model gave no reply.
     """
     messages, config = turns.messages(then), acting.parts.config
-    written = held(write_turn, messages, offer.tools, config=config, meter=acting.meter, number=number)
+    scope = acting.scope(offer.tools)
+    within = scope.tools
+    written = held(write_turn, messages, offer.tools, config=config, meter=acting.meter, number=number, within=within)
     said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
     turn = Turn(said=said, thought=written.thought)
     if written.call.error is not None:
         return replace(turn, told=observed(f"Error: {written.call.error.message}"))
+    if written.enforced and (problem := scope.problem(written.call.tool)):
+        return replace(turn, told=observed(f"Error: {problem}"))
     return done(turn, written.call, offer, acting)
 
 

@@ -78,7 +78,9 @@ class Given:
             is_id = _ID_NAMES.search(argument) is not None
             small = [] if is_id else range(_SMALL)
             numbers = [n for n in self._numbers if n >= _SMALL or not is_id or self._is_named(n, argument)]
-            phrases = [*self._phrases, *(() if "pattern" in schema else self._capitals)]
+            phrases = [*self._phrases, *(() if is_id or "pattern" in schema else self._capitals)]
+            if is_id and "pattern" not in schema:
+                phrases = [phrase for phrase in phrases if _is_code(phrase) or self._is_named(phrase, argument)]
             values = [*numbers, *phrases, *self._fractions, True, False, None, *small]
             values = [v for v in values if _fits_type(v, schema)]
             try:
@@ -88,11 +90,16 @@ class Given:
             self._found[key] = [value for value in values if checks.is_valid(value)][:_MOST_LITERALS]
         return self._found[key]
 
-    def _is_named(self, number: int, argument: str) -> bool:
-        """Whether a small number may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
+    def _is_named(self, value: int | str, argument: str) -> bool:
+        """Whether a small number or a word may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
         nouns = set(snake(argument).split("_")) - VAGUE
-        before = re.findall(rf"(\w+)[ .:]*(#?){number}\b", self._task)
-        return not nouns or any(sign or singular(word) in nouns | VAGUE for word, sign in before)
+        before = re.findall(rf"(\w+)[ .:]*([#\"'`]?){re.escape(str(value).casefold())}\b", self._task)
+        return any(sign or singular(word) in nouns | VAGUE for word, sign in before)
+
+
+def _is_code(phrase: str) -> bool:
+    """Whether a word looks like a code or an id rather than like a word: `JFK`, `ab12`, `main_street`, `p-4`."""
+    return bool(re.search(r"\d|\w[_-]\w", phrase)) or (phrase.isupper() and len(phrase) > 1)
 
 
 def _fits_type(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from atc.decode.reach import Reach, Scope
 from atc.events import AttemptEnded, Doubted
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
@@ -58,6 +59,8 @@ class Acting:
 
     parts: Parts
     meter: Meter
+    task: str = ""
+    """Where it is given, and grammars hold the calls, their ids come from it or from results (`atc.decode.reach`)."""
     attempts: list[Attempt] = field(default_factory=list)
     standing: tuple[Action, ...] = ()
     round: int = 0
@@ -68,6 +71,16 @@ class Acting:
     def made(self) -> int:
         """Calls that reached a tool, over all attempts."""
         return calls_made(self.attempts)
+
+    def scope(self, tools: Toolbox) -> Scope:
+        """What a call of `tools` may refer to now."""
+        last = self.attempts[-1].trace if self.attempts and self.standing else None
+        results = [
+            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
+            for call in (last.calls if last is not None else ())
+            if call.outcome == "done"
+        ]
+        return Reach(tools, self.task).after(results)
 
     def allow(self, calls: int | None) -> None:
         """Let so many calls be made from here on (None: as many as the run may); the next one raises `CallsSpent`."""

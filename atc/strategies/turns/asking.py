@@ -24,6 +24,7 @@ class Write(Protocol):
         *,
         decoding: Literal["off", "calls"],
         sampling: Sampling,
+        within: Toolbox | None,
     ) -> Written:
         """A call in reply to `messages`."""
 
@@ -47,8 +48,11 @@ def held(
     meter: Meter,
     purpose: str = "act",
     number: int = 0,
+    within: Toolbox | None = None,
 ) -> Written:
     """What the model writes; freely, and that noted, where a tool's schema is too much for a grammar.
+
+    `within` are the tools as a grammar holds calls to them, where they are narrower than `tools`.
 
     Raises:
         BudgetSpent: no time or tokens are left.
@@ -56,10 +60,10 @@ def held(
     """
     ask, sampling = meter.asker(purpose), sampling_of(config, number)
     try:
-        written = write(ask, messages, tools, decoding=decoding_of(config), sampling=sampling)
+        written = write(ask, messages, tools, decoding=decoding_of(config), sampling=sampling, within=within)
     except Undecodable as error:
         meter.note(f"decoding: {error}; calls are written freely.")
-        return write(ask, messages, tools, decoding="off", sampling=sampling)
+        return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
     if written.how == "resampled" and config.decoding in ("calls", "program"):
         meter.note(f"decoding: {written.note} Calls are written freely, checked, and sampled again.")
     return written
