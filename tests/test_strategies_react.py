@@ -91,6 +91,8 @@ def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, 
     model = HoldingModel(*(f"{reply}\n" for reply in replies))
     solution = Solver(way, tools, model=model, sandbox=sandbox).run("What does the note of the second one say?")
     assert "no id is known yet: list_people gives it" in model.prompts[1][-1].content
+    assert model.prompts[2][-1].content.endswith("\nget_note can be called now, with the id that was found.")
+    assert "can be called now" not in model.prompts[3][-1].content
     assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert solution.status == "solved"
 

@@ -63,6 +63,10 @@ class Scope:
         ]
         return f"{tool} was not called, {'; '.join(told)}. Call that first, and never make up an id."
 
+    def reminder(self, tool: str) -> str:
+        """That a tool which had to wait can be called now; empty where it still cannot, or for no tool."""
+        return "" if not tool or tool in self.waiting else f"\n{tool} can be called now, with the id that was found."
+
 
 class Reach:
     """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""

@@ -121,8 +121,13 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", num
     if written.call.error is not None:
         return replace(turn, told=observed(f"Error: {written.call.error.message}"))
     if written.enforced and (problem := scope.problem(written.call.tool)):
+        acting.waits = written.call.tool
         return replace(turn, told=observed(f"Error: {problem}"))
-    return done(turn, written.call, offer, acting)
+    turn = done(turn, written.call, offer, acting)
+    if acting.waits and turn.end is None and (reminder := acting.scope(offer.tools).reminder(acting.waits)):
+        acting.waits = ""
+        return replace(turn, told=turn.told + reminder)
+    return turn
 
 
 def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:

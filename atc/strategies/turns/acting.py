@@ -61,6 +61,8 @@ class Acting:
     meter: Meter
     task: str = ""
     """Where it is given, and grammars hold the calls, their ids come from it or from results (`atc.decode.reach`)."""
+    waits: str = ""
+    """The tool that the model called last before an id was known that it needs."""
     attempts: list[Attempt] = field(default_factory=list)
     standing: tuple[Action, ...] = ()
     round: int = 0

@@ -71,6 +71,7 @@ class Walker:
         messages = self.opening(row.question)
         reach = Reach(self.offer.tools, row.question) if self.grounded else None
         results: list[Result] = []
+        waits = ""
         finished = False
         while not finished and len(row.made) < MOST_CALLS and not _lost(row):
             begun = time.perf_counter()
@@ -90,12 +91,15 @@ class Walker:
             if not finished:
                 made = row.made[-1]
                 if scope is not None and not made["class"] and (problem := scope.problem(made["tool"])):
+                    waits = made["tool"]
                     row = replace(row, made=(*row.made[:-1], {**made, "error": problem}))
                 else:
                     row, result = self._called(row)
-                if (made := row.made[-1])["error"] is None:
+                observed = (made := row.made[-1])["error"] or abridged(result, most=_OBSERVED_CHARACTERS)
+                if made["error"] is None:
                     results.append((made["tool"], result))
-                observed = made["error"] or abridged(result, most=_OBSERVED_CHARACTERS)
+                    if reach is not None and (reminder := reach.after(results).reminder(waits)):
+                        observed, waits = observed + reminder, ""
                 messages += [Message("assistant", written.text), Message("user", f"Observation: {observed}")]
         return judged(row, finished=finished)
 
