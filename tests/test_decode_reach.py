@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ DRAWN = [
 ]
 BOX = Toolbox(
     [
-        one.__class__(protocol=protocol, call=one.call, alias=one.alias)
+        replace(one, protocol=protocol)
         for one, protocol in zip(DRAWN, guess_links([one.protocol for one in DRAWN]), strict=True)
     ]
 )
@@ -93,3 +94,19 @@ def test_what_anybody_may_choose_is_not_narrowed() -> None:
 def test_very_many_ids_are_not_listed() -> None:
     found = {"results": [{"id": number, "title": "x"} for number in range(1000, 2000)]}
     assert may_be(Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id") is None
+
+
+def test_tools_that_only_wait_for_each_other_may_be_called_as_they_are() -> None:
+    one = tool("get_invoice", {"invoice_id": WHOLE}, obj(customer_id=WHOLE))
+    other = tool("get_customer", {"customer_id": WHOLE}, obj(invoice_id=WHOLE))
+    circle = [
+        replace(drawn, protocol=protocol)
+        for drawn, protocol in zip([one, other], guess_links([one.protocol, other.protocol]), strict=True)
+    ]
+    assert all(drawn.protocol.links for drawn in circle)
+    assert Reach(Toolbox(circle), TASK).after([]).waiting == {}
+
+
+def test_a_long_result_is_read_in_little_time_and_not_to_its_end() -> None:
+    found = {"results": [{"id": 7, "title": "x", "tags": list(range(100))} for _ in range(10_000)]}
+    assert may_be(Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id") == [7]

@@ -34,11 +34,11 @@ Result = tuple[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A text or number in a result: of which tool, at which path (`results[].id`)."""
+    """The texts and whole numbers that results of a tool held at one path (`results[].id`)."""
 
     tool: Tool
     path: str
-    value: str | int
+    values: list[str | int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,21 +82,19 @@ class Reach:
         tools = self._tools
         places = [place for alias, value in results if alias in tools for place in _places(tools[alias], value)]
         known: dict[str, dict[str, list[Any] | None]] = {}
-        waiting: dict[str, dict[str, Sequence[str]]] = {}
+        unknown: dict[str, dict[str, Sequence[str]]] = {}
         for alias, arguments in self._made.items():
             tool = tools[alias]
             known[alias] = {made.name: self._values(tool, made, places) for made in arguments}
-            unknown: dict[str, Sequence[str]] = {
-                made.alias: self._yielding(tool, made)
-                for made in arguments
-                if known[alias][made.name] == [] and made.name in tool.protocol.required
-            }
-            if unknown and all(unknown.values()):
-                waiting[alias] = unknown
-            elif unknown:
-                known[alias] = {}  # nothing here could ever yield one of them
-        narrowed = tools.map(lambda tool: tool if tool.alias in waiting else _narrowed(tool, known.get(tool.alias, {})))
-        return Scope(tools=narrowed, waiting=waiting)
+            missing = [m for m in arguments if known[alias][m.name] == [] and m.name in tool.protocol.required]
+            unknown[alias] = {made.alias: self._yielding(tool, made) for made in missing}
+        waiting = {alias: unknown[alias] for alias in _found_later(unknown)}
+
+        def offered(tool: Tool) -> Tool:
+            free = tool.alias in waiting or unknown.get(tool.alias)  # of the latter nothing here yields an id, ever
+            return tool if free else _narrowed(tool, known.get(tool.alias, {}))
+
+        return Scope(tools=tools.map(offered), waiting=waiting)
 
     def _yielding(self, tool: Tool, made: Made) -> Sequence[str]:
         """The tools that yield an argument; those that look something up by words go first."""
@@ -116,7 +114,7 @@ class Reach:
             conforms = validator({**definitions, **schema}).is_valid
         except ValueError:
             return None
-        seen = (place.value for place in places if takes(place))
+        seen = (value for place in places if takes(place) for value in place.values)
         found = [*dict.fromkeys(value for value in seen if conforms(value))]
         values = [*found, *(value for value in self._given.values(made.alias, schema, root) if value not in found)]
         return values if len(values) <= _MOST_VALUES else None
@@ -152,9 +150,11 @@ class _Takes:
 
 def _places(tool: Tool, value: Json) -> list[_Place]:
     """The texts and whole numbers in a result, by the paths that links name."""
-    found: list[_Place] = []
+    found: dict[str, _Place] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
-    while waiting and len(found) < _MOST_PLACES:
+    for _ in range(_MOST_PLACES):
+        if not waiting:
+            break
         path, here = waiting.pop()
         match here:
             case Mapping():
@@ -162,8 +162,22 @@ def _places(tool: Tool, value: Json) -> list[_Place]:
             case list() | tuple():
                 waiting += [(f"{path}[]", inner) for inner in reversed(here)]
             case str() | int() if not isinstance(here, bool):
-                found.append(_Place(tool, path, here))
-    return found
+                found.setdefault(path, _Place(tool, path, [])).values.append(here)
+    return list(found.values())
+
+
+def _found_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """The tools that lack ids which others yield, where those can be called, now or once their own ids are known."""
+    reached = {alias for alias, arguments in unknown.items() if not arguments}
+    later: list[str] = []
+    while more := [
+        alias
+        for alias, arguments in unknown.items()
+        if alias not in reached and all(reached.intersection(tools) for tools in arguments.values())
+    ]:
+        later += more
+        reached.update(more)
+    return later
 
 
 def _narrowed(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:
