@@ -52,6 +52,11 @@ class Written:
     note: str = ""
 
     @property
+    def by_grammar(self) -> bool:
+        """Whether a grammar held the call."""
+        return self.enforced is True and self.how in ("grammar", "two-stage")
+
+    @property
     def valid(self) -> bool:
         """Whether the host would make the call."""
         return self.call.valid

@@ -120,7 +120,7 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", num
     turn = Turn(said=said, thought=written.thought)
     if written.call.error is not None:
         return replace(turn, told=observed(f"Error: {written.call.error.message}"))
-    if written.enforced and (problem := scope.problem(written.call.tool)):
+    if written.by_grammar and (problem := scope.problem(written.call.tool)):
         acting.waits = written.call.tool
         return replace(turn, told=observed(f"Error: {problem}"))
     turn = done(turn, written.call, offer, acting)

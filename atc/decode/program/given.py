@@ -73,9 +73,9 @@ class Given:
         listed = schema.get("enum")
         if isinstance(listed, list | tuple):
             return [v for v in listed if isinstance(v, str | int) and (is_common(v) or self.holds(v))]
-        key = f"{bool(_ID_NAMES.search(argument))} {schema!r}"
+        is_id = _ID_NAMES.search(argument) is not None
+        key = f"{argument if is_id else ''} {schema!r}"
         if key not in self._found:
-            is_id = _ID_NAMES.search(argument) is not None
             small = [] if is_id else range(_SMALL)
             numbers = [n for n in self._numbers if n >= _SMALL or not is_id or self._is_named(n, argument)]
             phrases = [*self._phrases, *(() if is_id or "pattern" in schema else self._capitals)]

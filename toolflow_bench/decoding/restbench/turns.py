@@ -90,7 +90,8 @@ class Walker:
             finished = row.made[-1]["tool"] == self.offer.finish and not row.made[-1]["class"]
             if not finished:
                 made = row.made[-1]
-                if scope is not None and not made["class"] and (problem := scope.problem(made["tool"])):
+                problem = scope.problem(made["tool"]) if scope is not None and written.by_grammar else ""
+                if problem:
                     waits = made["tool"]
                     row = replace(row, made=(*row.made[:-1], {**made, "error": problem}))
                 else:
