@@ -25,10 +25,10 @@ The end may come where an answer is printed on every way. What the steps derive 
 blocks, operands, texts, numbers and the whole are bounded.
 
 `places.py` what can be read in a value · `view.py` what can be read at a point · `given.py` what a task gives ·
-`arguments.py`, `calls.py` calls of tools · `terms.py` expressions · `comparisons.py` tests · `items.py` the items of
-lists · `each.py` expressions over them · `values.py` whatever a variable may be given · `lines.py` the statements of
-one block · `answers.py` whether an answer is printed · `statements.py` the step from a program to what may follow ·
-`nodes.py` putting grammars together.
+`arguments.py`, `calls.py` calls of tools · `terms.py` expressions · `alike.py` which texts may be equal ·
+`comparisons.py` tests · `items.py` the items of lists · `each.py` expressions over them · `values.py` whatever a
+variable may be given · `lines.py` the statements of one block · `answers.py` whether an answer is printed ·
+`statements.py` the step from a program to what may follow · `nodes.py` putting grammars together.
 """
 
 from atc.decode.program.statements import FENCE, Statements, Step
