@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -35,7 +36,9 @@ from toolflow_bench.services.routes import Routes
 from toolflow_bench.services.serve import serve
 
 ROOT = Path(__file__).resolve().parent.parent
-MAIN = "from atc.cli.main import main; main()"
+MAIN = (  # Ctrl-C is ignored by what a shell started in the background
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from atc.cli.main import main; main()"
+)
 TASK = "Note 'one', star it, mail 'three', note 'four', and say how many notes there are."
 MAIL = 'send_mail(text="three")'
 PROGRAM = f"""
@@ -560,6 +563,28 @@ def test_a_killed_command_whose_write_nothing_shows_is_paused(command, notes) ->
     assert (status, out) == (1, "")
     assert "send_mail may or may not have taken effect" in " ".join(err.split())
     assert notes.wrote == GOLD[:3]
+
+
+class AtTheKeyboard(Victim):
+    """A process that is told to stop, as Ctrl-C does, and goes on to its end."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(pid)
+        self._pid = pid
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGINT)
+
+
+def test_a_command_that_is_interrupted_says_how_to_go_on(command, notes) -> None:
+    with command.start("run", TASK, "--allow-writes", "all") as process, AtTheKeyboard(process.pid) as person:
+        notes.trap.arm(Kill(moment="applied", nth=1), person)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.endswith("Go on with: atc runs resume last\natc: interrupted.\n")
+    status, out, err = command("runs", "resume", "last")
+    assert (status, out) == (0, "2\n"), err
+    assert notes.wrote == GOLD
 
 
 class Held(Victim):

@@ -21,7 +21,7 @@ from atc.cli.options import (
 )
 from atc.cli.output import escape_controls, stderr_console
 from atc.cli.settings import load_config
-from atc.cli.solving import finish
+from atc.cli.solving import finish, resumable
 from atc.cli.view import RunView
 from atc.cli.wiring import open_agent
 from atc.strategies import read
@@ -75,7 +75,8 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
                 list(tools), program.source if program else None, [asdict(f) for f in findings], as_json=as_json
             )
             sys.exit(0 if program is not None and not findings else 1)
-        solution = agent.run(task, observer=view)
+        with resumable(view):
+            solution = agent.run(task, observer=view)
     finish(solution, view, agent.toolbox, as_json=as_json)
 
 

@@ -10,7 +10,7 @@ from atc.cli.asking import asker
 from atc.cli.options import on_unknown_option, trust_option
 from atc.cli.output import say, stderr_console
 from atc.cli.settings import load_config
-from atc.cli.solving import finish
+from atc.cli.solving import finish, resumable
 from atc.cli.view import RunView
 from atc.cli.wiring import open_agent, open_store
 from atc.layers import Layer
@@ -54,5 +54,6 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
     with view, open_agent(config, talk=view.say, progress=view.progress, ask_person=ask_person) as agent:
         if stored.summary.status != "solved":
             say(f"Going on with run {stored.summary.id}: {' '.join(stored.summary.task.split())}")
-        solution = agent.resume(stored.summary.id, observer=view, accept_orphans=accept_orphans, resend=resend)
+        with resumable(view, stored.summary.id):
+            solution = agent.resume(stored.summary.id, observer=view, accept_orphans=accept_orphans, resend=resend)
     finish(solution, view, agent.toolbox, as_json=as_json)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import NoReturn
 
@@ -13,7 +15,9 @@ from atc.cli.output import escape_controls
 from atc.cli.view import RunView, told_call
 from atc.redaction import Redactor
 from atc.types import Solution
+from protocols.errors import ModelUnavailable
 from protocols.toolbox import Toolbox
+from sandbox.errors import SandboxUnavailable
 
 
 def finish(solution: Solution, view: RunView, tools: Toolbox, *, as_json: bool) -> NoReturn:
@@ -31,6 +35,16 @@ def finish(solution: Solution, view: RunView, tools: Toolbox, *, as_json: bool) 
         click.echo(escape_controls(solution.answer, keep_newlines=True))
     _conclude(shown, view)
     sys.exit(0 if solution.status == "solved" else 1)
+
+
+@contextmanager
+def resumable(view: RunView, run: str = "last") -> Iterator[None]:
+    """Says how to go on with a run that Ctrl-C, or an outage, ends while this is open."""
+    try:
+        yield
+    except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
+        view.say(f"Go on with: atc runs resume {run}")
+        raise
 
 
 def _conclude(solution: Solution, view: RunView) -> None:
