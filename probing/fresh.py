@@ -11,8 +11,8 @@ from probing.fits import Fits
 from probing.naming import words_of
 from probing.pools import Pools
 from probing.sample import Origin, Value
-from protocols.links import snake
 from protocols.schema import types
+from protocols.words import snake
 
 _PATHS = frozenset({"file", "file_name", "file_path", "filename", "filepath", "path"})
 _TARGETS = frozenset(

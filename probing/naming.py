@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from probing.facts import ArgumentFacts
-from protocols.links import field_key, noun_of, singular, snake
+from protocols.id_names import field_key, noun_of
 from protocols.protocol import ToolProtocol
 from protocols.schema import types
 from protocols.secret_names import kind_of
 from protocols.vocabulary import ID_WORDS, SEARCHES, VAGUE, WRAPPERS
+from protocols.words import singular, snake
 
 _SAME = {
     "addr": "address", "cat": "category", "cc": "country_code", "ccy": "currency", "desc": "description",

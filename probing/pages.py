@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from probing.facts import ToolFacts
 from protocols.jsontypes import Json
-from protocols.links import snake
+from protocols.words import snake
 
 _SIZES = re.compile(r"(^|_)(limit|size|per_?page|count|rows|take|top|(max|num)_?(results|items|records))$")
 _TOTALS = frozenset({"total", "count", "total_count", "total_results", "total_items", "total_records", "hits"})

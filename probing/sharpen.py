@@ -19,9 +19,9 @@ from probing.pages import sizes_pages
 from probing.sample import Origin, Purpose, Sample, Value
 from probing.session import Session
 from protocols.jsontypes import Json
-from protocols.links import snake
 from protocols.protocol import PythonBinding
 from protocols.schema import types
+from protocols.words import snake
 
 VARIED, MOST_VARIED, ENOUGH = 3, 8, 100
 """Calls with other values of the arguments that are needed: one list rarely shows all that a record can hold. More

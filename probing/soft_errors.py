@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from probing.sample import Sample
 from protocols.jsontypes import Json
-from protocols.links import snake
+from protocols.words import snake
 
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import pairwise
+from functools import partial
+from typing import Any
 
+from protocols.id_names import argument_key, collections_of, field_key, is_part, noun_at, wider_keys
 from protocols.jsontypes import JsonObject
-from protocols.protocol import HttpBinding, Link, ToolProtocol
+from protocols.protocol import Link, ToolProtocol
 from protocols.schema import resolve, types
-from protocols.vocabulary import ID_WORDS, NOT_LINKED, SEARCHES, VAGUE, VERBS, WRAPPERS
+from protocols.vocabulary import ID_WORDS, SEARCHES
+from protocols.words import snake
 
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
@@ -27,10 +28,39 @@ class _Produced:
     path: str
     types: frozenset[str]
     format: str
-    rank: tuple[bool, int, bool, bool, int, int, str, str]
-    """Reads first, then what needs no ids itself, searches, lists, few arguments."""
+    rank: tuple[bool, bool, int, bool, bool, int, int, str, str]
+    """Reads first, then where the thing itself is and not another that refers to it (`films[].film_id`, not
+    `ratings[].film_id`), then what needs no ids itself, searches, lists, few arguments."""
     needs: frozenset[str]
     """Keys of the arguments without which the tool cannot be called."""
+
+
+class _Places:
+    """Where the responses of a set of tools hold what could be an argument."""
+
+    def __init__(self, protocols: Sequence[ToolProtocol]) -> None:
+        self._called: dict[str, list[_Produced]] = {}
+        self._identifying: dict[str, list[_Produced]] = {}
+        collections = collections_of(protocols)
+        for protocol in protocols:
+            for key, noun, place in _produced(protocol, collections):
+                self._called.setdefault(key, []).append(place)
+                if key.removeprefix(f"{noun}_") in ID_WORDS:
+                    self._identifying.setdefault(noun, []).append(place)
+        for places in self._called.values():
+            places.sort(key=_rank)
+
+    def of(self, protocol: ToolProtocol, argument: str, key: str) -> Iterator[_Produced]:
+        """The places whose values may be an argument of this key, by name, type and format; the best first."""
+        fits = partial(_fits, *_wanted(protocol, argument))
+        names = [key, *wider_keys(key)]
+        exact = [place for place in self._called.get(key, ()) if fits(place)]
+        if is_part(protocol, argument):
+            exact = sorted([*exact, *_alone(filter(fits, self._identifying.get(key, ())))], key=_rank)
+        wider = [place for name in names[1:] for place in self._called.get(name, ()) if fits(place)]
+        for place in sorted(dict.fromkeys([*exact, *wider]), key=lambda place: place.rank[0]):
+            if place.tool != protocol.name and not place.needs.intersection(names):
+                yield place
 
 
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
@@ -50,30 +80,20 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types and
     formats must agree. The result depends on the set of tools alone, not on their order.
     """
-    produced: dict[str, list[_Produced]] = {}
-    for protocol in protocols:
-        for key, place in _produced(protocol):
-            produced.setdefault(key, []).append(place)
-    for places in produced.values():
-        places.sort(key=lambda place: place.rank)
-    return [_with_guesses(protocol, produced) for protocol in protocols]
+    places = _Places(protocols)
+    return [_with_guesses(protocol, places) for protocol in protocols]
 
 
-def _with_guesses(protocol: ToolProtocol, produced: dict[str, list[_Produced]]) -> ToolProtocol:
+def _with_guesses(protocol: ToolProtocol, places: _Places) -> ToolProtocol:
     known = {link.argument for link in protocol.links}
     guesses: list[Link] = []
     for argument in protocol.parameters:
         key = argument_key(protocol, argument) if argument not in known else None
         if key is None:
             continue
-        wanted, wanted_format = _wanted(protocol, argument)
         found: dict[str, Link] = {}
-        for place in produced.get(key, ()):
-            fits = _compatible(place.types, wanted) and (
-                not place.format or place.format == wanted_format or not wanted_format
-            )
-            if fits and place.tool != protocol.name and key not in place.needs and place.tool not in found:
-                found[place.tool] = Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
+        for place in places.of(protocol, argument, key):
+            found.setdefault(place.tool, Link(argument=argument, tool=place.tool, path=place.path, support="guessed"))
             if len(found) == LINKS_PER_ARGUMENT:
                 break
         guesses += found.values()
@@ -103,7 +123,8 @@ def _paths(
             yield from _paths(part, root, path, above)
 
 
-def _produced(protocol: ToolProtocol) -> Iterator[tuple[str, _Produced]]:
+def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, str, _Produced]]:
+    """Every place in a tool's response that has a key, with the key and the noun that it is of (empty: none)."""
     needs = frozenset(key for name in protocol.required if (key := argument_key(protocol, name)))
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     seen: set[tuple[str, str]] = set()
@@ -115,70 +136,26 @@ def _produced(protocol: ToolProtocol) -> Iterator[tuple[str, _Produced]]:
             continue
         if path.count(".") >= _MAX_DEPTH or (not kinds & {"string", "integer", "number"} and kinds):
             continue
-        key = field_key(protocol, path)
+        key = field_key(protocol, path, collections=collections)
         if key is not None and (key, path) not in seen:
             seen.add((key, path))
-            effort = (protocol.writes, len(needs), not searches, "[]" not in path, len(protocol.required))
-            rank = (*effort, path.count("."), protocol.name, path)
-            yield key, _Produced(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
+            noun = noun_at(protocol, path, collections=collections) or ""
+            home = key.rpartition("_")[0] == noun
+            effort = (len(needs), not searches, "[]" not in path, len(protocol.required))
+            rank = (protocol.writes, not home, *effort, path.count("."), protocol.name, path)
+            yield key, noun, _Produced(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
 
 
-def field_key(protocol: ToolProtocol, path: str) -> str | None:
-    """What the field at a response path may be called as an argument: `airports[].code` → `airport_code`.
-
-    `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun.
-    """
-    names = [snake(part.replace("[]", "")) for part in path.split(".")] if path else []
-    if not names or not names[-1]:
-        return None
-    field = singular(names[-1]) if path.endswith("[]") or names[-1] in ("ids", "codes", "keys") else names[-1]
-    if field not in VAGUE:
-        return field if field not in NOT_LINKED else None
-    noun = next((singular(n) for n in reversed(names[:-1]) if n and n not in WRAPPERS), None) or _resource(protocol)
-    return f"{noun}_{field}" if noun else None
+def _rank(place: _Produced) -> tuple[Any, ...]:
+    return place.rank
 
 
-def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
-    """What an argument's value is called elsewhere; `None` for those that no other tool's response holds."""
-    name = snake(argument)
-    schema = protocol.parameters.get(argument, {})
-    if not isinstance(schema, dict) or "enum" in schema or "const" in schema or name in NOT_LINKED:
-        return None
-    words = name.split("_")
-    if words[-1] in ("ids", "codes", "keys") or "array" in types(schema):
-        name = singular(name)
-        words = name.split("_")
-    if name in VAGUE:
-        noun = noun_of(protocol, argument)
-        return f"{noun}_{name}" if noun else None
-    if words[-1] in ID_WORDS:
-        return name
-    particular = len(name) >= 4 and argument in protocol.required
-    return name if particular and not set(words) <= NOT_LINKED else None
-
-
-def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
-    """The noun that a vague argument (`code`, `id`) is of: `/airports/{code}` → `airport`; `None` where none is."""
-    if isinstance(protocol.binding, HttpBinding):
-        segments = protocol.binding.url.split("?")[0].split("/")[3:]
-        wire = protocol.binding.wire_names.get(argument, argument)
-        for before, here in pairwise(segments):
-            if here == f"{{{wire}}}":
-                return singular(snake(before)) if "{" not in before else None
-        if protocol.binding.locations.get(argument) != "path":
-            # Beside a path variable, `id` in the query may be anything.
-            return None if "{" in protocol.binding.url else _resource(protocol)
-    return _resource(protocol)
-
-
-def _resource(protocol: ToolProtocol) -> str | None:
-    """What a tool is about: the last fixed part of its URL, or the first noun of its name."""
-    if isinstance(protocol.binding, HttpBinding):
-        segments = [s for s in protocol.binding.url.split("?")[0].split("/")[3:] if s]
-        fixed = [snake(s) for s in segments if "{" not in s]
-        return singular(fixed[-1]) if fixed and fixed[-1] not in VERBS else None
-    words = [word for word in snake(protocol.name).split("_") if word not in VERBS]
-    return singular(words[0]) if words else None
+def _alone(places: Iterable[_Produced]) -> Iterator[_Produced]:
+    """Those that are the only ones of their object: of a `code` and a `slug` beside each other either may be meant."""
+    beside: dict[tuple[str, str], list[_Produced]] = {}
+    for place in places:
+        beside.setdefault((place.tool, place.path.rpartition(".")[0]), []).append(place)
+    yield from (some[0] for some in beside.values() if len(some) == 1)
 
 
 def _wanted(protocol: ToolProtocol, argument: str) -> tuple[frozenset[str], str]:
@@ -191,24 +168,8 @@ def _wanted(protocol: ToolProtocol, argument: str) -> tuple[frozenset[str], str]
     return frozenset(kinds) - {"null"}, str(schema.get("format", ""))
 
 
-def _compatible(given: frozenset[str], wanted: frozenset[str]) -> bool:
-    if not given or not wanted:
-        return True
-    return bool(given & wanted) or ("number" in wanted and "integer" in given)
-
-
-@lru_cache(maxsize=16_384)
-def snake(name: str) -> str:
-    """`flightId`, `flight-id` → `flight_id`."""
-    split = re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3_\2\4", name)
-    return re.sub(r"[^a-z0-9]+", "_", split.lower()).strip("_")
-
-
-@lru_cache(maxsize=16_384)
-def singular(name: str) -> str:
-    """`airport_codes` → `airport_code`, `cities` → `city`, `addresses` → `address`."""
-    if name.endswith("ies") and len(name) > 4 and name not in ("series", "movies"):
-        return f"{name[:-3]}y"
-    if name.endswith(("sses", "xes", "ches", "shes")):
-        return name[:-2]
-    return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is", "series")) else name
+def _fits(wanted: frozenset[str], wanted_format: str, place: _Produced) -> bool:
+    if place.format and wanted_format and place.format != wanted_format:
+        return False
+    given = place.types
+    return not given or not wanted or bool(given & wanted) or ("number" in wanted and "integer" in given)

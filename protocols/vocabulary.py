@@ -43,3 +43,6 @@ VERBS = frozenset({
 
 SEARCHES = frozenset({"q", "query", "search", "term", "terms", "keyword", "keywords", "text", "name"})
 """Arguments in which one says in words what one looks for."""
+
+POSITIONS = frozenset({"lat", "latitude", "lng", "lon", "long", "longitude"})
+"""Numbers that nobody makes up: where something is."""

@@ -155,3 +155,69 @@ def test_response_paths_of_a_recursive_schema_with_alternatives():
     paths = [path for path, _ in response_paths(schema)]
     assert paths == ["", "id", "kids", "either", "either.a", "either", "either[]"]
     assert list(response_paths(None)) == []
+
+
+def test_a_list_of_the_thing_itself_comes_before_what_refers_to_it():
+    ratings = tool("a_ratings", "/ratings", rows("ratings", film_id=NUMBER))
+    watched = tool("b_watched", "/watched", rows("items", film_id=NUMBER))
+    cinemas = tool("c_cinemas", "/cinemas", rows("cinemas", film_id=NUMBER))
+    films = tool("z_films", "/films", rows("films", film_id=NUMBER), ["year"], year=NUMBER)
+    user = tool("get_film", "/films/{film_id}", film_id=NUMBER)
+    found = [link.tool for link in guess_links([ratings, watched, cinemas, films, user])[-1].links]
+    assert found == ["z_films", "a_ratings", "b_watched"]
+
+
+@pytest.mark.parametrize(
+    ("path", "listed"),
+    [
+        ("/airports/search", "results"),
+        ("/airports/busiest", "results"),
+        ("/v2/airports/search", "data"),
+    ],
+)
+def test_what_picks_from_a_collection_is_no_noun(path, listed):
+    picked = tool("pick", path, rows(listed, id=NUMBER))
+    one = tool("get_airport", "/airports/{id}", id=NUMBER)
+    assert guesses(picked, one) == {("get_airport", "id", "pick", f"{listed}[].id")}
+
+
+@pytest.mark.parametrize(
+    "path", ["/users/roles", "/roles/busiest", "/users/{id}/latest", "/users/{id}/search", "/latest", "/v1/search"]
+)
+def test_another_noun_behind_a_collection_is_one(path):
+    other = tool("other", path, rows("results", id=NUMBER), **({"id": NUMBER} if "{id}" in path else {}))
+    one = tool("get_user", "/users/{id}", id=NUMBER)
+    assert ("get_user", "id", "other", "results[].id") not in guesses(other, one)
+
+
+def test_an_id_with_a_role_before_its_noun_comes_from_where_the_noun_is():
+    cities = tool("cities", "/cities", rows("cities", city_id=NUMBER))
+    trip = tool("plan", "/trips", new_start_city_id=NUMBER, capital_id=NUMBER, method="POST")
+    starts = tool("trip", "/trips/last", {"properties": {"trip": {"properties": {"start_city_id": NUMBER}}}})
+    assert [(link.argument, link.tool) for link in guess_links([cities, starts, trip])[-1].links] == [
+        ("new_start_city_id", "trip"),
+        ("new_start_city_id", "cities"),
+    ]
+
+
+def test_a_noun_in_the_path_is_what_identifies_it():
+    airports = tool("airports", "/airports", rows("airports", code=TEXT, name=TEXT, id=NUMBER))
+    one = tool("get_airport", "/airports/{airport}", None, ["airport"], airport=TEXT)
+    asked = tool("weather", "/weather", None, ["airport"], airport=TEXT)
+    assert guesses(airports, one, asked) == {("get_airport", "airport", "airports", "airports[].code")}
+
+
+def test_of_two_fields_that_identify_none_is_chosen():
+    airports = tool("airports", "/airports", rows("airports", iata=TEXT, icao=TEXT))
+    one = tool("get_airport", "/airports/{airport}", None, ["airport"], airport=TEXT)
+    assert guesses(airports, one) == set()
+
+
+def test_a_number_that_a_caller_chooses_comes_from_nowhere():
+    alerts = tool("alerts", "/alerts", rows(radius_km=NUMBER, latitude=NUMBER, season=NUMBER))
+    near = tool("near", "/near", None, ["radius_km", "latitude"], radius_km=NUMBER, latitude=NUMBER)
+    season = tool("season", "/seasons/{season}", None, ["season"], season=NUMBER)
+    assert guesses(alerts, near, season) == {
+        ("near", "latitude", "alerts", "rows[].latitude"),
+        ("season", "season", "alerts", "rows[].season"),
+    }

@@ -14,12 +14,13 @@ from typing import Any
 from atc.decode.bounds import BOUNDS
 from atc.decode.program.arguments import Made, Reading
 from atc.decode.program.given import Given, of_ids
+from protocols.id_names import argument_key, field_key
 from protocols.jsontypes import Json
-from protocols.links import argument_key, field_key, snake
 from protocols.producers import Producers
 from protocols.schema import types, validator
 from protocols.toolbox import Tool, Toolbox
 from protocols.vocabulary import VAGUE
+from protocols.words import snake
 
 _MOST_VALUES = 300
 """Of one argument; where more are known, it takes any value."""

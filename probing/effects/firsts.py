@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from probing.sample import Sample
+from protocols.id_names import argument_key, field_key
 from protocols.jsontypes import Json
-from protocols.links import argument_key, field_key
 from protocols.protocol import ToolProtocol
 from protocols.vocabulary import ID_WORDS
 

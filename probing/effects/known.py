@@ -13,8 +13,8 @@ from probing.effects.words import UNTOLD, kind_of, kind_of_name
 from probing.facts import ToolFacts
 from probing.gate.plan import reads
 from probing.sample import Sample, call_key
+from protocols.id_names import field_key
 from protocols.jsontypes import Json
-from protocols.links import field_key
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, Verify
 
 _NOT_AGAIN = (404, 409, 410)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from protocols.links import snake
 from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.words import snake
 
 Kind = Literal["read", "create", "update", "remove", "end"]
 """*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one

@@ -12,7 +12,7 @@ from probing.naming import Name
 from probing.sample import Value
 from probing.shape import text_of
 from protocols.jsontypes import Json
-from protocols.links import singular, snake
+from protocols.words import singular, snake
 
 MOST_VALUES = 500
 """Different values that are kept of one place."""

@@ -10,9 +10,9 @@ from itertools import islice
 from probing.naming import TITLES, words_of
 from probing.pools.place import Place
 from probing.sample import Value
-from protocols.links import singular
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.vocabulary import VERBS
+from protocols.words import singular
 
 _ABOUT, _OTHER, _STEP = 0.5, 1.5, 0.75
 _OF_EACH = 4

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from protocols.jsontypes import Json
-from protocols.links import singular, snake
+from protocols.words import singular, snake
 
 _LONGEST, _MOST, _DEEPEST, _ITEMS = 20_000, 400, 4, 20
 _LABEL = re.compile(r"^[ \t*#>-]*([A-Za-z][\w-]*(?: [A-Za-z][\w-]*){0,2}): {1,20}(\S[^\n]{0,119})$", re.MULTILINE)

@@ -20,9 +20,9 @@ from probing.shape import text_of
 from probing.writes.shown import Given, is_first, is_scalar, is_shown, of_ours, texts_of
 from probing.writes.watch import nouns
 from protocols.jsontypes import Json
-from protocols.links import singular
 from protocols.protocol import ToolProtocol
 from protocols.schema import resolve, types
+from protocols.words import singular
 
 _MOST_READS = 3
 _SOURCES = frozenset({"from", "old", "source"})

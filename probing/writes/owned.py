@@ -12,10 +12,11 @@ from probing.facts import ToolFacts, place_of
 from probing.sample import Origin, Sample, Value, call_key
 from probing.writes.given import given_things
 from probing.writes.shown import is_first, is_shown, is_unasked
+from protocols.id_names import argument_key, field_key
 from protocols.jsontypes import Json
-from protocols.links import argument_key, field_key, singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.vocabulary import ID_WORDS
+from protocols.words import singular, snake
 
 _STEM = 4
 """Letters of a verb by which its noun is known: `reserve` and `reservation`."""

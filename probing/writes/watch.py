@@ -13,9 +13,10 @@ from probing.effects.words import is_verb
 from probing.facts import ToolFacts
 from probing.gate.plan import reads
 from probing.sample import Sample, Value
-from protocols.links import argument_key, singular, snake
+from protocols.id_names import argument_key
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.vocabulary import VERBS
+from protocols.words import singular, snake
 
 _MOST = 2
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject
-from protocols.links import snake
 from protocols.mcp.servers import Servers
 from protocols.protocol import Annotations, ToolProtocol, load
 from protocols.schema import validator
 from protocols.sources.mcp_places import with_places
+from protocols.words import snake
 
 _READS = frozenset({
     "browse", "calculate", "compare", "compute", "convert", "count", "current", "describe", "diff", "exists",

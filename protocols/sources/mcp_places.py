@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from protocols.jsontypes import Json
-from protocols.links import snake
 from protocols.protocol import ToolProtocol
 from protocols.schema import types
+from protocols.words import snake
 
 _FOLDERS = frozenset({"dir", "directory", "folder", "repo", "repository", "root", "workspace"})
 _FILES = frozenset({"file", "filename", "filepath", "files"})

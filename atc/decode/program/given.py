@@ -14,9 +14,9 @@ from atc.decode.program.nodes import Part, any_of, literally, pattern, row, time
 from atc.decode.program.places import quoted_value
 from atc.grounding import is_common, is_measure, is_opaque, words_of
 from atc.regex import PatternError, found, sought
-from protocols.links import singular, snake
 from protocols.schema import validator
 from protocols.vocabulary import VAGUE
+from protocols.words import singular, snake
 
 _MOST_PHRASE = 4
 _MOST_WORDS = 60

@@ -12,7 +12,7 @@ from atc.decode.program.arguments import Argument
 from atc.decode.program.calls import Callable, Calls
 from atc.decode.program.nodes import Part, any_of, either, maybe, pattern, row
 from atc.decode.program.places import Kind, Place, key_step, reach
-from protocols.links import singular, snake
+from protocols.words import singular, snake
 
 MOST_PAIRS = 10
 """Names for the items of lists at the innermost point, all lists together."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from protocols.jsontypes import Json
-from protocols.links import singular, snake
 from protocols.secret_names import looks_random
+from protocols.words import singular, snake
 
 _ENOUGH = 3
 """Different values at one place, with answers of one shape, that make it an argument although they look like words."""
