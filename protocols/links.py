@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import merge
+from itertools import chain
 from typing import Any
 
 from protocols.id_names import argument_key, collections_of, field_key, is_part, noun_at, wider_keys
@@ -36,31 +38,36 @@ class _Produced:
 
 
 class _Places:
-    """Where the responses of a set of tools hold what could be an argument."""
+    """Where the responses of a set of tools hold what could be an argument, reads and writes apart."""
 
     def __init__(self, protocols: Sequence[ToolProtocol]) -> None:
-        self._called: dict[str, list[_Produced]] = {}
-        self._identifying: dict[str, list[_Produced]] = {}
+        self._called: dict[tuple[str, bool], list[_Produced]] = {}
+        objects: dict[tuple[str, bool, str, str], list[_Produced]] = {}
         collections = collections_of(protocols)
         for protocol in protocols:
             for key, noun, place in _produced(protocol, collections):
-                self._called.setdefault(key, []).append(place)
+                self._called.setdefault((key, protocol.writes), []).append(place)
                 if key.removeprefix(f"{noun}_") in ID_WORDS:
-                    self._identifying.setdefault(noun, []).append(place)
+                    parent = place.path.rpartition(".")[0]
+                    objects.setdefault((noun, protocol.writes, protocol.name, parent), []).append(place)
         for places in self._called.values():
             places.sort(key=_rank)
+        self._identifying: dict[tuple[str, bool], list[list[_Produced]]] = {}
+        for (noun, writes, _, _), places in sorted(objects.items(), key=lambda item: min(map(_rank, item[1]))):
+            self._identifying.setdefault((noun, writes), []).append(places)
 
     def of(self, protocol: ToolProtocol, argument: str, key: str) -> Iterator[_Produced]:
         """The places whose values may be an argument of this key, by name, type and format; the best first."""
         fits = partial(_fits, *_wanted(protocol, argument))
-        names = [key, *wider_keys(key)]
-        exact = [place for place in self._called.get(key, ()) if fits(place)]
-        if is_part(protocol, argument):
-            exact = sorted([*exact, *_alone(filter(fits, self._identifying.get(key, ())))], key=_rank)
-        wider = [place for name in names[1:] for place in self._called.get(name, ()) if fits(place)]
-        for place in sorted(dict.fromkeys([*exact, *wider]), key=lambda place: place.rank[0]):
-            if place.tool != protocol.name and not place.needs.intersection(names):
-                yield place
+        keys = [key, *wider_keys(key)]
+        named = is_part(protocol, argument)
+        for writes in (False, True):
+            alone = _alone(self._identifying.get((key, writes), ()), fits) if named else ()
+            exact = merge(filter(fits, self._called.get((key, writes), ())), alone, key=_rank)
+            wider = (place for one in keys[1:] for place in self._called.get((one, writes), ()) if fits(place))
+            for place in chain(exact, wider):
+                if place.tool != protocol.name and place.needs.isdisjoint(keys):
+                    yield place
 
 
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
@@ -150,12 +157,12 @@ def _rank(place: _Produced) -> tuple[Any, ...]:
     return place.rank
 
 
-def _alone(places: Iterable[_Produced]) -> Iterator[_Produced]:
-    """Those that are the only ones of their object: of a `code` and a `slug` beside each other either may be meant."""
-    beside: dict[tuple[str, str], list[_Produced]] = {}
-    for place in places:
-        beside.setdefault((place.tool, place.path.rpartition(".")[0]), []).append(place)
-    yield from (some[0] for some in beside.values() if len(some) == 1)
+def _alone(objects: Iterable[Sequence[_Produced]], fits: Callable[[_Produced], bool]) -> Iterator[_Produced]:
+    """Those that fit alone in their object: of a `code` and a `slug` beside each other either may be meant."""
+    for places in objects:
+        fitting = [place for place in places if fits(place)]
+        if len(fitting) == 1:
+            yield fitting[0]
 
 
 def _wanted(protocol: ToolProtocol, argument: str) -> tuple[frozenset[str], str]:
