@@ -49,6 +49,9 @@ def broken(name: str) -> int:
 '''
 
 
+TEXT = {"type": "string"}
+
+
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
@@ -91,6 +94,33 @@ def test_show(atc) -> None:
     assert document["inputSchema"]["required"] == ["name"]
     code, out, err = atc("tools", "show", "find_persn")
     assert (code, out, err) == (2, "", "atc: no tool named 'find_persn'; did you mean find_person?\n")
+
+
+def test_show_tells_errors_and_where_ids_come_from(atc, tmp_path: Path) -> None:
+    def answers(schema):
+        return {"200": {"description": "", "content": {"application/json": {"schema": schema}}}}
+
+    films = {"type": "object", "properties": {"results": {"type": "array", "items": {"properties": {"id": TEXT}}}}}
+    one = [{"name": "film_id", "in": "path", "required": True, "schema": TEXT}]
+    errors = {"404": {"description": ""}, "409": {"description": "It is\nbeing cut."}, "4XX": {"description": ""}}
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "films", "version": "1"},
+        "servers": [{"url": "http://localhost"}],
+        "paths": {
+            "/film/latest": {"get": {"operationId": "films-latest", "responses": answers(films)}},
+            "/film/{film_id}": {"get": {"operationId": "film", "parameters": one, "responses": answers({}) | errors}},
+        },
+    }
+    (tmp_path / "films.json").write_text(json.dumps(document))
+    code, out, _ = atc("tools", "show", "film", "--tools", "films.json")
+    assert code == 0
+    assert out.splitlines()[-4:] == [
+        "# 404: Not Found",
+        "# 409: It is being cut.",
+        "# 4XX",
+        "# film_id: from films_latest at results[].id (guessed)",
+    ]
 
 
 def test_search(atc) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from http import HTTPStatus
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from atc.cli.wiring import open_toolbox
 from atc.consent import Consent
 from protocols.errors import ToolError
 from protocols.jsontypes import JsonObject
-from protocols.protocol import dump
+from protocols.protocol import ErrorOutcome, dump
 from protocols.schema import violations
 from protocols.spelled import spelled
 from protocols.toolbox import Tool, Toolbox
@@ -136,6 +137,17 @@ def _page(tool: Tool, toolbox: Toolbox) -> str:
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
     how = spelled(protocol.binding) or "no binding, so it cannot be called"
     lines.append(f"# {_effect(tool)}; {how}; from {tool.source or 'an unnamed source'}")
-    lines += [f"# {error.status}: {' '.join(error.description.split())}" for error in protocol.errors]
-    lines += [f"# {link.argument}: from {link.tool} at {link.path} ({link.support})" for link in protocol.links]
+    lines += [f"# {error.status}: {_meaning(error)}".removesuffix(": ") for error in protocol.errors]
+    aliases = {(one.source, one.protocol.name): one.alias for one in toolbox.values()}
+    for link in protocol.links:
+        producer = aliases.get((tool.source, link.tool), link.tool)
+        lines.append(f"# {link.argument}: from {producer} at {link.path} ({link.support})")
     return "\n".join(lines)
+
+
+def _meaning(error: ErrorOutcome) -> str:
+    """When this error comes: as the protocol says, else as HTTP does; empty where neither does."""
+    if said := " ".join(error.description.split()):
+        return said
+    known = {str(status.value): status.phrase for status in HTTPStatus}
+    return known.get(error.status, "")
