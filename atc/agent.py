@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from atc.config import Config, public
 from atc.consent import AskPerson, Consent
-from atc.events import CallEnded, CallStarted, Event, Observer, ProgramWritten
+from atc.events import Observer
 from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
-from atc.store.stored import StoredRun
+from atc.run_record import RunRecord, ignore
 from atc.strategies import strategy
 from atc.strategies.base import Parts
 from atc.strategies.chain import draft
@@ -26,8 +26,8 @@ from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.effects import Effects
-from sandbox.journal import Journal, Sink
-from sandbox.trace import Pins, ToolCall
+from sandbox.journal import Journal
+from sandbox.trace import Pins
 
 if TYPE_CHECKING:
     from atc.retrieve.expand import Expansions
@@ -122,7 +122,7 @@ class Agent:
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
         """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
-        return draft(readable(task), self._parts(_Record(watcher=observer or _ignore), max_seconds=None))
+        return draft(readable(task), self._parts(RunRecord(watcher=observer or ignore), max_seconds=None))
 
     def close(self) -> None:
         """End the sandbox's process, if one was started, and let go of the index's files."""
@@ -178,7 +178,7 @@ class Agent:
 
         return Expansions(self._index.folder) if expanded(self._index) else None
 
-    def _parts(self, record: _Record, *, max_seconds: float | None) -> Parts:
+    def _parts(self, record: RunRecord, *, max_seconds: float | None) -> Parts:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
         effects = Effects(tools=self.toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
         journal = Journal(sink=record.sink, pins=record.pins, effects=effects)
@@ -201,10 +201,10 @@ class Agent:
         )
 
     @contextmanager
-    def _recording(self, task: str, observer: Observer | None, pins: Pins) -> Iterator[_Record]:
+    def _recording(self, task: str, observer: Observer | None, pins: Pins) -> Iterator[RunRecord]:
         """A new run, stored where there is a store."""
         if self._store is None:
-            yield _Record(watcher=observer or _ignore, task=task, pins=pins)
+            yield RunRecord(watcher=observer or ignore, task=task, pins=pins)
             return
         run = self._store.create(
             task,
@@ -219,10 +219,10 @@ class Agent:
             yield record
 
     @contextmanager
-    def _watched(self, run: str, observer: Observer | None, pins: Pins, task: str) -> Iterator[_Record]:
+    def _watched(self, run: str, observer: Observer | None, pins: Pins, task: str) -> Iterator[RunRecord]:
         """Stores what happens while it is open, and how it ended, whatever ended it."""
         assert self._store is not None
-        record = _Record(watcher=observer or _ignore, task=task, pins=pins, run=run)
+        record = RunRecord(watcher=observer or ignore, task=task, pins=pins, run=run)
         record.keep, record.stored = self._store.observer(run), self._store.journal_sink(run)
         try:
             yield record
@@ -250,37 +250,3 @@ def readable(task: str) -> str:
             f"the task has {len(text):,} characters, more than {LONGEST_TASK:,}; put data where a tool can read it."
         )
     return text
-
-
-@dataclass
-class _Record:
-    """One run as it is watched: by the store, where there is one, whole, and by the caller's observer, redacted."""
-
-    watcher: Observer
-    keep: Observer | None = None
-    task: str = ""
-    pins: Pins = field(default_factory=Pins)
-    run: str | None = None
-    past: StoredRun | None = None
-    stored: Sink | None = None
-    redact: Redactor = field(default_factory=Redactor)
-    solution: Solution | None = None
-
-    def observer(self, event: Event) -> None:
-        if self.keep is not None:
-            self.keep(event)
-        if isinstance(event, ProgramWritten):
-            self.redact.learn_program(event.program.source)
-        if self.watcher is not _ignore:
-            self.watcher(self.redact.value(event))
-
-    def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
-        if complete:
-            self.redact.learn_call(call, execution)
-        if self.stored is not None:
-            self.stored(execution, call, complete)
-        self.observer(CallEnded(execution, call) if complete else CallStarted(execution, call))
-
-
-def _ignore(event: Event) -> None:
-    """Nobody is watching."""

@@ -17,6 +17,7 @@ from typing import Self
 from atc import events
 from atc.store.database import StoreUnavailable, connect, explained
 from atc.store.record import plain, to_json, write_call, write_event
+from atc.store.refusals import RunEnded, RunTaken, UnknownRun
 from atc.store.stored import (
     RunSummary,
     StoredRun,
@@ -29,7 +30,6 @@ from atc.store.stored import (
     used_so_far,
 )
 from atc.types import Solution, Usage
-from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import load as protocol_of
 from sandbox.journal import Sink
@@ -47,28 +47,6 @@ _TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE 
 _EXCHANGES = "SELECT * FROM exchanges WHERE run = ? ORDER BY number"
 
 __all__ = ["RunEnded", "RunTaken", "Store", "StoreUnavailable", "UnknownRun"]
-
-
-class UnknownRun(AtcError):
-    """No run, or more than one, of this name; `suggestions` are the ids that come near."""
-
-    def __init__(self, name: str, suggestions: Sequence[str], *, ambiguous: bool = False) -> None:
-        super().__init__(name)
-        self.name, self.suggestions, self.ambiguous = name, tuple(suggestions), ambiguous
-
-    def __str__(self) -> str:
-        names = ", ".join(self.suggestions)
-        if self.ambiguous:
-            return f"run {self.name!r} could be any of {names}; give more of its id."
-        return f"no run {self.name!r}; " + (f"did you mean {names}?" if names else "'atc runs list' shows all.")
-
-
-class RunTaken(AtcError):
-    """A run that another living process works on."""
-
-
-class RunEnded(AtcError):
-    """A run that has come to its end and cannot go on."""
 
 
 class Store:

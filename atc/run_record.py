@@ -1,0 +1,48 @@
+"""One run as it is watched while it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from atc.events import CallEnded, CallStarted, Event, Observer, ProgramWritten
+from atc.redaction import Redactor
+from atc.store.stored import StoredRun
+from atc.types import Solution
+from sandbox.journal import Sink
+from sandbox.trace import Pins, ToolCall
+
+
+@dataclass
+class RunRecord:
+    """One run as it is watched: by the store, where there is one, whole, and by the caller's observer, redacted."""
+
+    watcher: Observer
+    keep: Observer | None = None
+    task: str = ""
+    pins: Pins = field(default_factory=Pins)
+    run: str | None = None
+    past: StoredRun | None = None
+    stored: Sink | None = None
+    redact: Redactor = field(default_factory=Redactor)
+    solution: Solution | None = None
+
+    def observer(self, event: Event) -> None:
+        """An `Observer`: to the store as it is, to the watcher without what is sensitive."""
+        if self.keep is not None:
+            self.keep(event)
+        if isinstance(event, ProgramWritten):
+            self.redact.learn_program(event.program.source)
+        if self.watcher is not ignore:
+            self.watcher(self.redact.value(event))
+
+    def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
+        """A journal's `Sink`: a call is stored before anybody hears of it."""
+        if complete:
+            self.redact.learn_call(call, execution)
+        if self.stored is not None:
+            self.stored(execution, call, complete)
+        self.observer(CallEnded(execution, call) if complete else CallStarted(execution, call))
+
+
+def ignore(event: Event) -> None:
+    """Nobody is watching."""
