@@ -69,6 +69,15 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     return name if particular and not chosen else None
 
 
+def noun_meant(protocol: ToolProtocol, argument: str) -> str | None:
+    """The noun whose id an argument may hold without saying so: `{airport}` in a path, `team` where it is a number."""
+    name, schema = snake(argument), protocol.parameters.get(argument, {})
+    if not isinstance(schema, dict) or "enum" in schema or "const" in schema or name in NOT_LINKED | VAGUE:
+        return None
+    counted = _is_measured(schema) and name.rpartition("_")[2] not in POSITIONS
+    return name if is_part(protocol, argument) or counted else None
+
+
 def wider_keys(key: str) -> list[str]:
     """What an id with a role before its noun is called without it: `new_start_city_id` → `start_city_id`, `city_id`."""
     words = key.split("_")

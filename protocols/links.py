@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import chain
 from typing import Any
 
-from protocols.id_names import argument_key, collections_of, field_key, is_part, noun_at, wider_keys
+from protocols.id_names import argument_key, collections_of, field_key, noun_at, noun_meant, wider_keys
 from protocols.jsontypes import JsonObject
 from protocols.protocol import Link, ToolProtocol
 from protocols.schema import resolve, types
@@ -34,7 +34,7 @@ class _Produced:
     """Reads first, then where the thing itself is and not another that refers to it (`films[].film_id`, not
     `ratings[].film_id`), then what needs no ids itself, searches, lists, few arguments."""
     needs: frozenset[str]
-    """Keys of the arguments without which the tool cannot be called."""
+    """What is meant by the arguments without which the tool cannot be called: keys and nouns."""
 
 
 class _Places:
@@ -56,17 +56,20 @@ class _Places:
         for (noun, writes, _, _), places in sorted(objects.items(), key=lambda item: min(map(_rank, item[1]))):
             self._identifying.setdefault((noun, writes), []).append(places)
 
-    def of(self, protocol: ToolProtocol, argument: str, key: str) -> Iterator[_Produced]:
-        """The places whose values may be an argument of this key, by name, type and format; the best first."""
+    def of(self, protocol: ToolProtocol, argument: str) -> Iterator[_Produced]:
+        """The places whose values may be an argument, by name, type and format; the best first."""
+        key, noun = argument_key(protocol, argument), noun_meant(protocol, argument)
+        if key is None and noun is None:
+            return
         fits = partial(_fits, *_wanted(protocol, argument))
-        keys = [key, *wider_keys(key)]
-        named = is_part(protocol, argument)
+        wider = wider_keys(key or "")
+        same = {key, noun, *wider}
         for writes in (False, True):
-            alone = _alone(self._identifying.get((key, writes), ()), fits) if named else ()
-            exact = merge(filter(fits, self._called.get((key, writes), ())), alone, key=_rank)
-            wider = (place for one in keys[1:] for place in self._called.get((one, writes), ()) if fits(place))
-            for place in chain(exact, wider):
-                if place.tool != protocol.name and place.needs.isdisjoint(keys):
+            called = filter(fits, self._called.get((key or "", writes), ()))
+            alone = _alone(self._identifying.get((noun or "", writes), ()), fits)
+            with_role = (place for one in wider for place in self._called.get((one, writes), ()) if fits(place))
+            for place in chain(merge(called, alone, key=_rank), with_role):
+                if place.tool != protocol.name and place.needs.isdisjoint(same):
                     yield place
 
 
@@ -95,11 +98,10 @@ def _with_guesses(protocol: ToolProtocol, places: _Places) -> ToolProtocol:
     known = {link.argument for link in protocol.links}
     guesses: list[Link] = []
     for argument in protocol.parameters:
-        key = argument_key(protocol, argument) if argument not in known else None
-        if key is None:
+        if argument in known:
             continue
         found: dict[str, Link] = {}
-        for place in places.of(protocol, argument, key):
+        for place in places.of(protocol, argument):
             found.setdefault(place.tool, Link(argument=argument, tool=place.tool, path=place.path, support="guessed"))
             if len(found) == LINKS_PER_ARGUMENT:
                 break
@@ -132,7 +134,7 @@ def _paths(
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, str, _Produced]]:
     """Every place in a tool's response that has a key, with the key and the noun that it is of (empty: none)."""
-    needs = frozenset(key for name in protocol.required if (key := argument_key(protocol, name)))
+    needs = frozenset(_called_elsewhere(protocol))
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     seen: set[tuple[str, str]] = set()
     for number, (path, schema) in enumerate(response_paths(protocol.output_schema)):
@@ -151,6 +153,12 @@ def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[
             effort = (len(needs), not searches, "[]" not in path, len(protocol.required))
             rank = (protocol.writes, not home, *effort, path.count("."), protocol.name, path)
             yield key, noun, _Produced(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
+
+
+def _called_elsewhere(protocol: ToolProtocol) -> Iterator[str]:
+    """What the values of a tool's required arguments are called in other tools' responses."""
+    for name in protocol.required:
+        yield from filter(None, (argument_key(protocol, name), noun_meant(protocol, name)))
 
 
 def _rank(place: _Produced) -> tuple[Any, ...]:

@@ -221,3 +221,11 @@ def test_a_number_that_a_caller_chooses_comes_from_nowhere():
         ("near", "latitude", "alerts", "rows[].latitude"),
         ("season", "season", "alerts", "rows[].season"),
     }
+
+
+def test_a_number_that_is_called_by_a_noun_is_its_id():
+    team = {"type": "object", "properties": {"id": NUMBER, "name": TEXT, "founded": NUMBER}}
+    teams = tool("teams", "/teams", rows("response", team=team), search=TEXT)
+    players = tool("players", "/players", None, [], team=NUMBER, founded=NUMBER)
+    written = tool("fans", "/fans", None, [], team=TEXT)
+    assert guesses(teams, players, written) == {("players", "team", "teams", "response[].team.id")}
