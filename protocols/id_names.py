@@ -11,6 +11,9 @@ from protocols.schema import types
 from protocols.vocabulary import ID_WORDS, NOT_LINKED, POSITIONS, VAGUE, VERBS, WRAPPERS
 from protocols.words import singular, snake
 
+_HOW_MANY = frozenset({"no", "num", "number"})
+"""Names that identify where they stand in a path (`/issues/{number}`), and else say how many there shall be."""
+
 
 def collections_of(protocols: Iterable[ToolProtocol]) -> frozenset[str]:
     """The parts of URLs that have an argument behind them in some tool: `movie` of `/movie/{movie_id}`."""
@@ -92,10 +95,23 @@ def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
         for before, here in pairwise(segments):
             if here == f"{{{wire}}}":
                 return singular(snake(before)) if "{" not in before else None
-        if protocol.binding.locations.get(argument) != "path":
-            # Beside a path variable, `id` in the query may be anything.
-            return None if "{" in protocol.binding.url else _resource(protocol)
+        if not is_part(protocol, argument) and ("{" in protocol.binding.url or snake(argument) in _HOW_MANY):
+            return None  # beside a path variable, `id` in the query may be anything
     return _resource(protocol)
+
+
+def holder_key(protocol: ToolProtocol, argument: str) -> str | None:
+    """What a vague argument may be of instead, where it is in the query behind two nouns: the first of them.
+
+    `id` of `/artist/songs` is an artist's, `id` of `/catalogue/songs` a song's: it depends on what other tools yield.
+    """
+    name = snake(argument)
+    if name not in VAGUE - NOT_LINKED or not isinstance(protocol.binding, HttpBinding):
+        return None
+    *_, holder, last = ["", "", *_parts(protocol.binding)]
+    if noun_of(protocol, argument) is None or holder in VERBS or last in VERBS or not holder:
+        return None
+    return None if is_part(protocol, argument) else f"{singular(holder)}_{name}"
 
 
 def is_part(protocol: ToolProtocol, argument: str) -> bool:

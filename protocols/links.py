@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import chain
 from typing import Any
 
-from protocols.id_names import argument_key, collections_of, field_key, noun_at, noun_meant, wider_keys
+from protocols.id_names import argument_key, collections_of, field_key, holder_key, noun_at, noun_meant, wider_keys
 from protocols.jsontypes import JsonObject
 from protocols.protocol import Link, ToolProtocol
 from protocols.schema import resolve, types
@@ -59,6 +59,9 @@ class _Places:
     def of(self, protocol: ToolProtocol, argument: str) -> Iterator[_Produced]:
         """The places whose values may be an argument, by name, type and format; the best first."""
         key, noun = argument_key(protocol, argument), noun_meant(protocol, argument)
+        holder = holder_key(protocol, argument)
+        if (holder, False) in self._called:
+            key = holder
         if key is None and noun is None:
             return
         fits = partial(_fits, *_wanted(protocol, argument))
