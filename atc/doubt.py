@@ -27,6 +27,16 @@ _MORE = ("has_more", "has_next", "more")
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 
+_SAID_NOTHING = re.compile(
+    r"\bno\b[\w\s'-]{0,60}\b(?:found|available|match(?:es|ed|ing)?|exists?)\b"
+    r"|(?:\b(?:not|never)|n't) (?:be |been )?(?:found|available|exist)"
+    r"|^\W*(?:nothing|unknown|not found|n/a)\W*$",
+    re.IGNORECASE,
+)
+"""Sentences in which a program gives up: "No plane found", "The film does not exist"."""
+_SENTENCE = 150
+"""Characters of an answer that says nothing else, at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unread:
@@ -78,7 +88,7 @@ def _pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
 
 
 def _empty_answer(answer: str) -> Iterator[str]:
-    if _NOTHING.match(answer):
+    if _NOTHING.match(answer) or (len(answer) <= _SENTENCE and _SAID_NOTHING.search(answer)):
         yield f"It printed {answer.strip()!r}: look at what the functions returned and find out why there was nothing."
 
 

@@ -25,6 +25,40 @@ def test_an_answer_that_says_nothing(answer):
     assert "printed" in of(answer)[0]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No plane found",
+        "No city was found with that name.\n",
+        "The film 'Dune' does not exist",
+        "Unknown.",
+        "n/a",
+        "there are no flights available",
+        "It couldn't be found",
+        "not found",
+    ],
+)
+def test_an_answer_that_says_that_it_found_nothing(answer):
+    assert "find out why" in of(answer)[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No",
+        "no, it is not",
+        "Unknown Pleasures",
+        "Nothing Compares 2 U",
+        "not before 9:40",
+        "Existing: 3",
+        "No. 7",
+        "Nobody's Fool was found by 3 reviewers; " * 5,
+    ],
+)
+def test_an_answer_that_says_something(answer):
+    assert of(answer) == ()
+
+
 @pytest.mark.parametrize("answer", ["{'id': 3}", '[{"id": 3}, {"id": 4}]'])
 def test_a_raw_record(answer):
     assert "whole record" in of(answer)[0]
