@@ -6,14 +6,17 @@ answer stands where nothing better comes of that.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from atc.types import Program
 from protocols.jsontypes import Json
+from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -27,6 +30,7 @@ _MORE = ("has_more", "has_next", "more")
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 
+_ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _SAID_NOTHING = re.compile(
     r"\bno\b[\w\s'-]{0,60}\b(?:found|available|match(?:es|ed|ing)?|exists?)\b"
     r"|(?:\b(?:not|never)|n't) (?:be |been )?(?:found|available|exist)"
@@ -34,6 +38,10 @@ _SAID_NOTHING = re.compile(
     re.IGNORECASE,
 )
 """Sentences in which a program gives up: "No plane found", "The film does not exist"."""
+_MOST_VALUES = 20_000
+"""Of one result that are looked at."""
+_MOST_QUOTED = 60
+"""Characters of a text out of a result."""
 _SENTENCE = 150
 """Characters of an answer that says nothing else, at most."""
 
@@ -56,6 +64,7 @@ def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbo
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
     return (
         *_empty_answer(answer),
+        *_nowhere(program, trace, answer),
         *_raw_record(answer),
         *_pages(program, trace, tools),
         *_swallowed(trace),
@@ -90,6 +99,45 @@ def _pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
 def _empty_answer(answer: str) -> Iterator[str]:
     if _NOTHING.match(answer) or (len(answer) <= _SENTENCE and _SAID_NOTHING.search(answer)):
         yield f"It printed {answer.strip()!r}: look at what the functions returned and find out why there was nothing."
+
+
+def _nowhere(program: Program, trace: Trace, answer: str) -> Iterator[str]:
+    """Texts that a program which came to nothing compares with, and that no result holds."""
+    if not (_ZERO.match(answer) or _NOTHING.match(answer)) or not trace.calls:
+        return
+    folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
+    held = [text.casefold() if folds else text for call in trace.calls for text in _texts(call.result)]
+    for line, text in _compared(program):
+        if not any((text.casefold() if folds else text) in one for one in held):
+            short = {one.casefold(): one for one in held if len(one) <= _MOST_QUOTED}
+            like = get_close_matches(text.casefold(), short, n=1)
+            near = f", but one holds {short[like[0]]!r}" if like else ""
+            yield f"It printed {answer.strip()!r}: line {line} compares with {text!r}, which no result holds{near}."
+            return
+
+
+def _compared(program: Program) -> Iterator[tuple[int, str]]:
+    """The texts in a program's comparisons, with their lines."""
+    for node in ast.walk(parse(program.source)):
+        if isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
+                    yield side.lineno, side.value
+
+
+def _texts(result: Json) -> Iterator[str]:
+    """The texts in a result, and its keys."""
+    waiting = [result]
+    for _ in range(_MOST_VALUES):
+        if not waiting:
+            return
+        match waiting.pop():
+            case Mapping() as record:
+                waiting += [*record, *record.values()]
+            case list() | tuple() as items:
+                waiting += items
+            case str() as text:
+                yield text
 
 
 def _raw_record(answer: str) -> Iterator[str]:

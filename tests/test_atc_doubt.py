@@ -59,6 +59,36 @@ def test_an_answer_that_says_something(answer):
     assert of(answer) == ()
 
 
+@pytest.mark.parametrize("answer", ["0", "0.0\n", "-0.00 %", "[]"])
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("sum(r['state'] == 'delayed' for r in rows)", "'delayed', which no result holds, but one holds 'DELAYED'"),
+        ("[r for r in rows if 'Newark' in r['name']]", "'Newark', which no result holds."),
+        ("[r for r in rows if r['state'].lower() == 'late']", "'late', which no result holds"),
+    ],
+)
+def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, told):
+    rows = {"rows": [{"state": "DELAYED", "name": "Kennedy"}, {"state": "LANDED", "name": "La Guardia"}]}
+    assert any(told in one for one in of(answer, rows, source=f"x = 1\nprint({source})"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "source"),
+    [
+        ("0", "sum(r['state'] == 'DELAYED' for r in rows)"),
+        ("0", "sum(r['state'].lower() == 'delayed' for r in rows)"),
+        ("0", "sum('Ken' in r['name'] for r in rows)"),
+        ("0", "sum(r['seats'] > 3 for r in rows)"),
+        ("7", "sum(r['state'] == 'late' for r in rows)"),
+        ("10", "sum(r['state'] == 'late' for r in rows)"),
+    ],
+)
+def test_an_honest_zero(answer, source):
+    rows = {"rows": [{"state": "DELAYED", "name": "Kennedy"}]}
+    assert of(answer, rows, source=f"print({source})") == ()
+
+
 @pytest.mark.parametrize("answer", ["{'id': 3}", '[{"id": 3}, {"id": 4}]'])
 def test_a_raw_record(answer):
     assert "whole record" in of(answer)[0]
