@@ -189,6 +189,34 @@ def test_tokens_are_estimated_where_the_endpoint_tells_none() -> None:
     assert search.budget.usage.input_tokens > 100
 
 
+def test_an_agent_that_studied_apis_and_added_none_is_asked_once_before_it_finishes() -> None:
+    studied = call("get_API_detail", apis=["storm/0", "storm/1"])
+    search = AnyTool(box(weather={"storm": 3}), Cast({"": [studied, FINISH, FINISH]})).start("Rain?")
+    search.run()
+    asked = search.agents[0].history[-3].content
+    assert asked.startswith("error: you looked at storm/0, storm/1 and added nothing; put those that the request needs")
+    assert search.agents[0].status == "finished"
+    assert search.pool == []
+
+
+def test_an_agent_that_added_something_finishes_at_once() -> None:
+    studied = [call("get_API_detail", apis=["storm/0"]), call("add_API_into_API_pool", apis=["storm/0"]), FINISH]
+    cast = Cast({CHECK: [verdict("Unsolvable", "too dry")], "": studied})
+    search = AnyTool(box(weather={"storm": 3}), cast).start("Rain?")
+    search.run()
+    assert cast.of("") == ["get_API_detail", "add_API_into_API_pool", "finish_search"]
+
+
+def test_an_agent_that_looks_at_the_same_apis_again_is_told_what_to_do_with_them() -> None:
+    cast = Cast({"": [call("get_APIs_in_tool", tool="storm")] * 2 + [FINISH]})
+    search = AnyTool(box(weather={"storm": 3}), cast).start("Rain?")
+    search.run()
+    assert search.agents[0].history[-3].content == (
+        "the result is the same as before; put those that the request needs into the pool with add_API_into_API_pool,"
+        " or call finish_search"
+    )
+
+
 def test_an_agent_that_repeats_itself_is_stopped() -> None:
     cast = Cast({META: [call("get_tools_in_category", category="sports", page=1)]})
     search = played(cast)

@@ -217,7 +217,8 @@ def test_details_of_an_api() -> None:
     search.run()
     assert search.agents[0].history[3].content == (
         "- sky_rain (Rain)\ndescription: Chance of rain by hour.\nrequired: place (name of a town)\noptional: unit\n"
-        "returns: hours, hours.chance"
+        "returns: hours, hours.chance\n"
+        "put those that the request needs into the pool with add_API_into_API_pool"
     )
 
 

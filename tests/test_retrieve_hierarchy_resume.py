@@ -37,7 +37,7 @@ def scripts(**later: Sequence[Line]) -> dict[str, list[Line]]:
         META: [looks, *later.get("meta", [FINISH])],
         SPORTS_AGENT: [looks, *later.get("category", [FINISH])],
         CLUB0: [added("club0/0"), *later.get("club0", [FINISH])],
-        CLUB1: [call("get_API_detail", apis=["club1/0"]), *later.get("club1", [FINISH])],
+        CLUB1: [call("get_APIs_in_tool", tool="club1"), *later.get("club1", [FINISH])],
         DISH: [FINISH],
         CHECK: [verdict("Solvable"), verdict("Unsolvable", "nobody plays")],
     }

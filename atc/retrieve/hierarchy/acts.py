@@ -13,6 +13,10 @@ from protocols.jsontypes import Json, JsonObject
 if TYPE_CHECKING:
     from atc.retrieve.hierarchy.search import Search
 
+NEXT = "put those that the request needs into the pool with add_API_into_API_pool"
+"""What an agent that may add APIs does when it has looked at some: small models look again, or finish."""
+_MOST_NAMED = 5
+
 
 class Mistake(Exception):
     """A call that cannot be done; its text tells the agent what can."""
@@ -70,13 +74,14 @@ def list_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
 
 
 def detail_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
-    """`get_API_detail`: description, parameters and response fields of each."""
+    """`get_API_detail`: description, parameters and response fields of each; and what to do with those that fit."""
     names, unknown = _several(arguments, "apis", agent.apis)
     if not names:
         raise Mistake(unknown)
     documents = [search.hierarchy.documents[name] for name in names]
     texts = [listing.detail_text(document, room=search.room.result // len(documents)) for document in documents]
-    return "\n".join(filter(None, [*texts, unknown]))
+    agent.studied |= dict.fromkeys(names)
+    return "\n".join(filter(None, [*texts, unknown, "" if search.known.issuperset(names) else NEXT]))
 
 
 def add(search: Search, agent: Agent, arguments: JsonObject) -> str:
@@ -101,8 +106,12 @@ def check(search: Search, agent: Agent, _arguments: JsonObject) -> str:
     return ""
 
 
-def finish(_search: Search, agent: Agent, _arguments: JsonObject) -> str:
-    """`finish_search`: the agent is done, for good."""
+def finish(search: Search, agent: Agent, _arguments: JsonObject) -> str:
+    """`finish_search`: the agent is done, for good. One that studied APIs and added none of them is asked once more."""
+    if agent.studied and not agent.reminded and search.known.isdisjoint(agent.studied):
+        agent.reminded = True
+        names = ", ".join(list(agent.studied)[:_MOST_NAMED])
+        raise Mistake(f"you looked at {names} and added nothing; {NEXT}, or call finish_search again if none helps")
     agent.status = "finished"
     return "finished"
 

@@ -43,6 +43,10 @@ class Agent:
     repeats: int = 0
     given_out: set[str] = field(default_factory=set)
     """Categories or tools that have an agent of their own."""
+    studied: dict[str, None] = field(default_factory=dict)
+    """APIs whose details it asked for."""
+    reminded: bool = False
+    """Whether it was told that it was about to finish with none of what it had studied."""
     heard: dict[str, str] = field(default_factory=dict)
     """The result of each call that it made, by the call's text."""
 

@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.hierarchy import listing
+from atc.retrieve.hierarchy.acts import NEXT
 from atc.retrieve.hierarchy.agent import Agent, Role, waking_order
 from atc.retrieve.hierarchy.budget import Budget
 from atc.retrieve.hierarchy.ending import Ended, sentence
@@ -29,7 +30,7 @@ from protocols.errors import ModelUnavailable
 _REPLY_TOKENS = 600
 _MOST_REPEATS = 3
 """Calls with the same result as before, in a row, after which an agent is stopped: it would go on so to the end."""
-_REPEATED = "the result is the same as before; make another call, or finish_search"
+_REPEATED = "the result is the same as before; {next}, or call finish_search"
 
 
 class Search:
@@ -212,7 +213,7 @@ class Search:
         agent.heard[call] = result
         agent.repeats = agent.repeats + 1 if repeated else 0
         agent.steps += 1
-        agent.hear(_REPEATED if repeated else result)
+        agent.hear(_REPEATED.format(next=NEXT if agent.apis else "make another call") if repeated else result)
         self.transcript.append(f"{agent}: {_short(call)} → {_short(listing.plain(result))}")
         if agent.status == "active" and agent.repeats >= _MOST_REPEATS:
             agent.status = "stopped"
