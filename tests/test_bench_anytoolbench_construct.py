@@ -49,7 +49,10 @@ def test_a_query_is_explored_tried_written_called_again_judged_and_filtered():
         "- cinema",
         "cinema (Movies), APIs: 2\n- cinema/films: Gives films.\n- cinema/film: Gives film.\n" + SKY,
         "- cinema/films\n- cinema/film",
-        "- cinema/film\ndescription: Gives film.\nrequired: film_id",
+        (
+            "- cinema/film\ndescription: Gives film.\nrequired: film_id\n"
+            "put those that the request needs into the pool with add_API_into_API_pool"
+        ),
         "added: cinema/films, cinema/film, sky/forecast\nthe pool holds 3 APIs",
         "added: bakery/cakes\nthe pool holds 4 APIs",
         "removed: bakery/cakes\nthe pool holds 3 APIs",
