@@ -33,8 +33,8 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
     entry = table.get(name)
     if entry is None:
         near = get_close_matches(name, table, n=1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"no {what} is named {name!r}; {meant}There is {', '.join(table)}.")
+        meant = f"did you mean {near[0]!r}? There is" if near else "there is"
+        raise ValueError(f"no {what} is named {name!r}; {meant} {', '.join(table)}.")
     try:
         return entry, read_flags(flags, entry.flags)
     except ValueError as error:
