@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from atc.types import Program
@@ -29,7 +30,6 @@ _NEXT = ("next", "next_page", "next_cursor", "next_page_token")
 _MORE = ("has_more", "has_next", "more")
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
-
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _SAID_NOTHING = re.compile(
     r"\bno\b[\w\s'-]{0,60}\b(?:found|available|match(?:es|ed|ing)?|exists?)\b"
@@ -38,10 +38,10 @@ _SAID_NOTHING = re.compile(
     re.IGNORECASE,
 )
 """Sentences in which a program gives up: "No plane found", "The film does not exist"."""
-_MOST_VALUES = 20_000
-"""Of one result that are looked at."""
-_MOST_QUOTED = 60
-"""Characters of a text out of a result."""
+_MOST_VALUES = 100_000
+"""Of all results; where there are more, nobody says what none of them holds."""
+_MOST_QUOTED, _MOST_NEAR = 60, 1_000
+"""Characters of a text out of a result that may be quoted, and texts that a near one is looked for among."""
 _SENTENCE = 150
 """Characters of an answer that says nothing else, at most."""
 
@@ -105,12 +105,15 @@ def _nowhere(program: Program, trace: Trace, answer: str) -> Iterator[str]:
     """Texts that a program which came to nothing compares with, and that no result holds."""
     if not (_ZERO.match(answer) or _NOTHING.match(answer)) or not trace.calls:
         return
+    texts = _texts([call.result for call in trace.calls])
+    if texts is None:
+        return
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
-    held = [text.casefold() if folds else text for call in trace.calls for text in _texts(call.result)]
+    held = {text.casefold() for text in texts} if folds else texts
     for line, text in _compared(program):
         if not any((text.casefold() if folds else text) in one for one in held):
-            short = {one.casefold(): one for one in held if len(one) <= _MOST_QUOTED}
-            like = get_close_matches(text.casefold(), short, n=1)
+            short = {one.casefold(): one for one in texts if len(one) <= _MOST_QUOTED}
+            like = get_close_matches(text.casefold(), islice(short, _MOST_NEAR), n=1)
             near = f", but one holds {short[like[0]]!r}" if like else ""
             yield f"It printed {answer.strip()!r}: line {line} compares with {text!r}, which no result holds{near}."
             return
@@ -125,19 +128,20 @@ def _compared(program: Program) -> Iterator[tuple[int, str]]:
                     yield side.lineno, side.value
 
 
-def _texts(result: Json) -> Iterator[str]:
-    """The texts in a result, and its keys."""
-    waiting = [result]
+def _texts(results: list[Json]) -> dict[str, None] | None:
+    """The texts in results, and their keys, each once; None where there are too many to look at."""
+    found: dict[str, None] = {}
     for _ in range(_MOST_VALUES):
-        if not waiting:
-            return
-        match waiting.pop():
+        if not results:
+            return found
+        match results.pop():
             case Mapping() as record:
-                waiting += [*record, *record.values()]
+                results += [*record, *record.values()]
             case list() | tuple() as items:
-                waiting += items
+                results += items
             case str() as text:
-                yield text
+                found[text] = None
+    return None
 
 
 def _raw_record(answer: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from itertools import pairwise
+from typing import Any
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -57,7 +58,7 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     """What an argument's value is called elsewhere; `None` for those that no other tool's response holds."""
     name = snake(argument)
     schema = protocol.parameters.get(argument, {})
-    if not isinstance(schema, dict) or "enum" in schema or "const" in schema or name in NOT_LINKED:
+    if not _is_open(schema) or name in NOT_LINKED:
         return None
     if name.split("_")[-1] in ("ids", "codes", "keys") or "array" in types(schema):
         name = singular(name)
@@ -68,17 +69,17 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     if words[-1] in ID_WORDS:
         return name
     particular = len(name) >= 4 and argument in protocol.required and not set(words) <= NOT_LINKED
-    chosen = _is_measured(schema) and words[-1] not in POSITIONS and not is_part(protocol, argument)
+    chosen = _is_number(schema) and words[-1] not in POSITIONS and not is_part(protocol, argument)
     return name if particular and not chosen else None
 
 
 def noun_meant(protocol: ToolProtocol, argument: str) -> str | None:
     """The noun whose id an argument may hold without saying so: `{airport}` in a path, `team` where it is a number."""
     name, schema = snake(argument), protocol.parameters.get(argument, {})
-    if not isinstance(schema, dict) or "enum" in schema or "const" in schema or name in NOT_LINKED | VAGUE:
+    if not _is_open(schema) or name in NOT_LINKED | VAGUE:
         return None
-    counted = _is_measured(schema) and name.rpartition("_")[2] not in POSITIONS
-    return name if is_part(protocol, argument) or counted else None
+    numbered = _is_number(schema) and name.rpartition("_")[2] not in POSITIONS
+    return name if is_part(protocol, argument) or numbered else None
 
 
 def wider_keys(key: str) -> list[str]:
@@ -106,12 +107,11 @@ def holder_key(protocol: ToolProtocol, argument: str) -> str | None:
     `id` of `/artist/songs` is an artist's, `id` of `/catalogue/songs` a song's: it depends on what other tools yield.
     """
     name = snake(argument)
-    if name not in VAGUE - NOT_LINKED or not isinstance(protocol.binding, HttpBinding):
+    if name not in VAGUE - NOT_LINKED or not isinstance(protocol.binding, HttpBinding) or is_part(protocol, argument):
         return None
     *_, holder, last = ["", "", *_parts(protocol.binding)]
-    if noun_of(protocol, argument) is None or holder in VERBS or last in VERBS or not holder:
-        return None
-    return None if is_part(protocol, argument) else f"{singular(holder)}_{name}"
+    nouns = holder and holder not in VERBS and last not in VERBS and noun_of(protocol, argument) is not None
+    return f"{singular(holder)}_{name}" if nouns else None
 
 
 def is_part(protocol: ToolProtocol, argument: str) -> bool:
@@ -151,7 +151,12 @@ def _is_fixed(part: str) -> bool:
     return "{" not in part
 
 
-def _is_measured(schema: JsonObject) -> bool:
-    """Whether an argument is a number: how much of something, which a caller chooses."""
+def _is_open(schema: Any) -> bool:
+    """Whether an argument has a schema that does not list its values."""
+    return isinstance(schema, dict) and "enum" not in schema and "const" not in schema
+
+
+def _is_number(schema: JsonObject) -> bool:
+    """Whether an argument takes nothing but numbers."""
     kinds = {*types(schema)} - {"null"}
     return bool(kinds) and kinds <= {"integer", "number"}

@@ -135,3 +135,10 @@ def test_every_call_failed_and_the_program_went_on():
 )
 def test_a_plain_answer_is_not_doubted(answer, results, source):
     assert of(answer, *results, source=source) == ()
+
+
+def test_nothing_is_said_of_more_results_than_are_looked_at():
+    rows = {"rows": [{"state": str(n)} for n in range(30_000)]}
+    source = "print(sum(r['state'] == 'late' for r in rows))"
+    assert "no result holds" in of("0", rows, source=source)[0]
+    assert of("0", rows, rows, source=source) == ()

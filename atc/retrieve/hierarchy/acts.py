@@ -13,7 +13,7 @@ from protocols.jsontypes import Json, JsonObject
 if TYPE_CHECKING:
     from atc.retrieve.hierarchy.search import Search
 
-NEXT = "put those that the request needs into the pool with add_API_into_API_pool"
+HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
 """What an agent that may add APIs does when it has looked at some: small models look again, or finish."""
 _MOST_NAMED = 5
 
@@ -81,7 +81,7 @@ def detail_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
     documents = [search.hierarchy.documents[name] for name in names]
     texts = [listing.detail_text(document, room=search.room.result // len(documents)) for document in documents]
     agent.studied |= dict.fromkeys(names)
-    return "\n".join(filter(None, [*texts, unknown, "" if search.known.issuperset(names) else NEXT]))
+    return "\n".join(filter(None, [*texts, unknown, "" if search.known.issuperset(names) else HOW_TO_ADD]))
 
 
 def add(search: Search, agent: Agent, arguments: JsonObject) -> str:
@@ -111,7 +111,9 @@ def finish(search: Search, agent: Agent, _arguments: JsonObject) -> str:
     if agent.studied and not agent.reminded and search.known.isdisjoint(agent.studied):
         agent.reminded = True
         names = ", ".join(list(agent.studied)[:_MOST_NAMED])
-        raise Mistake(f"you looked at {names} and added nothing; {NEXT}, or call finish_search again if none helps")
+        raise Mistake(
+            f"you looked at {names} and added nothing; {HOW_TO_ADD}, or call finish_search again if none helps"
+        )
     agent.status = "finished"
     return "finished"
 

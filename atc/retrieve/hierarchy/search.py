@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.hierarchy import listing
-from atc.retrieve.hierarchy.acts import NEXT
+from atc.retrieve.hierarchy.acts import HOW_TO_ADD
 from atc.retrieve.hierarchy.agent import Agent, Role, waking_order
 from atc.retrieve.hierarchy.budget import Budget
 from atc.retrieve.hierarchy.ending import Ended, sentence
@@ -213,7 +213,7 @@ class Search:
         agent.heard[call] = result
         agent.repeats = agent.repeats + 1 if repeated else 0
         agent.steps += 1
-        agent.hear(_REPEATED.format(next=NEXT if agent.apis else "make another call") if repeated else result)
+        agent.hear(_REPEATED.format(next=HOW_TO_ADD if agent.apis else "make another call") if repeated else result)
         self.transcript.append(f"{agent}: {_short(call)} → {_short(listing.plain(result))}")
         if agent.status == "active" and agent.repeats >= _MOST_REPEATS:
             agent.status = "stopped"
