@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 from probing.sample import Sample, call_key, from_line, to_line
 from protocols.errors import AtcError
-from protocols.files import cannot_write
+from protocols.files import cannot_write, keep_private, private_folder, write_whole
 from protocols.jsontypes import JsonObject
 
 FOLDER = ".probe"
@@ -48,9 +48,10 @@ class Log:
         self._last = 0
         path = folder / FOLDER / "samples.jsonl"
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            private_folder(path.parent)
+            write_whole(path.parent / ".gitignore", "*\n")
+            keep_private(path)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise cannot_write(path, error) from error
         self._file: IO[str] = os.fdopen(descriptor, "a+", encoding="utf-8", newline="\n")

@@ -54,18 +54,19 @@ def chosen(
     if wanted and not found:
         raise _refusal(
             f"{tool} needs the credential {wanted[0]!r}, which is not configured; "
-            f"add [credentials.{wanted[0]}] with its value and hosts = [{place!r}] to atc.toml."
+            f"add [credentials.{wanted[0]}] with its value and hosts = [{place!r}] to your own settings, whose place "
+            "'atc config show' tells."
         )
     for name, credential in found.items():
         if not credential.may_go_to(origin):
             raise _refusal(
                 f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
                 f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-                f"if it may go there, add {place!r} to credentials.{name}.hosts in atc.toml."
+                f"if it may go there, add {place!r} to credentials.{name}.hosts in your settings."
             )
         if not credential.value or not (credential.prefix + credential.value).isprintable():
             raise _refusal(
-                f"the credential {name!r} is empty or has control characters; correct its value in atc.toml."
+                f"the credential {name!r} is empty or has control characters; correct its value in your settings."
             )
     return found
 

@@ -138,7 +138,7 @@ def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for() -> None:
 
 
 def test_ctrl_c_ends_with_one_line() -> None:
-    interrupt = "s._read_toml = lambda path: os.kill(os.getpid(), signal.SIGINT)"
+    interrupt = "s.user_config_file = lambda: os.kill(os.getpid(), signal.SIGINT)"
     code = f"import os, signal, atc.cli.settings as s\n{interrupt}\n{MAIN}"
     done = atc("config", "show", code=code)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "atc: interrupted.\n")

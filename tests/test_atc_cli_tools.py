@@ -58,7 +58,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
     (tmp_path / "people.py").write_text(MODULE)
-    (tmp_path / "atc.toml").write_text("tools = ['people.py']")
+    monkeypatch.setenv("ATC_TOOLS", "people.py")
     monkeypatch.chdir(tmp_path)
 
 

@@ -85,18 +85,6 @@ def test_a_folders_own_file_names_no_commands(tmp_path):
             load_config(cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
 
 
-def test_a_folders_own_file_may_name_servers_of_yours(tmp_path):
-    user = tmp_path / "user.toml"
-    user.write_text("[mcp.a]\ncommand = 'npx a'\n")
-    for source, taken in [("mcp:a", True), ("mcp:https://h/m", True), ("mcp:evil --now", False), ("x=mcp:sh", False)]:
-        (tmp_path / "atc.toml").write_text(f"tools = [{source!r}]")
-        if taken:
-            assert load_config(cwd=tmp_path, env={}, user_file=user)[0].tools == (source,)
-        else:
-            with pytest.raises(InvalidConfig, match="is not taken from a folder's file"):
-                load_config(cwd=tmp_path, env={}, user_file=user)
-
-
 def test_servers_are_read_and_shown_without_secrets(tmp_path):
     user = tmp_path / "user.toml"
     user.write_text(

@@ -1,23 +1,30 @@
-"""`atc config`: the settings and where they come from."""
+"""`atc config`: the settings and where they come from, and trust in a folder's own file."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import click
 
 from atc.cli.options import json_option
 from atc.cli.output import print_columns, print_json, say
-from atc.cli.settings import PROJECT_FILE, load_config, user_config_file
+from atc.cli.settings import load_config, trust_book, user_config_file
+from atc.cli.trust import PROJECT_FILE, read_settings
+from atc.cli.trust import trust as trust_file
+from atc.cli.trust import untrust as untrust_file
 from atc.config import public
+
+_path_argument = click.argument("path", default=".", metavar="[PATH]", type=click.Path(path_type=Path))
 
 
 @click.group()
 def config() -> None:
-    """Show the settings and where they come from.
+    """Show the settings and where they come from; trust a folder's own file.
 
     A flag wins over an ATC_* variable, this over ./atc.toml, this over the user's file, this over the default.
+    Until you trust it, ./atc.toml may name tools that are data, and lower limits; anything else in it is an error.
     """
 
 
@@ -25,7 +32,10 @@ def config() -> None:
 @json_option
 def show(*, as_json: bool) -> None:
     """Every setting with its value and its origin. Secrets are never shown."""
-    settings, origins = load_config()
+    refusals: list[str] = []
+    settings, origins = load_config(on_refusal=refusals.append)
+    for sentence in refusals:
+        say(f"Refused: {sentence}")
     values = public(settings)
     credentials = values.pop("credentials")
     values |= {f"credentials.{name}": entry for name, entry in credentials.items()}
@@ -35,6 +45,45 @@ def show(*, as_json: bool) -> None:
         return
     print_columns((key, _shown(value), origins[key]) for key, value in values.items())
     say(f"Settings are read from {user_config_file()} and ./{PROJECT_FILE}, where they exist.")
+
+
+@config.command(epilog="Example: atc config trust")
+@_path_argument
+@json_option
+def trust(path: Path, *, as_json: bool) -> None:
+    """Trust the atc.toml of a folder (this one, or PATH) until its content changes. Read it first.
+
+    What it sets then counts, the code and the commands that it names included, also when that code changes.
+    """
+    path = _project_file(path)
+    file = read_settings(path)
+    if file is None:
+        raise click.UsageError(f"there is no {str(path)!r} to trust")
+    trust_file(file, trust_book(user_config_file()))
+    if as_json:
+        print_json({"file": str(path), "trusted": True, "sets": list(file.values)})
+        return
+    say(f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}.")
+
+
+@config.command(epilog="Example: atc config untrust")
+@_path_argument
+@json_option
+def untrust(path: Path, *, as_json: bool) -> None:
+    """Trust the atc.toml of a folder (this one, or PATH) no longer."""
+    path = _project_file(path)
+    known = untrust_file(path, trust_book(user_config_file()))
+    if as_json:
+        print_json({"file": str(path), "trusted": False})
+        return
+    say(f"{'No longer trusted' if known else 'It was not trusted'}: {path}.")
+
+
+def _project_file(path: Path) -> Path:
+    path = path.absolute()
+    if path.name != PROJECT_FILE:
+        path /= PROJECT_FILE
+    return path.parent.resolve() / PROJECT_FILE
 
 
 def _shown(value: Any) -> str:

@@ -45,8 +45,9 @@ class Check:
 @json_option
 def doctor(*, as_json: bool) -> None:
     """Check that everything needed is here and works. Exit status 3 if something does not."""
-    config, _ = load_config()
-    checks = list(_checks(config))
+    refusals: list[str] = []
+    config, _ = load_config(on_refusal=refusals.append)
+    checks = [*(Check("settings", "failed", sentence) for sentence in refusals), *_checks(config)]
     if as_json:
         print_json([asdict(check) for check in checks])
     else:

@@ -85,7 +85,7 @@ def probe(
 
     if output is None and not dry_run:
         raise click.UsageError("say where to write the protocols: -o DIR")
-    config = load_config({key: flags[key] for key in SETTINGS})[0]
+    config = load_config({key: flags[key] for key in SETTINGS} | {"tools": (source, *flags["modules"])})[0]
     settings = settings_of(flags)
     with ExitStack() as stack:
         loaded = stack.enter_context(open_source(source, config, settings, modules=flags["modules"]))

@@ -32,7 +32,7 @@ def check_folder(source: str, *, modules: Sequence[str], as_json: bool, **flags:
     Raises:
         SourceUnavailable, InvalidProtocol, LogUnreadable: the folder cannot be read.
     """
-    config = load_config({key: flags[key] for key in SETTINGS})[0]
+    config = load_config({key: flags[key] for key in SETTINGS} | {"tools": (source, *modules)})[0]
     settings = settings_of(flags)
     with open_source(source, config, settings, modules=modules) as loaded:
         earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []

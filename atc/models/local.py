@@ -22,6 +22,7 @@ from atc.models.tops import TopTokens, places
 from atc.models.wire import asked, completion_of, continues, sent, unfenced
 from protocols.ask import Completion, GrammarKind, Message, Powers
 from protocols.errors import ModelUnavailable
+from protocols.files import NotPrivate, private_folder
 from protocols.jsontypes import Json
 
 _LONG_PROMPT = 1000
@@ -220,9 +221,9 @@ class LocalModel:
     def _states_for(self, path: Path) -> PromptStates | None:
         """Where states of prompts to this very file, runtime and context are kept; None where nothing can be."""
         try:
-            self._states_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(self._states_folder)
             weights = path.stat()
-        except OSError:
+        except (OSError, NotPrivate):
             return None
         runtime = version("xllamacpp")
         return PromptStates(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from protocols.errors import AtcError
+from protocols.files import NotPrivate, keep_private
 
 VERSION = 3
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
@@ -105,8 +106,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # SQLite gives its side files the permissions of the file, so it is made before SQLite can make it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _keep_private(path)
         database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             _set_up(database, path)
@@ -115,6 +115,22 @@ def connect(path: Path) -> sqlite3.Connection:
             raise
     database.row_factory = sqlite3.Row
     return database
+
+
+def _keep_private(path: Path) -> None:
+    """Nobody else may read what runs have said: older versions, a copy or a restored backup may have left it open."""
+    try:
+        for name in ("", "-wal", "-shm", "-journal"):
+            keep_private(path.with_name(path.name + name))
+    except NotPrivate as error:
+        raise StoreUnavailable(f"the store of runs: {error} Or set ATC_STATE_DIR to a folder of your own.") from error
+    if not path.is_file():
+        # SQLite gives its side files the permissions of the file, so it is made before SQLite can make it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    folder = path.parent.stat()
+    ours = all(found.name.startswith((path.name, "bench")) for found in path.parent.iterdir())  # else it is the user's
+    if ours and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
+        path.parent.chmod(0o700)
 
 
 def _set_up(database: sqlite3.Connection, path: Path) -> None:

@@ -30,13 +30,7 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise SourceUnavailable(f"there is no folder {str(path)!r}; check the path.")
-    files = [
-        file
-        for file in sorted(folder.rglob("*"))
-        if file.suffix.lower() in _SUFFIXES
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    ]
+    files = files_of(folder)
     if not files:
         raise SourceUnavailable(
             f"the folder {str(path)!r} has no protocol files (*.json or *.yaml); docs/protocols.md shows one."
@@ -49,6 +43,17 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
     if not found:
         raise SourceUnavailable(f"the files in the folder {str(path)!r} describe no tool; docs/protocols.md shows one.")
     return found
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files that `read_folder` reads."""
+    return [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.suffix.lower() in _SUFFIXES
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    ]
 
 
 def read_protocols(

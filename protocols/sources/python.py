@@ -54,11 +54,20 @@ def is_module(name: str) -> bool:
     """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
     if not _MODULE_NAME.fullmatch(name):
         return False
+    with _also_from(_folder_of(name)):
+        return _is_found(name)
+
+
+def _is_found(name: str) -> bool:
     try:
-        with _also_from(Path.cwd()):
-            return importlib.util.find_spec(name.partition(".")[0]) is not None
+        return importlib.util.find_spec(name.partition(".")[0]) is not None
     except (ImportError, ValueError):
         return False
+
+
+def _folder_of(name: str) -> Path | None:
+    """The current folder where a module is found nowhere else: what an installed one imports is not to come from it."""
+    return None if _is_found(name) else Path.cwd()
 
 
 def _import(name_or_path: str) -> ModuleType:
@@ -67,7 +76,7 @@ def _import(name_or_path: str) -> ModuleType:
     if is_file and not path.is_file():
         raise SourceUnavailable(f"there is no file {name_or_path!r}; check the path.")
     try:
-        with _also_from(path.resolve().parent if is_file else Path.cwd()):
+        with _also_from(path.resolve().parent if is_file else _folder_of(name_or_path)):
             return _load_file(path) if is_file else importlib.import_module(name_or_path)
     except ModuleNotFoundError as error:
         if not is_file and error.name and (name_or_path == error.name or name_or_path.startswith(f"{error.name}.")):
@@ -98,8 +107,11 @@ def _load_file(path: Path) -> ModuleType:
 
 
 @contextmanager
-def _also_from(folder: Path) -> Iterator[None]:
+def _also_from(folder: Path | None) -> Iterator[None]:
     """Imports find modules in `folder` too, after all others."""
+    if folder is None:
+        yield
+        return
     sys.path.append(str(folder))
     try:
         yield

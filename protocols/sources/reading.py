@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -79,6 +80,20 @@ def read_sources(texts: Sequence[str], binder: object) -> list[Source]:
         if source.kind == "protocols" and isinstance(p.binding, PythonBinding | McpBinding)
     }
     return [_without(read[at], described) for at in range(len(spelled))]
+
+
+def runs_nothing(text: str) -> bool:
+    """Whether reading this source runs no code and no command, and reads an address or files below this folder alone."""
+    from protocols.sources.folder import files_of
+
+    location = _spelling(text).location
+    if _is_mcp(location) or _is_python(location):
+        return False
+    path = Path(location).expanduser()
+    if is_url(location) and not path.exists():
+        return True
+    here = os.path.realpath(".")
+    return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
 
 
 def _without(source: Source, described: set[Any]) -> Source:

@@ -156,7 +156,7 @@ def _call_us(sandbox: Sandbox) -> Quantiles | None:
 
 def _echo_us() -> Quantiles:
     ours, theirs = socket.socketpair()
-    command = [sys.executable, "-c", _ECHO, str(theirs.fileno())]
+    command = [sys.executable, "-P", "-c", _ECHO, str(theirs.fileno())]
     with ours, theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()]):  # noqa: S603 - our own
         theirs.close()
         taken = []
