@@ -64,7 +64,7 @@ class Config:
     trust_annotations: bool = False
     """Whether every MCP server is believed that says of a tool that it only reads."""
     lend_credentials: bool = True
-    """Whether tools get the credentials and the MCP servers below; those that an untrusted `atc.toml` names never do."""
+    """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml` names never do."""
     strategy: str = "auto"
     """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"

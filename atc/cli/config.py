@@ -21,10 +21,10 @@ _path_argument = click.argument("path", default=".", metavar="[PATH]", type=clic
 
 @click.group()
 def config() -> None:
-    """Show the settings and where they come from; trust a folder's own file.
+    """Show the settings and where they come from.
 
     A flag wins over an ATC_* variable, this over ./atc.toml, this over the user's file, this over the default.
-    Until you trust it, ./atc.toml may name tools that are data, and lower limits; anything else in it is an error.
+    Until you trust it, ./atc.toml may name tools that are data and lower limits; all else in it is an error.
     """
 
 

@@ -30,7 +30,7 @@ _VERBS = {
     "models": ("atc.cli.models:models", "See, fetch and test language models."),
     "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost, and how sandboxes hold."),
     "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works."),
-    "config": ("atc.cli.config:config", "Show the settings and where they come from; trust a folder's own file."),
+    "config": ("atc.cli.config:config", "Show the settings and where they come from."),
 }
 # By name: importing the classes would cost more than all the rest of `atc --help`.
 _USAGE_ERRORS = frozenset(

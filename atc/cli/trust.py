@@ -46,7 +46,7 @@ def read_settings(path: Path) -> SettingsFile | None:
         InvalidConfig: it cannot be read, or is not TOML.
     """
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:  # noqa: PTH123
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             status = os.fstat(file.fileno())
             content = file.read(_MAX_BYTES + 1) if stat.S_ISREG(status.st_mode) else None
         if content is None or len(content) > _MAX_BYTES:
@@ -82,21 +82,23 @@ def untrust(path: Path, book: Path) -> bool:
 
 
 def refused(file: SettingsFile, below: Config, *, user: Path, book: Path) -> tuple[frozenset[str], str]:
-    """The settings that an untrusted file may not decide, and the sentence about them; `below` are those it stands over.
+    """The settings that an untrusted file may not decide, and the sentence about them; `below` are those it overrides.
 
     Nothing is said of a key that is no setting.
     """
     changed = " It has changed since you trusted it." if _place(file.path) in _read_book(book) else ""
     if file.foreign:
-        told = f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
+        told = (
+            f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
+        )
         return frozenset(file.values), told + changed
     found = {key: what for key, raw in file.values.items() if (what := _beyond(key, raw, below))}
     if not found:
         return frozenset(), ""
-    verb = "is" if len(found) == 1 else "are"
+    verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
     return frozenset(found), (
         f"{PROJECT_FILE}: {', '.join(found.values())} {verb} not taken from a folder's file, which may be somebody"
-        f" else's. Give it yourself, as a flag or in {user}, or read {PROJECT_FILE} and trust it as it stands:"
+        f" else's. Give {them} yourself, as a flag or in {user}, or read {PROJECT_FILE} and trust it as it stands:"
         f" 'atc config trust'.{changed}"
     )
 
@@ -135,4 +137,5 @@ def _read_book(book: Path) -> dict[str, Any]:
 
 
 def _write_book(book: Path, known: Mapping[str, Any]) -> None:
+    book.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(book, json.dumps(known, indent=1, sort_keys=True) + "\n", mode=0o600)

@@ -91,8 +91,8 @@ def _invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
     if not config.lend_credentials:
         if config.credentials or config.mcp:
             talk(
-                "These tools get none of your credentials and MCP servers: an atc.toml names them that you do not trust"
-                " ('atc config trust'), or lend_credentials is off."
+                "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools"
+                " that an untrusted atc.toml names ('atc config trust')."
             )
         return InvokeSettings(confirm_start=confirmer(config), trust_annotations=config.trust_annotations)
     credentials = {}

@@ -88,7 +88,7 @@ class LlamaProcess:
         self.settings = settings
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],
-            cwd="/",  # llama.cpp loads libraries that it finds in its working folder, which may be a stranger's
+            cwd="/",  # llama.cpp looks for its backends in the working folder, too, which may be a stranger's
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

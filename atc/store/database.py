@@ -128,7 +128,10 @@ def _keep_private(path: Path) -> None:
         # SQLite gives its side files the permissions of the file, so it is made before SQLite can make it.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     folder = path.parent.stat()
-    ours = all(found.name.startswith((path.name, "bench")) for found in path.parent.iterdir())  # else it is the user's
+    # A folder of another name that holds anything else is the user's, and as open as the user wants it.
+    ours = path.parent.name == "atc" or all(
+        file.name.startswith((path.name, "bench")) for file in path.parent.iterdir()
+    )
     if ours and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
         path.parent.chmod(0o700)
 

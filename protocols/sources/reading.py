@@ -83,17 +83,20 @@ def read_sources(texts: Sequence[str], binder: object) -> list[Source]:
 
 
 def runs_nothing(text: str) -> bool:
-    """Whether reading this source runs no code and no command, and reads an address or files below this folder alone."""
+    """Whether reading this source runs no code or command, and reads only an address or files below this folder."""
     from protocols.sources.folder import files_of
 
-    location = _spelling(text).location
-    if _is_mcp(location) or _is_python(location):
+    try:
+        location = _spelling(text).location
+        if _is_mcp(location) or _is_python(location):
+            return False
+        path = Path(location).expanduser()
+        if is_url(location) and not path.exists():
+            return True
+        here = os.path.realpath(".")
+        return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
+    except (OSError, ValueError):  # no file can have such a name
         return False
-    path = Path(location).expanduser()
-    if is_url(location) and not path.exists():
-        return True
-    here = os.path.realpath(".")
-    return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
 
 
 def _without(source: Source, described: set[Any]) -> Source:
