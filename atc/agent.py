@@ -17,6 +17,8 @@ from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.run_record import RunRecord, ignore
+from atc.store.refusals import ToolsChanged
+from atc.store.stored import StoredRun
 from atc.strategies import strategy
 from atc.strategies.base import Parts
 from atc.strategies.chain import draft
@@ -98,10 +100,12 @@ class Agent:
 
         Raises:
             UnknownRun, RunTaken, RunEnded: there is no such run, or it cannot go on.
+            ToolsChanged: a name of its programs means another tool by now.
             ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
         """
         if self._store is None:
             raise ValueError("an agent without a store has no runs to resume")
+        self._check_same_tools(self._store.load(run))
         stored = self._store.take(run)
         task = stored.summary.task
         with self._watched(stored.summary.id, observer, stored.pins or Pins(), task) as record:
@@ -114,6 +118,16 @@ class Agent:
             solution = self._solve(task, replace(parts, accept_orphans=accept_orphans))
             record.solution = replace(solution, run=record.run)
         return record.solution
+
+    def _check_same_tools(self, stored: StoredRun) -> None:
+        """Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began."""
+        known = stored.identities
+        if changed := [a for a, tool in self.toolbox.items() if known.get(a, tool.identity) != tool.identity]:
+            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+            raise ToolsChanged(
+                f"run {stored.summary.id} cannot go on: {', '.join(changed[:3])}{more} would call something else than"
+                " when it began (another source, method or address). Restore the tools as they were, or begin a new run."
+            )
 
     def _solve(self, task: str, parts: Parts) -> Solution:
         return strategy(self.config.strategy)(task, parts)
@@ -184,7 +198,9 @@ class Agent:
         journal = Journal(sink=record.sink, pins=record.pins, effects=effects)
         if record.run is not None:
             journal.run = record.run
-        consent = Consent(task=record.task, config=config, ask_person=self._ask_person, journal=journal)
+        consent = Consent(
+            task=record.task, config=config, ask_person=self._ask_person, journal=journal, past=record.past
+        )
         toolbox = consent.guard(self.toolbox)
         record.redact = Redactor(toolbox)
         return Parts(
@@ -214,6 +230,7 @@ class Agent:
             config=public(self.config),
             tools=list(self.toolbox)[:1000],
             pins=pins,
+            identities={alias: tool.identity for alias, tool in self.toolbox.items()},
         )
         with self._watched(run, observer, pins, task) as record:
             yield record

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shlex
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.config import Config
+from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
+from atc.taint.trusted import tool_named
 from atc.types import Program
 from protocols.jsontypes import JsonObject
+from protocols.protocol import McpBinding
 from protocols.toolbox import Tool, Toolbox
 from sandbox.clock import waiting_on_person
 from sandbox.errors import Paused
@@ -45,26 +49,53 @@ AskPerson = Callable[[Question], bool]
 class Consent:
     """The gate of one run.
 
-    A call that writes goes through when its tool's alias or name is in `config.allow_writes` (or `all` is), or when
+    A call that writes goes through when `config.allow_writes` names its tool and no other (or has `all`), or when
     `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
     (`atc.taint`), whatever is allowed; a yes holds for that value of that argument in the rest of the run. With nobody
     to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
+
+    In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then.
 
     Raises:
         InvalidConfig: a rule of `config.trust` is none.
     """
 
-    def __init__(self, task: str, config: Config, ask_person: AskPerson | None, journal: Journal) -> None:
-        self._allowed: Collection[str] = config.allow_writes
+    def __init__(
+        self,
+        task: str,
+        config: Config,
+        ask_person: AskPerson | None,
+        journal: Journal,
+        *,
+        past: StoredRun | None = None,
+    ) -> None:
+        self._names, self._allowed = config.allow_writes, frozenset[str]()
+        self._tools, self._past = Toolbox(), past
         self._ask_person = ask_person
         self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
         self._taint = Taint(task, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
 
     def guard(self, toolbox: Toolbox) -> Toolbox:
-        """The toolbox with this gate before each call."""
+        """The toolbox with this gate before each call.
+
+        Raises:
+            InvalidConfig: `allow_writes` or `trust` has a name that more than one tool has.
+        """
         self._taint.over(toolbox)
+        self._tools = toolbox
+        self._allowed = self._meant(self._names)
+        if self._past is not None and (known := self._past.identities):
+            before = Counter(map(str, self._past.config.get("allow_writes") or ()))
+            self._allowed = (self._allowed & known.keys()) | self._meant(Counter(self._names) - before)
         return toolbox.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
+
+    def _meant(self, names: Collection[str]) -> frozenset[str]:
+        """Aliases of the tools that `names` allow."""
+        if "all" in names:
+            return frozenset(self._tools)
+        found = [tool_named(name, self._tools, setting="allow_writes") for name in names]
+        return frozenset(tool.alias for tool in found if tool is not None)
 
     def given(self, tool: Tool, arguments: JsonObject) -> None:
         """A person gave these arguments themselves, by original name: their values are not asked about."""
@@ -77,7 +108,7 @@ class Consent:
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
         with self._lock:
             question = Question(tool=tool, arguments=arguments, tainted=self._taint.of(tool, arguments))
-            unallowed = tool.protocol.writes and not {"all", tool.alias, tool.protocol.name} & {*self._allowed}
+            unallowed = tool.protocol.writes and tool.alias not in self._allowed
             if not (unallowed or question.tainted):
                 return
             if not self._agreed(question):
@@ -100,8 +131,14 @@ class Consent:
         told = f"{'; '.join(problems)}; nothing was sent."
         if not all(one.rules for one in tainted):  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
-        options = [f"--allow-writes {shlex.quote(tool)}"] if unallowed else []
+        name = self._tools.spelling(question.tool)
+        options = [f"--allow-writes {shlex.quote(name)}"] if unallowed else []
         options += dict.fromkeys(f"--trust {one.rules[-1]}" for one in tainted)
         only = [one.rules[0] for one in tainted if len(one.rules) > 1]
         hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
+        if unallowed and isinstance(binding := question.tool.protocol.binding, McpBinding):
+            hint += (
+                f". What the MCP server {binding.server!r} says of its tools is believed only with --trust-annotations,"
+                f" or trusted = true under [mcp.{binding.server}] in your settings"
+            )
         return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}{hint}"

@@ -23,6 +23,11 @@ class Origin(NamedTuple):
         """`host`, or `host:port` where the port is not the scheme's own."""
         return self.host if self.port == _default_port(self.scheme) else f"{self.host}:{self.port}"
 
+    @property
+    def url(self) -> str:
+        """`https://host`, with the port where it is not the scheme's own, and no slash at the end."""
+        return f"{self.scheme}://{self.netloc}"
+
 
 def split_url(url: str) -> tuple[Origin, str]:
     """The origin of an http(s) URL and what follows it, without the fragment.

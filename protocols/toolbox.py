@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 
-from protocols.alias import argument_aliases, free_alias, tool_aliases
+from protocols.alias import argument_aliases, free_alias, identifier, tool_aliases
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import ToolProtocol
+from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import wrapper_key
 
 Call = Callable[[JsonObject], Json]
@@ -20,19 +21,47 @@ Call = Callable[[JsonObject], Json]
 class Tool:
     """A protocol, how to call it, and the names under which programs know it.
 
-    `source` is the name of where it came from; `arguments` maps each argument's alias to its original name. `admit` is
-    asked with the arguments, by original name, before a call is even recorded as intended; it raises what ends the run.
+    `source` is the name of where it came from, `home` the origin that its document was fetched from; `arguments` maps
+    each argument's alias to its original name. `admit` is asked with the arguments, by original name, before a call is
+    even recorded as intended; it raises what ends the run.
     """
 
     protocol: ToolProtocol
     call: Call = field(compare=False)
     alias: str = ""
     source: str = ""
+    home: str = ""
     admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.alias:
             object.__setattr__(self, "alias", tool_aliases([(self.protocol.name, self.source)])[0])
+
+    @property
+    def qualified(self) -> str:
+        """`SOURCE/NAME`: the name under which settings can mean no tool of another source."""
+        return f"{self.source}/{self.protocol.name}" if self.source else self.protocol.name
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What a setting may call it. They follow from its own source and name, never from what other tools there are.
+
+        So an alias that has a number, because of a clash with other tools, is not among them.
+        """
+        name = self.protocol.name
+        prefixed = {identifier(f"{self.source}_{name}")} if self.source else set()
+        return frozenset({name, identifier(name), self.qualified, *prefixed})
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of its source, its name and what it calls, so that a tool can be known again.
+
+        Of a document that was fetched, the origin is left out: the same service may listen on another port.
+        """
+        binding = self.protocol.binding
+        if isinstance(binding, HttpBinding) and self.home and f"{binding.url}/".startswith(f"{self.home}/"):
+            binding = replace(binding, url=binding.url.removeprefix(self.home))
+        return sha256(repr((self.source, self.protocol.name, binding)).encode()).hexdigest()[:32]
 
     @cached_property
     def arguments(self) -> Mapping[str, str]:
@@ -90,10 +119,33 @@ class Toolbox(Mapping[str, Tool]):
         """
         if name in self._tools:
             return self._tools[name]
-        named = [tool for tool in self._tools.values() if tool.protocol.name == name]
+        named = [tool for tool in self._tools.values() if name in (tool.protocol.name, tool.qualified)]
         if len(named) == 1:
             return named[0]
         raise UnknownTool(name, [tool.alias for tool in named] or list(self._tools))
+
+    def meant(self, name: str) -> list[Tool]:
+        """The tools that a setting may mean by `name`, see `Tool.names`; more than one where it is ambiguous.
+
+        Within one source an exact name wins over names that merely have it as identifier.
+        """
+        found = self._by_name.get(name, [])
+        exact = [tool for tool in found if name in (tool.protocol.name, tool.qualified)]
+        return exact if len(exact) == 1 and len({tool.source for tool in found}) == 1 else found
+
+    def spelling(self, tool: Tool) -> str:
+        """The shortest name by which a setting means this tool and no other."""
+        names = [tool.alias, identifier(f"{tool.source}_{tool.protocol.name}"), tool.qualified]
+        fitting = (name for name in names if name in tool.names and [t.alias for t in self.meant(name)] == [tool.alias])
+        return next(fitting, tool.qualified)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Tool]]:
+        found: dict[str, list[Tool]] = {}
+        for tool in self._tools.values():
+            for name in tool.names:
+                found.setdefault(name, []).append(tool)
+        return found
 
     def only(self, names: Iterable[str]) -> Toolbox:
         """The tools of these names, in that order, aliases unchanged.

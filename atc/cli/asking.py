@@ -12,6 +12,7 @@ import click
 
 from atc.cli.output import escape_controls
 from atc.redaction import Redactor
+from protocols.spelled import spelled
 
 if TYPE_CHECKING:
     from atc.consent import AskPerson, Question
@@ -40,7 +41,12 @@ def asker(*, yes: bool, aside: Callable[[], AbstractContextManager[None]] = null
 def _shown(question: Question) -> str:
     shown = Redactor().value(dict(question.arguments), question.tool.protocol.input_schema)
     arguments = json.dumps(shown, ensure_ascii=False, indent=2)
-    alias = question.tool.alias
+    tool = question.tool
+    alias = (
+        f"{tool.alias} ({how} of {tool.source or 'an unnamed source'})"
+        if (how := spelled(tool.protocol.binding))
+        else tool.alias
+    )
     if not question.tainted:
         return f"{alias} may change something. Arguments:\n{arguments}"
     reasons = "\n".join(f"- {reason}" for reason in question.reasons)

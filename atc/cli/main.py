@@ -45,6 +45,7 @@ _USAGE_ERRORS = frozenset(
         "InvalidTask",
         "RunEnded",
         "RunTaken",
+        "ToolsChanged",
         "UnknownMethod",
         "UnknownRun",
         "UnknownService",

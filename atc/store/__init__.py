@@ -82,10 +82,15 @@ class Store:
         config: Mapping[str, Json] | None = None,
         tools: Sequence[str] = (),
         pins: Pins | None = None,
+        identities: Mapping[str, str] | None = None,
     ) -> str:
-        """Record a run that begins now, in this process, and give its id. `config` must hold no secret."""
+        """Record a run that begins now, in this process, and give its id. `config` must hold no secret.
+
+        `identities` are those of all tools by alias.
+        """
         pid = os.getpid()
         fixed = (plain(model), plain(strategy), plain(sandbox), to_json(config or {}), to_json(list(tools)))
+        known = to_json(dict(identities or {}))
         with self._write() as db:
             while True:
                 now = time.time()
@@ -93,8 +98,8 @@ class Store:
                 try:
                     db.execute(
                         "INSERT INTO runs "
-                        "VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, '[]')",
-                        (run, plain(task), now, *fixed, pid, process_mark(pid), pins and to_json(asdict(pins))),
+                        "VALUES (?, ?, ?, NULL, 'running', ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, '[]', ?)",
+                        (run, plain(task), now, *fixed, pid, process_mark(pid), pins and to_json(asdict(pins)), known),
                     )
                 except sqlite3.IntegrityError:
                     continue  # four characters do repeat, within one second, once in a million
@@ -176,6 +181,7 @@ class Store:
             pins=Pins(**json.loads(row["pins"])) if row["pins"] else None,
             protocols={alias: protocol_of(json.loads(document)) for alias, document in tools.items()},
             notes=tuple(json.loads(row["notes"])),
+            identities=json.loads(row["identities"]),
         )
 
     def take(self, name: str) -> StoredRun:

@@ -12,7 +12,7 @@ from pathlib import Path
 from protocols.errors import AtcError
 from protocols.files import NotPrivate, keep_private
 
-VERSION = 3
+VERSION = 4
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
 
@@ -21,7 +21,7 @@ CREATE TABLE runs (
     id TEXT PRIMARY KEY, task TEXT NOT NULL, created REAL NOT NULL, ended REAL, status TEXT NOT NULL,
     model TEXT NOT NULL, strategy TEXT NOT NULL, sandbox TEXT NOT NULL, config TEXT NOT NULL, tools TEXT NOT NULL,
     answer TEXT, error TEXT, usage TEXT, pid INTEGER NOT NULL, process TEXT, pins TEXT,
-    notes TEXT NOT NULL DEFAULT '[]'
+    notes TEXT NOT NULL DEFAULT '[]', identities TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 CREATE TABLE attempts (
     run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, execution INTEGER,
@@ -66,6 +66,7 @@ ALTER TABLE calls ADD COLUMN note TEXT;
 ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE exchanges ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;
 """,
+    3: "ALTER TABLE runs ADD COLUMN identities TEXT NOT NULL DEFAULT '{}'",
 }
 """What makes the next version of each older one."""
 

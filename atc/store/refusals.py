@@ -27,3 +27,7 @@ class RunTaken(AtcError):
 
 class RunEnded(AtcError):
     """A run that has come to its end and cannot go on."""
+
+
+class ToolsChanged(AtcError):
+    """A run whose tools are not those that it began with, so that it cannot go on."""

@@ -82,6 +82,8 @@ class StoredRun:
     """By alias: the tools that its programs named, as they were then. None in runs of older versions."""
     notes: tuple[str, ...] = ()
     """What was done otherwise than the settings ask for, see `Solution.notes`."""
+    identities: Mapping[str, str] = field(default_factory=dict)
+    """Of all its tools, by alias, when it began: see `Tool.identity`. None in runs of older versions."""
 
 
 def new_run_id(now: float) -> str:

@@ -72,7 +72,12 @@ class Taint:
         self._agreed: set[tuple[str, str, Same]] = set()
 
     def over(self, tools: Toolbox) -> None:
-        """Work with these tools: their documents may be where a literal comes from."""
+        """Work with these tools: their documents may be where a literal comes from.
+
+        Raises:
+            InvalidConfig: a rule may mean more than one of them.
+        """
+        self._trusted.over(tools)
         self._tools, self._documents = tools, Documents(tools)
 
     def wrote(self, source: str, *, blind: bool) -> None:
@@ -88,7 +93,7 @@ class Taint:
         leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_clean(tool, leaf)]
         if not leaves:
             return ()
-        origins = Origins(self._calls(), self._later)
+        origins = Origins(self._calls(), self._later, self._tools)
         return tuple(self._tainted(leaf, origins) for leaf in leaves)
 
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
@@ -103,7 +108,7 @@ class Taint:
             return True
         if same(value) in self._blind and self._documents.source(value, leaf.kind, self._task) is None:
             return True
-        if self._trusted.gave(value, self._calls, self._tools):
+        if self._trusted.gave(value, self._calls):
             return True
         parts = _addresses(leaf)
         return bool(parts) and all(self._is_clean(tool, replace(leaf, value=one)) for one in parts)

@@ -10,6 +10,7 @@ from atc.attribute.paths import MAX_NODES, Path, general, text, walk
 from atc.taint.literals import Same, same
 from atc.taint.shown import plain, shown, typed
 from protocols.jsontypes import Json
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 _SHORTEST_PART = 4
@@ -27,10 +28,13 @@ class Origin(NamedTuple):
 
 
 class Origins:
-    """The responses of `calls`, asked where values came from. `later`: literals of programs that are not blind."""
+    """The responses of `calls`, asked where values came from. `later`: literals of programs that are not blind.
 
-    def __init__(self, calls: Sequence[ToolCall], later: frozenset[Same]) -> None:
-        self._calls, self._later = calls, later
+    `tools` say by which name a rule means the tool of a call and no other.
+    """
+
+    def __init__(self, calls: Sequence[ToolCall], later: frozenset[Same], tools: Toolbox) -> None:
+        self._calls, self._later, self._tools = calls, later, tools
         self._searched = 0
 
     def of(self, value: Json, document: str | None) -> Origin:
@@ -45,7 +49,8 @@ class Origins:
         if (place := self._places.get(same(value))) is not None:
             call, path = place
             where = text(general(path))
-            rule = typed(f"{call.tool}:{where}" if where else call.tool)
+            named = self._tools.spelling(tool) if (tool := self._tools.get(call.tool)) is not None else call.tool
+            rule = typed(f"{named}:{where}" if where else named)
             return Origin(f"it equals {_field(path, call)}", (*rules, *([rule] if rule is not None else [])))
         for call, path, part in self._overlaps(value):
             whole = f"its part {shown(part)} is" if len(part) < len(str(value)) else "it is a part of"

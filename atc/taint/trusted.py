@@ -11,7 +11,7 @@ from atc.config import InvalidConfig
 from atc.taint.literals import Same, same
 from atc.taint.numbers import number
 from protocols.jsontypes import Json
-from protocols.toolbox import Toolbox
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _VALUE = "value="
@@ -55,11 +55,6 @@ class Rule:
             return meant is not None and same(value) == ("number", meant)
         return isinstance(value, str) and self.value == value
 
-    def is_of(self, call: ToolCall, tools: Toolbox) -> bool:
-        """Whether the call is one of the tool that the rule trusts, by alias or by its own name."""
-        known = tools.get(call.tool)
-        return self.tool in (call.tool, known.protocol.name if known is not None else "")
-
     def given(self, call: ToolCall) -> frozenset[Same]:
         """The values in the call's response that the rule trusts.
 
@@ -73,23 +68,50 @@ class Rule:
         return frozenset({same(v) for _, v in walk(call.result) if not isinstance(v, list | dict)} - told)
 
 
+def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
+    """The tool that a setting means by `name`; None where none of `tools` has it.
+
+    Raises:
+        InvalidConfig: more than one has it, or it is an alias that another source would change.
+    """
+    found = tools.meant(name)
+    if len(found) == 1 or (not found and name not in tools):
+        return found[0] if found else None
+    listed = " or ".join(tool.qualified for tool in found or [tools[name]])
+    problem = f"{len(found)} tools are named" if found else "other tools decide which one is named"
+    raise InvalidConfig(f"{setting}: {problem} {name!r}; write {listed}.")
+
+
 class Trusted:
     """The rules of one run, asked about values; what a response holds is looked up once."""
 
     def __init__(self, rules: Iterable[str]) -> None:
         self._rules = tuple(map(Rule.read, rules))
+        self._aliases: list[tuple[str, int, Rule]] = []
         self._seen: dict[tuple[int, int], tuple[ToolCall, frozenset[Same]]] = {}
 
     def name(self, value: Json) -> bool:
         """Whether a rule is for this very value."""
         return any(rule.names(value) for rule in self._rules)
 
-    def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]], tools: Toolbox) -> bool:
+    def over(self, tools: Toolbox) -> None:
+        """Work with these tools, among which each rule means one at most.
+
+        Raises:
+            InvalidConfig: a rule may mean more than one of them.
+        """
+        named = [(n, rule, tool_named(rule.tool, tools, setting="trust")) for n, rule in enumerate(self._rules)]
+        self._aliases = [(tool.alias, n, rule) for n, rule, tool in named if tool is not None]
+
+    def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
         """Whether a response of `calls` holds the value, unchanged, where a rule says."""
-        rules = [(number, rule) for number, rule in enumerate(self._rules) if rule.tool]
         wanted = same(value)
-        made = calls() if rules else ()
-        return any(rule.is_of(call, tools) and wanted in self._of(n, rule, call) for call in made for n, rule in rules)
+        made = calls() if self._aliases else ()
+        return any(
+            alias == call.tool and wanted in self._of(n, rule, call)
+            for call in made
+            for alias, n, rule in self._aliases
+        )
 
     def _of(self, number: int, rule: Rule, call: ToolCall) -> frozenset[Same]:
         known = self._seen.get((number, id(call)))

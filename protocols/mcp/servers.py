@@ -67,7 +67,13 @@ class Servers:
         except ToolError as error:
             raise SourceUnavailable(error.body) from None
         with self._lock:
-            known_as = name or found or self._free(identifier(connection.name or "mcp"))
+            known_as = name or found or identifier(connection.name or "mcp")
+            if not (name or found) and known_as in self._known:
+                self._drop(fresh)
+                raise SourceUnavailable(
+                    f"the MCP server {server.shown!r} calls itself {known_as!r}, as another server is named; name it"
+                    f" yourself: 'NAME={text}'."
+                )
             self._known[known_as] = fresh
             self._opened.append(fresh)
         return known_as, server, tools
@@ -147,9 +153,3 @@ class Servers:
         if known.connection is not None:
             known.connection.close()
             known.connection = None
-
-    def _free(self, name: str) -> str:
-        chosen_name, number = name, 2
-        while chosen_name in self._known:
-            chosen_name, number = f"{name}_{number}", number + 1
-        return chosen_name

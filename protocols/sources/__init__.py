@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, Protocol
 
-from protocols.errors import ToolError
+from protocols.errors import SourceUnavailable, ToolError
 from protocols.jsontypes import JsonObject
 from protocols.links import guess_links
 from protocols.protocol import PythonBinding, ToolProtocol
@@ -40,25 +40,31 @@ def load_tools(*sources: str, invoker: Binder | None = None, names: Sequence[str
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or Swagger document (file or
     http(s) address), a Python module (dotted name or `.py` file) or `module:Class`, a HAR recording, or an MCP server
     (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). `name=SRC` names it, else its title or file does; `names` names
-    them all, in order. `SRC@https://host` says where a document's service runs. The same source twice counts once.
+    them all, in order; no two may have one name. The same source twice counts once. `SRC@https://host` says where a
+    document's service runs; without it, a document from an address may have only its own host called.
 
     MCP servers run until the `invoker` is closed.
 
     Raises:
-        SourceUnavailable: a source cannot be read, or is none of these.
+        SourceUnavailable: a source cannot be read, or is none of these, or two have one name.
         InvalidProtocol: what it holds breaks its format, or two tools of one source have one name.
     """
     if names is not None and len(names) != len(sources):
         raise ValueError(f"{len(sources)} sources need as many names, got {len(names)}")
     given = [f"{name}={source}" for name, source in zip(names, sources, strict=True)] if names else sources
     binder = invoker or _invoker()
-    read = read_sources(list(dict.fromkeys(given)), binder)
+    distinct = list(dict.fromkeys(given))
+    read = read_sources(distinct, binder)
     functions = _functions(read)
-    tools: list[Tool] = []
-    taken: set[str] = set()
-    for source in read:
-        tools += _tools(source, _free(source.name, taken), binder, functions)
-    return Toolbox(tools)
+    named: dict[str, str] = {}
+    for source, text in zip(read, distinct, strict=True):
+        if source.name in named:
+            raise SourceUnavailable(
+                f"two sources are named {source.name!r}: {named[source.name]} and {text}; name one of them yourself,"
+                f" such as 'other={text.removeprefix(source.name + '=')}'."
+            )
+        named[source.name] = text
+    return Toolbox([tool for source in read for tool in _tools(source, binder, functions)])
 
 
 def load_source(source: str, *, invoker: Binder | None = None, modules: Sequence[str] = ()) -> Loaded:
@@ -71,7 +77,7 @@ def load_source(source: str, *, invoker: Binder | None = None, modules: Sequence
     """
     binder = invoker or _invoker()
     *others, read = read_sources([*modules, source], binder)
-    tools = _tools(read, read.name, binder, _functions([*others, read]))
+    tools = _tools(read, binder, _functions([*others, read]))
     return Loaded(name=read.name, kind=read.kind, tools=Toolbox(tools), recorded=read.recorded)
 
 
@@ -86,9 +92,14 @@ def _functions(sources: Sequence[Source]) -> dict[str, Callable[..., Any]]:
     return {f"{source.module}:{name}": function for source in sources for name, function in source.functions.items()}
 
 
-def _tools(source: Source, name: str, binder: Binder, functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
+def _tools(source: Source, binder: Binder, functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
     return [
-        Tool(protocol=protocol, call=_call(protocol, binder, source.functions or functions), source=name)
+        Tool(
+            protocol=protocol,
+            call=_call(protocol, binder, source.functions or functions),
+            source=source.name,
+            home=source.home.url if source.home else "",
+        )
         for protocol in guess_verifiers(guess_links(source.protocols))
     ]
 
@@ -102,14 +113,6 @@ def _call(protocol: ToolProtocol, invoker: Binder, functions: Mapping[str, Calla
 
 def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
     raise ToolError(None, problem, outcome="not_run")
-
-
-def _free(name: str, taken: set[str]) -> str:
-    chosen, number = name, 2
-    while chosen in taken:
-        chosen, number = f"{name}_{number}", number + 1
-    taken.add(chosen)
-    return chosen
 
 
 __all__ = ["Binder", "Loaded", "RecordedCall", "load_source", "load_tools"]

@@ -6,10 +6,11 @@ import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
 
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json
-from protocols.sources.server import is_url
+from protocols.sources.server import covers, home_of, is_url
 
 if TYPE_CHECKING:
     import requests
@@ -18,6 +19,7 @@ MAX_BYTES: Final = 50_000_000
 MAX_NODES: Final = 3_000_000
 """How many values a YAML document may hold once its aliases are written out."""
 MAX_DEPTH: Final = 200
+_MAX_REDIRECTS = 5
 
 
 def fetch_document(location: str, *, timeout_seconds: float = 15) -> Json:
@@ -88,16 +90,22 @@ def _download(url: str, timeout_seconds: float) -> bytes:
         return request
 
     deadline = time.monotonic() + timeout_seconds
+    here = url
     try:
-        with requests.get(
-            url,
-            timeout=timeout_seconds,
-            stream=True,
-            auth=no_netrc,
-            headers={"Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"},
-        ) as response:
-            _check_status(url, response)
-            return _body(url, response, deadline, timeout_seconds)
+        for _ in range(_MAX_REDIRECTS + 1):
+            with requests.get(
+                here,
+                timeout=timeout_seconds,
+                stream=True,
+                auth=no_netrc,
+                allow_redirects=False,
+                headers={"Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"},
+            ) as response:
+                if not response.is_redirect:
+                    _check_status(url, response)
+                    return _body(url, response, deadline, timeout_seconds)
+                here = _redirected(url, urljoin(here, response.headers["Location"]))
+        raise SourceUnavailable(f"{url} redirects more than {_MAX_REDIRECTS} times; check the address.")
     except (requests.Timeout, ReadTimeoutError):
         raise SourceUnavailable(_too_slow(url, timeout_seconds)) from None
     except requests.exceptions.SSLError as error:
@@ -106,6 +114,15 @@ def _download(url: str, timeout_seconds: float) -> bytes:
         raise SourceUnavailable(f"{url} does not answer: {_cause(error)}; is the service running?") from error
     except (requests.RequestException, HTTPError, ValueError) as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {_cause(error)}.") from error
+
+
+def _redirected(url: str, to: str) -> str:
+    """Where the document is said to be, if that is its own host: a document is believed about that host alone."""
+    if not is_url(to) or not covers(home_of(url), home_of(to)):
+        raise SourceUnavailable(
+            f"{url} redirects to {to}, which is another host; give that address itself if you trust it."
+        )
+    return to
 
 
 def _body(url: str, response: requests.Response, deadline: float, timeout_seconds: float) -> bytes:

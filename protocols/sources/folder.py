@@ -12,6 +12,7 @@ from protocols.jsontypes import Json
 from protocols.protocol import PythonBinding, ToolProtocol, load
 from protocols.sources.bare import complete, is_bare, parts_of
 from protocols.sources.fetch import fetch_document
+from protocols.sources.server import is_url
 
 _SUFFIXES = (".json", ".yaml", ".yml")
 Named: TypeAlias = Mapping[str, Mapping[str, ToolProtocol]]
@@ -90,9 +91,14 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
             where,
             f"{protocol.name!r} asks to run the Python function {protocol.binding.function!r}, which a file may not.",
             path="binding.python",
-            hint=f"If you trust it, name the module as a source yourself: --tools {protocol.binding.module}.",
+            hint=f"If you trust it, {_advice(protocol.binding.module, where)}.",
         )
     return _over(function, protocol, told) if bare else protocol
+
+
+def _advice(module: str, where: str) -> str:
+    named = f"name the module as a source yourself: --tools {module}"
+    return f"download the document, give the file, and {named}" if is_url(where) else named
 
 
 def _over(function: ToolProtocol, protocol: ToolProtocol, told: Mapping[str, Json]) -> ToolProtocol:

@@ -12,29 +12,7 @@ from protocols.mcp.servers import Servers
 from protocols.protocol import Annotations, ToolProtocol, load
 from protocols.schema import validator
 from protocols.sources.mcp_places import with_places
-from protocols.words import snake
-
-_READS = frozenset({
-    "browse", "calculate", "compare", "compute", "convert", "count", "current", "describe", "diff", "exists",
-    "fetch", "find", "get", "has", "head", "history", "info", "inspect", "is", "list", "log", "lookup", "peek",
-    "read", "retrieve", "search", "show", "stat", "stats", "status", "summarize", "summary", "tree", "version",
-    "view",
-})  # fmt: skip
-"""Words of names that speak of reading."""
-
-_ACTS = frozenset({
-    "accept", "add", "allocate", "append", "apply", "approve", "archive", "assign", "ban", "block", "book", "buy",
-    "call", "cancel", "change", "charge", "clear", "clone", "close", "commit", "configure", "confirm", "copy",
-    "create", "deactivate", "delete", "deploy", "destroy", "disable", "dispatch", "drop", "edit", "email", "empty",
-    "enable", "erase", "eval", "exec", "execute", "flush", "follow", "forward", "grant", "import", "insert",
-    "install", "invite", "invoke", "kill", "launch", "like", "lock", "make", "mark", "merge", "modify", "move",
-    "mute", "new", "notify", "open", "order", "overwrite", "patch", "pay", "place", "post", "publish", "purchase",
-    "purge", "push", "put", "rebase", "register", "reject", "remove", "rename", "replace", "reply", "reset",
-    "restart", "revert", "revoke", "rotate", "run", "save", "schedule", "sell", "send", "set", "share", "start",
-    "stop", "store", "submit", "subscribe", "swap", "sync", "terminate", "transfer", "trigger", "truncate",
-    "unblock", "uninstall", "unlock", "unsubscribe", "update", "upload", "upsert", "withdraw", "write",
-})  # fmt: skip
-"""Words of names that speak of doing something."""
+from protocols.sources.operations import hints_of
 
 
 def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = False) -> tuple[str, list[ToolProtocol]]:
@@ -52,25 +30,18 @@ def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = Fal
     return known_as, [with_places(protocol, server.command) for protocol in protocols]
 
 
-def believed(name: str, hints: Json, *, trusted: bool) -> Annotations:
-    """What a tool is taken to do, by its name and its server's hints.
+def believed(hints: Json, *, trusted: bool) -> Annotations:
+    """What a tool is taken to do. MCP says that hints are untrusted, and a name proves nothing.
 
-    A hint that asks for more care is always heeded. That a tool only reads is believed of a trusted server; of others,
-    as MCP has it, hints are untrusted, and the name must say so as well (`get_weather`, `list_files`), with no word of
-    it speaking of anything else (`get_and_delete`).
+    A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
     """
-    given: Mapping[str, Any] = hints if isinstance(hints, Mapping) else {}
-    said = {key: value for key in ("readOnlyHint", "destructiveHint", "idempotentHint")
-            if isinstance(value := given.get(key), bool)}  # fmt: skip
-    words = set(snake(name).split("_"))
-    agrees = bool(words & _READS) and not words & _ACTS
-    reads = said.get("readOnlyHint") is True and said.get("destructiveHint") is not True and (trusted or agrees)
-    if reads:
+    said = hints_of(hints)
+    if trusted and said.read_only and not said.destructive:
         return Annotations(read_only=True)
+    if trusted:
+        return replace(said, read_only=False)
     return Annotations(
-        read_only=False,
-        destructive=said.get("destructiveHint") if trusted or said.get("destructiveHint") else None,
-        idempotent=said.get("idempotentHint") if trusted or said.get("idempotentHint") is False else None,
+        read_only=False, destructive=said.destructive or None, idempotent=False if said.idempotent is False else None
     )
 
 
@@ -89,7 +60,7 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
     }
     if (output := tool.get("outputSchema")) is not None and _compiles(output):
         document["outputSchema"] = output
-    return replace(load(document, where=where), annotations=believed(name, tool.get("annotations"), trusted=trusted))
+    return replace(load(document, where=where), annotations=believed(tool.get("annotations"), trusted=trusted))
 
 
 def _input(schema: Json) -> JsonObject:

@@ -11,7 +11,7 @@ from protocols.protocol import ErrorOutcome, HttpBinding, Link, ToolProtocol, Ve
 from protocols.sources.arguments import Arguments, is_json, media_of
 from protocols.sources.declared import declared_links
 from protocols.sources.dereference import Schemas
-from protocols.sources.operations import careful_annotations, readable_name, success_status
+from protocols.sources.operations import careful_annotations, hints_of, readable_name, success_status
 from protocols.sources.server import server_url
 from protocols.sources.swagger import upgrade_body, upgrade_response
 
@@ -130,7 +130,7 @@ class _Reader:
             description=_text(raw.get("description")),
             input_schema=arguments.input_schema,
             output_schema=output,
-            annotations=careful_annotations(operation.method, raw.get("x-atc-annotations")),
+            annotations=careful_annotations(operation.method, hints_of(raw.get("x-atc-annotations"))),
             binding=HttpBinding(
                 method=operation.method.upper(),
                 url=url,

@@ -37,17 +37,26 @@ def annotations_of(method: str) -> Annotations:
             return Annotations(read_only=False)
 
 
-def careful_annotations(method: str, hints: Json) -> Annotations:
-    """The method's annotations; `x-atc-annotations` is heeded only where it asks for more care.
+def hints_of(document: Json) -> Annotations:
+    """MCP's hints in an object, as far as they are truth values; without any where it is no object."""
+    given = document if isinstance(document, Mapping) else {}
+
+    def hint(name: str) -> bool | None:
+        return value if isinstance(value := given.get(name), bool) else None
+
+    return Annotations(
+        read_only=hint("readOnlyHint"), destructive=hint("destructiveHint"), idempotent=hint("idempotentHint")
+    )
+
+
+def careful_annotations(method: str, hints: Annotations) -> Annotations:
+    """The method's annotations; `hints` are heeded only where they ask for more care.
 
     A document from elsewhere must not be able to pass a write off as a read, and so past the user's consent.
     """
     usual = annotations_of(method)
-    if not isinstance(hints, Mapping):
-        return usual
-    careful = hints.get("readOnlyHint") is False
     return Annotations(
-        read_only=False if careful else usual.read_only,
-        destructive=True if hints.get("destructiveHint") is True else usual.destructive,
-        idempotent=False if hints.get("idempotentHint") is False else usual.idempotent,
+        read_only=False if hints.read_only is False else usual.read_only,
+        destructive=True if hints.destructive else usual.destructive,
+        idempotent=False if hints.idempotent is False else usual.idempotent,
     )

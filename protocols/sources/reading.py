@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
-from protocols.errors import SourceUnavailable
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json
-from protocols.protocol import McpBinding, PythonBinding, ToolProtocol
+from protocols.origin import Origin, split_url
+from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.sources.operations import careful_annotations
 from protocols.sources.recorded import RecordedCall
-from protocols.sources.server import is_url
+from protocols.sources.server import covers, home_of, is_url
 
 if TYPE_CHECKING:
     from protocols.sources.folder import Named
@@ -39,7 +41,10 @@ _GENERIC_TITLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source. Of a Python module, `module` is its name in bindings and `functions` are those of its tools."""
+    """One source. Of a Python module, `module` is its name in bindings and `functions` are those of its tools.
+
+    `home` is the origin that the document was fetched from, None for the user's own files.
+    """
 
     name: str
     kind: SourceKind
@@ -47,6 +52,7 @@ class Source:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     module: str = ""
     recorded: tuple[RecordedCall, ...] = ()
+    home: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +166,9 @@ def _read(spelled: _Spelling, binder: object, named: Named) -> Source:
 
         protocols = read_folder(path, base_url=spelled.base_url, named=named)
         return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
-    if is_url(location) or path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har"):
+    if is_url(location):
+        return _from_elsewhere(_read_document(spelled, {}), spelled)
+    if path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har"):
         return _read_document(spelled, named)
     raise SourceUnavailable(_unknown(location))
 
@@ -213,6 +221,46 @@ def _read_document(spelled: _Spelling, named: Named) -> Source:
         f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
         "docs/protocols.md shows a protocol."
     )
+
+
+def _from_elsewhere(source: Source, spelled: _Spelling) -> Source:
+    """A fetched source, which decides neither what runs here nor which hosts are called nor that a write is a read.
+
+    Its tools may call the document's own host and the hosts below it, and the address that the user gave after `@`.
+
+    Raises:
+        InvalidProtocol: a tool calls another host, or is bound to a Python function or an MCP server.
+    """
+    home = home_of(spelled.location)
+    homes = [home, *([home_of(spelled.base_url)] if spelled.base_url else [])]
+    return replace(source, home=home, protocols=[_pinned(p, homes, spelled.location) for p in source.protocols])
+
+
+def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
+    binding = protocol.binding
+    if binding is None:
+        return protocol
+    if not isinstance(binding, HttpBinding):
+        kind = "a Python function" if isinstance(binding, PythonBinding) else f"the MCP server {binding.server!r}"
+        raise InvalidProtocol(
+            where,
+            f"{protocol.name!r} asks to call {kind}, which a document from an address may not.",
+            path="binding",
+            hint="If you trust it, download the document and give the file.",
+        )
+    try:
+        origin, _ = split_url(binding.url)
+    except ValueError as error:
+        raise InvalidProtocol(where, f"{protocol.name!r}: {error}.", path="binding.http.url") from None
+    if not any(covers(home, origin) for home in homes):
+        raise InvalidProtocol(
+            where,
+            f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
+            " a document from an address may have only its own host called.",
+            hint=f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download"
+            " the document and give the file.",
+        )
+    return replace(protocol, annotations=careful_annotations(binding.method, protocol.annotations))
 
 
 def _looks_like_protocols(document: Json) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from protocols.errors import InvalidProtocol
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import JsonObject
+from protocols.origin import Origin, split_url
 
 
 def server_url(
@@ -36,6 +37,29 @@ def server_url(
 def is_url(text: str) -> bool:
     """Whether `text` is an http(s) address."""
     return text.lower().startswith(("http://", "https://"))
+
+
+def home_of(url: str) -> Origin:
+    """The origin of a document's address.
+
+    Raises:
+        SourceUnavailable: it is no http(s) address with a plain host.
+    """
+    try:
+        return split_url(url)[0]
+    except ValueError as error:
+        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
+
+
+def covers(home: Origin, origin: Origin) -> bool:
+    """Whether `origin` belongs to whoever serves `home`: the same origin, or its host or one below it.
+
+    A host besides the same origin counts on the usual ports alone (80 and 443): on others other services run. Hosts
+    beside it (`docs.example.com`, `api.example.com`) do not count: under a shared suffix they are somebody else's.
+    """
+    if origin == home:
+        return True
+    return (origin.host == home.host or origin.host.endswith(f".{home.host}")) and {origin.port, home.port} <= {80, 443}
 
 
 def _server(document: JsonObject, item: JsonObject, operation: JsonObject) -> str:
