@@ -126,7 +126,7 @@ class Agent:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             raise ToolsChanged(
                 f"run {stored.summary.id} cannot go on: {', '.join(changed[:3])}{more} would call something else than"
-                " when it began (another source, method or address). Restore the tools as they were, or begin a new run."
+                " when it began (another source, method or address). Restore these tools, or begin a new run."
             )
 
     def _solve(self, task: str, parts: Parts) -> Solution:

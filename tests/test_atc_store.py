@@ -236,7 +236,7 @@ def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("PRAGMA user_version = 99")
     other.close()
-    assert "written by a newer atc (format 99, this one knows 3); upgrade atc" in unusable(path)
+    assert "written by a newer atc (format 99, this one knows 4); upgrade atc" in unusable(path)
 
 
 def test_a_damaged_store_says_so(tmp_path: Path) -> None:
@@ -280,6 +280,7 @@ def test_a_store_of_the_first_format_is_brought_up_to_date(tmp_path: Path) -> No
         "ALTER TABLE calls DROP COLUMN baseline",
         "ALTER TABLE calls DROP COLUMN note",
         "ALTER TABLE runs DROP COLUMN notes",
+        "ALTER TABLE runs DROP COLUMN identities",
         "ALTER TABLE exchanges DROP COLUMN cached_tokens",
         "PRAGMA user_version = 1",
     ):

@@ -33,7 +33,11 @@ def settings(**more):
 @pytest.fixture(scope="module")
 def notes():
     with Invoker(
-        settings(max_body_bytes=1_000_000, credentials={"t": Credential(value="s3cret-t0ken-value", hosts=())})
+        settings(
+            max_body_bytes=1_000_000,
+            credentials={"t": Credential(value="s3cret-t0ken-value", hosts=())},
+            trust_annotations=True,
+        )
     ) as invoker:
         yield load_tools(COMMAND, invoker=invoker)
 
@@ -68,9 +72,9 @@ def test_the_tools_of_all_pages_are_protocols(notes):
     assert notes["get_broken"].protocol.parameters == {"a": {}}, "a schema that is none leaves the names"
 
 
-def test_a_server_is_not_believed_that_a_tool_reads_unless_its_name_says_so_too(notes):
-    reading = {name for name, tool in notes.items() if not tool.protocol.writes}
-    assert reading == {"list_notes", "get_note", "get_environment", "get_anything", "read_file"}
+def test_a_server_is_not_believed_that_a_tool_reads():
+    with Invoker(settings()) as invoker:
+        assert all(tool.protocol.writes for tool in load_tools(COMMAND, invoker=invoker).values())
 
 
 def test_a_trusted_server_is_believed():
@@ -322,7 +326,7 @@ def test_what_a_file_describes_is_the_files_tool_alone(tmp_path):
 def test_folders_in_the_command_are_examples_for_what_reads(tmp_path):
     (tmp_path / "b.txt").write_text("b")
     (tmp_path / ".hidden").write_text("a")
-    with Invoker(settings()) as invoker:
+    with Invoker(settings(trust_annotations=True)) as invoker:
         box = load_tools(f"{COMMAND} /dev/null {tmp_path} --root={tmp_path}", invoker=invoker)
     folder, file = str(tmp_path), str(tmp_path / "b.txt")
     parameters = box["read_file"].protocol.parameters
@@ -331,9 +335,10 @@ def test_folders_in_the_command_are_examples_for_what_reads(tmp_path):
     assert "examples" not in box["write_file"].protocol.parameters["path"]
 
 
-def test_two_servers_of_one_name_are_told_apart():
+def test_two_servers_of_one_name_are_told_apart_by_the_user():
+    with Invoker(settings()) as invoker, pytest.raises(SourceUnavailable, match="name it yourself: 'NAME=mcp:"):
+        load_tools(COMMAND, f"{COMMAND} /dev/null", invoker=invoker)
     with Invoker(settings()) as invoker:
-        box = load_tools(COMMAND, f"{COMMAND} /dev/null", f"third={COMMAND}", invoker=invoker)
-        servers = {tool.protocol.binding.server for tool in box.values()}
-        assert servers == {"Notes_Server", "Notes_Server_2", "third"}
+        box = load_tools(COMMAND, f"third={COMMAND} /dev/null", invoker=invoker)
+        assert {tool.protocol.binding.server for tool in box.values()} == {"Notes_Server", "third"}
         assert box["third_list_notes"].call({"limit": 1}) == [{"id": "n1"}]

@@ -98,7 +98,7 @@ def test_a_redirect_to_another_origin_is_not_followed():
 )
 def test_a_call_that_goes_wrong(reply, outcomes, says):
     with serving(speaking_mcp(lambda _: reply)) as server:
-        with Invoker(InvokeSettings(max_body_bytes=1_000_000)) as invoker:
+        with Invoker(InvokeSettings(max_body_bytes=1_000_000, trust_annotations=True)) as invoker:
             box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
             reading, writing = failure(box["get_sum"]), failure(box["add_note"])
         assert (reading.outcome, writing.outcome) == outcomes

@@ -112,11 +112,13 @@ def test_names_are_given_by_prefix_or_argument(api, module):
         load(api, module, names=["p"])
 
 
-def test_one_source_twice_counts_once_and_two_of_one_name_are_told_apart(api, tmp_path):
+def test_one_source_twice_counts_once_and_two_of_one_name_are_refused(api, tmp_path):
     assert len(load(api, api)) == 2
     other = tmp_path / "other.json"
     other.write_text(api.read_text())
-    assert {tool.source for tool in load(api, other).values()} == {"my_flights", "my_flights_2"}
+    with pytest.raises(SourceUnavailable, match=r"two sources are named 'my_flights': .* 'other=.*other\.json'"):
+        load(api, other)
+    assert {tool.source for tool in load(api, f"other={other}").values()} == {"my_flights", "other"}
 
 
 def test_the_suffix_says_where_the_service_runs(api):

@@ -35,7 +35,7 @@ def measure_server(server: ServerUnderTest, options: Options) -> Row:
     """
     folder = unit_folder(NAME, server.name, options)
     shutil.rmtree(folder, ignore_errors=True)
-    settings = InvokeSettings(retries=0, confirm_start=lambda _server: True, start_seconds=120)
+    settings = InvokeSettings(retries=0, confirm_start=lambda _server: True, start_seconds=120, trust_annotations=True)
     with Invoker(settings) as invoker:
         tools = load_tools(f"{server.name}={server.prepare(folder / 'probed', 0)}", invoker=invoker)
         declared = {tool.protocol.name: tool.protocol for tool in tools.values()}
