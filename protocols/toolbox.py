@@ -94,7 +94,7 @@ class Toolbox(Mapping[str, Tool]):
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = _with_unique_aliases(list(tools))
-        self._origin: Mapping[str, Tool] = self._tools
+        self._whole = self
 
     def __getitem__(self, alias: str) -> Tool:
         return self._tools[alias]
@@ -127,9 +127,10 @@ class Toolbox(Mapping[str, Tool]):
     def meant(self, name: str) -> list[Tool]:
         """The tools that a setting may mean by `name`, see `Tool.names`; more than one where it is ambiguous.
 
+        Looked for among all tools, also by a toolbox that is a selection of them: it must not make a name unambiguous.
         Within one source an exact name wins over names that merely have it as identifier.
         """
-        found = self._by_name.get(name, [])
+        found = self._whole._by_name.get(name, [])  # noqa: SLF001 - another toolbox
         exact = [tool for tool in found if name in (tool.protocol.name, tool.qualified)]
         return exact if len(exact) == 1 and len({tool.source for tool in found}) == 1 else found
 
@@ -155,7 +156,7 @@ class Toolbox(Mapping[str, Tool]):
         """
         chosen = Toolbox()
         chosen._tools = {tool.alias: tool for tool in map(self.find, names)}
-        chosen._origin = self._origin
+        chosen._whole = self._whole
         return chosen
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
@@ -168,7 +169,7 @@ class Toolbox(Mapping[str, Tool]):
         for tool in tools:
             alias = free_alias(tool.alias, more)
             more._tools[alias] = replace(tool, alias=alias)
-        more._origin = self._origin
+        more._whole = self._whole
         return more
 
     def verifier(self, tool: Tool) -> Tool | None:
@@ -176,7 +177,7 @@ class Toolbox(Mapping[str, Tool]):
         wanted = tool.protocol.verified_by
         if wanted is None:
             return None
-        found = (t for t in self._origin.values() if t.source == tool.source and t.protocol.name == wanted.tool)
+        found = (t for t in self._whole.values() if t.source == tool.source and t.protocol.name == wanted.tool)
         read = next(found, None)
         return read if read is not None and not read.protocol.writes else None
 
@@ -184,7 +185,7 @@ class Toolbox(Mapping[str, Tool]):
         """Each tool replaced by `change(tool)`, aliases unchanged."""
         changed = Toolbox()
         changed._tools = {alias: change(tool) for alias, tool in self._tools.items()}
-        changed._origin = self._origin
+        changed._whole = self._whole
         return changed
 
 
