@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json
 from protocols.origin import Origin
 from protocols.placeholder import spellings
-from protocols.request import HttpRequest
+from protocols.request import HttpRequest, spelled
 
 MASK = "***"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -74,22 +74,20 @@ def chosen(
 def dress(request: HttpRequest, credentials: Iterable[Credential]) -> HttpRequest:
     """The request with these credentials added; each replaces what an argument put in its place."""
     for credential in credentials:
+        own = spelled(credential.name)
         value = credential.prefix + credential.value if credential.place == "header" else credential.value
         match credential.place:
             case "header":
-                kept = {k: v for k, v in request.headers.items() if k.lower() != credential.name.lower()}
+                kept = {k: v for k, v in request.headers.items() if spelled(k) != own}
                 request = replace(request, headers=kept | {credential.name: value})
             case "cookie":
-                others = [
-                    pair
-                    for pair in request.headers.get("Cookie", "").split("; ")
-                    if pair and pair.partition("=")[0] != credential.name
-                ]
+                pairs = [pair.strip() for pair in request.headers.get("Cookie", "").split(";")]
+                others = [pair for pair in pairs if pair and spelled(pair.partition("=")[0]) != own]
                 cookie = "; ".join([*others, f"{credential.name}={value}"])
                 request = replace(request, headers={**request.headers, "Cookie": cookie})
             case "query":
                 base, _, query = request.url.partition("?")
-                pairs = [p for p in query.split("&") if p and unquote_plus(p.partition("=")[0]) != credential.name]
+                pairs = [p for p in query.split("&") if p and spelled(p.partition("=")[0]) != own]
                 asked = "&".join([*pairs, f"{quote(credential.name, safe='')}={quote(value, safe='')}"])
                 request = replace(request, url=f"{base}?{asked}")
     return request

@@ -82,8 +82,14 @@ class HttpCall:
         shown = self._build(without_secrets(arguments, self._protocol.input_schema))
         raise self._error(result, command(shown, credentials, mask=self._shared.mask))
 
+    def check(self, arguments: JsonObject) -> None:
+        """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
+        self._build(arguments)
+
     def _build(self, arguments: JsonObject) -> HttpRequest:
-        request = self._plan.build(arguments)
+        known = self._shared.settings.credentials
+        own = [known[name] for name in self._binding.credentials if name in known]
+        request = self._plan.build(arguments, reserved=[(one.place, one.name) for one in own])
         if self._binding.idempotency_header and (key := self._shared.key()):
             if not (key.isascii() and key.isprintable()):
                 raise ToolError(None, f"the idempotency key {key!r} is not printable ASCII.", outcome="not_run")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
-from urllib.parse import quote, unquote
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote, unquote, unquote_plus
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import resolve
 
 DEFAULT_HEADERS: Final = {
     "Accept": "application/json, */*;q=0.5",
@@ -30,7 +32,48 @@ _COOKIE_SAFE = "!#$&'()*+-./:<=>?@[]^_`{|}~"
 _COOKIE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")  # RFC 6265: no space, quote, comma, semicolon or backslash
 _BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 
+_MERGED = ("path", "query", "form", "body")  # many servers read them as one set of parameters
+
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
+
+
+class _Name(NamedTuple):
+    """A name in a request, and the argument that it belongs to; `field` where it is a field of that argument.
+
+    `declared`: the protocol says that the argument has it. Otherwise only the call brings it. `value`: what is sent.
+    """
+
+    place: str
+    name: str
+    argument: str
+    field: str = ""
+    declared: bool = True
+    value: Json = None
+
+    def __str__(self) -> str:
+        return f"the field {self.field!r} of {self.argument}" if self.field else self.argument
+
+    @property
+    def exact(self) -> tuple[str, str]:
+        """Declared names that have this in common are one name: some servers take the header `X-A` for `x_a`."""
+        return self.place, spelled(self.name) if self.place == "header" else self.name
+
+    @property
+    def readings(self) -> set[tuple[str, str]]:
+        """What a server may take the name for: `to[]` or `to.x` for `to`, a field of a form for one of the query."""
+        place = "any" if self.place in _MERGED else self.place
+        base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
+        return {(place, spelled(self.name)), (place, spelled(base or self.name))}
+
+
+_Rivals: TypeAlias = dict[tuple[str, str], dict[tuple[str, bool, bool], _Name]]
+"""Reading → the names that have it, one for each argument and kind."""
+
+
+def _enter(names: Iterable[_Name], rivals: _Rivals) -> None:
+    for name in names:
+        for reading in name.readings:
+            rivals.setdefault(reading, {})[name.argument, name.declared, bool(name.field)] = name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +106,20 @@ class Plan:
         }
         self._default = _default_place(binding)
         # Two marks that sources leave in argument schemas: arrays sent as one value, and bodies that are not JSON.
-        # Two marks that sources leave in argument schemas: arrays sent as one value, and bodies that are not JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
         self._media = str(schemas.get(self._whole or "", {}).get("contentMediaType", "application/json"))
         self._braces = braces
+        self._fields: dict[str, Mapping[str, Any]] = {
+            name: resolve(schema, protocol.input_schema).get("properties") or {} for name, schema in schemas.items()
+        }
         self._check(binding)
+        self._owners: dict[tuple[str, str], _Name] = {}
+        self._alike: _Rivals = {}
+        owned = list(self._owned(binding))
+        _enter([*owned, _Name("form", "_method", "the method of the request")], self._alike)
+        for name in owned:
+            self._owners.setdefault(name.exact, name)
 
     def _locate(self, name: str, binding: HttpBinding, braces: set[str]) -> tuple[Place, str]:
         wire = binding.wire_names.get(name, name)
@@ -94,12 +145,28 @@ class Plan:
             if not _TOKEN.fullmatch(wire):
                 raise InvalidProtocol(self._tool, f"{wire!r} is not a header or cookie name.", path="binding.http")
 
-    def build(self, arguments: JsonObject) -> HttpRequest:
-        """The request for these arguments, by original name.
+    def _owned(self, binding: HttpBinding) -> Iterator[_Name]:
+        """The names that are spoken for, whether or not a call gives them a value."""
+        for pair in "".join(f"{{{p}}}" if i % 2 else p for i, p in enumerate(self._query)).split("&"):
+            if pair:
+                yield _Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
+        if binding.idempotency_header:
+            yield _Name("header", binding.idempotency_header, "the idempotency key")
+        if any(place == "cookie" for place, _ in self._places.values()):
+            yield _Name("header", "Cookie", "the cookies")
+        for name, (place, wire) in self._places.items():
+            yield _Name(place, wire, _argument(name))
+            if place in ("query", "form", "whole_body"):
+                inner = "body" if place == "whole_body" else place
+                yield from (_Name(inner, key, _argument(name), key) for key in self._fields.get(name, ()))
+
+    def build(self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()) -> HttpRequest:
+        """The request for these arguments, by original name. `reserved` are places and names of credentials.
 
         Raises:
-            ToolError: an argument cannot be put where it belongs; nothing was sent.
+            ToolError: an argument cannot be put where it belongs, or takes the place of another; nothing was sent.
         """
+        self._check_names(arguments, reserved)
         sorted_in: dict[Place, dict[str, Json]] = {}
         for name, value in arguments.items():
             place, wire = self._place(name)
@@ -120,6 +187,51 @@ class Plan:
         except UnicodeEncodeError as error:
             raise self._refusal(f"an argument holds {error.object[error.start]!r}, half of a character.") from None
         return HttpRequest(method=self._method, url=url, headers=headers, body=body)
+
+    def _check_names(self, arguments: JsonObject, reserved: Iterable[tuple[str, str]]) -> None:
+        """Refuse arguments of which one would be sent, or be read, in the place of another.
+
+        A declared name only has to differ from the others of its place. One that the call alone brings must not even be
+        read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
+        """
+        names = [name for argument, value in arguments.items() for name in self._names(argument, value)]
+        for name in names:
+            if name.declared and (owner := self._owners.get(name.exact, name)).argument != name.argument:
+                raise self._collision(name, owner)
+        brought = [name for name in names if not name.declared]
+        if not brought:
+            return
+        rivals = {reading: dict(owned) for reading, owned in self._alike.items()}
+        _enter([*names, *(_Name(place, name, "a credential") for place, name in reserved)], rivals)
+        for name in brought:
+            self._check_line(name.name, name.name)
+            for rival in (rival for reading in name.readings for rival in rivals[reading].values()):
+                if name.place == "body" and name.field:  # a whole object may well repeat what stands in the path
+                    collides = rival.place == "query" and rival.value not in (None, name.value)
+                elif rival.argument == name.argument:
+                    collides = rival.declared and bool(rival.field)
+                else:
+                    collides = True
+                if collides:
+                    raise self._collision(name, rival)
+
+    def _names(self, argument: str, value: Json) -> Iterator[_Name]:
+        """The names under which an argument is sent."""
+        place, wire = self._place(argument)
+        fields = self._fields.get(argument, {})
+        owner = _argument(argument)
+        if isinstance(value, Mapping) and place in ("query", "form"):
+            yield from (_Name(place, key, owner, key, key in fields, item) for key, item in value.items())
+        elif isinstance(value, Mapping) and place == "whole_body":
+            yield from (_Name("body", key, owner, key, key in fields, item) for key, item in value.items())
+        elif place != "whole_body":
+            yield _Name(place, wire, owner, "", argument in self._places or argument in self._braces, value)
+
+    def _collision(self, name: _Name, other: _Name) -> ToolError:
+        return self._refusal(
+            f"{name} would be sent as {name.name!r}, in the place of {other}; leave it out, or give the value to the "
+            "argument that it is for."
+        )
 
     def _place(self, name: str) -> tuple[Place, str]:
         place, wire = self._places.get(name) or ("path" if name in self._braces else self._default, name)
@@ -168,7 +280,8 @@ class Plan:
         for name, value in values.items():
             if name.lower() in _TRANSPORT_HEADERS or name.lower().startswith("proxy-"):
                 raise self._refusal(f"the header {name!r} cannot be set by an argument.")
-            known = next((known for known in DEFAULT_HEADERS if known.lower() == name.lower()), name)
+            own = (*DEFAULT_HEADERS, "Cookie", "Content-Type")
+            known = next((known for known in own if known.lower() == name.lower()), name)
             headers[known] = self._joined(name, value).strip(" \t")
         return headers
 
@@ -218,6 +331,16 @@ class Plan:
 
     def _refusal(self, problem: str) -> ToolError:
         return ToolError(None, f"{self._tool}: {problem}", outcome="not_run")
+
+
+def spelled(name: str) -> str:
+    """`name` as the most lenient servers read it: its letters and digits, in one case, percent-decoded twice."""
+    plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
+    return re.sub(r"[\W_]+", "", plain) or plain
+
+
+def _argument(name: str) -> str:
+    return f"argument {name!r}"
 
 
 def _pieces(template: str) -> list[str]:

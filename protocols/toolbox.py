@@ -22,7 +22,8 @@ class Tool:
     """A protocol, how to call it, and the names under which programs know it.
 
     `source` is the name of where it came from, `home` the origin that its document was fetched from; `arguments` maps
-    each argument's alias to its original name. `admit` is asked with the arguments, by original name, before a call is
+    each argument's alias to its original name. `check` is given the arguments, by original name, before anybody is
+    asked about the call; it raises `ToolError` where they cannot be sent. `admit` is asked with them before a call is
     even recorded as intended; it raises what ends the run.
     """
 
@@ -31,6 +32,7 @@ class Tool:
     alias: str = ""
     source: str = ""
     home: str = ""
+    check: Callable[[JsonObject], None] | None = field(default=None, compare=False)
     admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ class Contract:
             BadArguments: an argument is unknown, missing or of the wrong type, or breaks its schema.
         """
         for alias in given:
-            if alias not in self.arguments and not self.open:
+            if alias not in self.arguments and (not self.open or alias in self._aliases):
                 raise BadArguments(self._unknown(alias))
         accepted: dict[str, Json] = {}
         for alias, value in given.items():
