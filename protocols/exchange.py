@@ -7,24 +7,21 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from protocols.credentials import Credential, Mask, chosen, dress
 from protocols.curl import command, without_secrets
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
-from protocols.origin import Origin, split_url
+from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected
 from protocols.pacing import Pacing
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
-from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.request import HttpRequest, Plan
 
 if TYPE_CHECKING:
     from protocols.invoke import InvokeSettings
     from protocols.transport import Transport
 
-MAX_REDIRECTS = 5
-_REDIRECTS = (301, 302, 303, 307, 308)
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
 
@@ -121,50 +118,31 @@ class HttpCall:
         return asked if asked <= self._shared.settings.max_retry_after_seconds else None
 
     def _follow(self, request: HttpRequest, credentials: Mapping[str, Credential], clock: _Clock) -> _Result:
-        """Send, and follow redirects: of GET and HEAD, and of others only a 303 within the same origin.
-
-        Another origin gets none of our headers, and credentials do not return once they were left behind.
-        """
-        origin, carried, committed = self._plan.origin, credentials, False
+        """Send, and follow redirects within the origin: of GET and HEAD, and of others only a 303."""
+        committed = False
         for hop in range(MAX_REDIRECTS + 1):
-            answer = self._send(dress(request, carried.values()), origin, clock)
-            if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
+            answer = self._send(dress(request, credentials.values()), clock)
+            if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
                 return _Result(answer=answer, committed=committed)
-            location = answer.headers["location"].encode("latin-1", "replace").decode("utf-8", "replace")
             try:
-                target = urljoin(request.url, location).partition("#")[0]
-                goal, _ = split_url(target)
-            except ValueError:
-                return _Result(answer=answer, committed=committed, note="the redirect leads to no http(s) address")
-            if note := self._objection(request, answer, target, crosses=goal != origin, hop=hop):
+                target = redirected(request.url, answer.headers["location"])
+                note = f"more than {MAX_REDIRECTS} redirects" if hop == MAX_REDIRECTS else ""
+                if request.method not in ("GET", "HEAD") and answer.status != 303:
+                    note = f"a {request.method} is not sent on to {target}"
+            except ValueError as error:
+                note = str(error)
+            if note:
                 return _Result(answer=answer, committed=committed, note=note)
             if request.method not in ("GET", "HEAD"):
                 committed = committed or not self._reads
-                kept = {
-                    k: v
-                    for k, v in request.headers.items()
-                    if k not in ("Content-Type", self._binding.idempotency_header)
-                }
+                left = ("Content-Type", self._binding.idempotency_header)
+                kept = {k: v for k, v in request.headers.items() if k not in left}
                 request = replace(request, method="GET", headers=kept, body=None)
-            if goal != origin:
-                carried = {}
-                request = replace(request, headers=dict(DEFAULT_HEADERS))
-            origin, request = goal, replace(request, url=target)
+            request = replace(request, url=target)
         raise AssertionError("the last hop returns")
 
-    def _objection(self, request: HttpRequest, answer: Answer, target: str, *, crosses: bool, hop: int) -> str:
-        """Why a redirect is not followed; empty if it is."""
-        if hop == MAX_REDIRECTS:
-            return f"more than {MAX_REDIRECTS} redirects"
-        if request.method not in ("GET", "HEAD") and (crosses or answer.status != 303):
-            return f"a {request.method} is not sent on to {target}"
-        if crosses and self._shared.mask.finds(target):
-            return "the redirect would carry a credential to another host"
-        if crosses and not self._shared.settings.follow_other_origins:
-            return f"the redirect leads to another host, {split_url(target)[0].netloc}"
-        return ""
-
-    def _send(self, request: HttpRequest, origin: Origin, clock: _Clock) -> Answer | Lost:
+    def _send(self, request: HttpRequest, clock: _Clock) -> Answer | Lost:
+        origin = self._plan.origin
         with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
             return self._shared.transport().send(request, origin, deadline=clock.deadline())
 

@@ -46,8 +46,6 @@ class InvokeSettings:
     """To one host, over all tools. `None`: no limit."""
     max_retry_after_seconds: float = 20.0
     """Longest `Retry-After` that a read waits for."""
-    follow_other_origins: bool = True
-    """Whether a redirect of a read may lead to another host, which gets no credential."""
     sleep: Callable[[float], object] = time.sleep
     """Waits for so many seconds."""
     servers: Mapping[str, McpServer] = field(default_factory=dict)
@@ -68,6 +66,8 @@ class Invoker:
         self._lock = threading.Lock()
         self._transport: Transport | None = None
         self._servers: Servers | None = None
+        self.homes: set[str] = set()
+        """Hosts that the user gave, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
         self._shared = Shared(
             settings=settings,
             pacing=Pacing(
@@ -151,6 +151,7 @@ class Invoker:
                         connections_per_host=self._settings.concurrency_per_host,
                         max_body_bytes=self._settings.max_body_bytes,
                         mask=self._shared.mask,
+                        homes=self.homes,
                     )
         return self._transport
 

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
+from urllib.parse import urljoin
 
+MAX_REDIRECTS = 5
+REDIRECTS = (301, 302, 303, 307, 308)
 _URL = re.compile(
     r"(https?)://(\[[0-9a-f:.]+\]|[^\x00-\x20\x7f/?#\\@:%\[\]{}<>\"^`|]+)(?::([0-9]{1,5}))?([/?#][^\x00-\x1f\x7f]*)?",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
+_NEAR = [
+    ip_network(text)
+    for text in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
+        *("192.168.0.0/16", "::/128", "::1/128", "fc00::/7", "fe80::/10", "fec0::/10"),
+    )
+]
+"""Loopback, private and link-local addresses, and those where clouds keep the secrets of a machine."""
+_SECRETS = [
+    ip_network(text)
+    for text in ("169.254.0.0/16", "fe80::/10", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128")
+]
+"""Link-local addresses and those of metadata services."""
+_NAT64 = ip_network("64:ff9b::/96")
+_NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")
 
 
 class Origin(NamedTuple):
@@ -46,10 +67,67 @@ def split_url(url: str) -> tuple[Origin, str]:
         raise ValueError(f"{host!r} is not a host name") from None
     if not (host.isascii() or re.fullmatch(r"[A-Za-z0-9.-]+", ascii_host)):  # `／` folds to `/`
         raise ValueError(f"{host!r} is not a host name")
+    if _NUMBER.fullmatch(ascii_host):  # `127.1`, `0x7f.0.0.1` and `2130706433` are addresses too, for some readers
+        try:
+            IPv4Address(ascii_host)
+        except ValueError:
+            raise ValueError(f"{host!r} is not an IPv4 address of four decimal numbers") from None
     number = int(port) if port else _default_port(scheme.lower())
     if not 0 < number < 65536:
         raise ValueError(f"{number} is not a port")
     return Origin(scheme.lower(), ascii_host.lower(), number), (rest or "").partition("#")[0]
+
+
+def redirected(url: str, location: str, *, upgrade: bool = False) -> str:
+    """Where a redirect of `url` leads: an address of the same origin. `upgrade` allows https in the place of http.
+
+    Raises:
+        ValueError: it leads elsewhere; the message says where, and what to do.
+    """
+    # A header is read as Latin-1, and most of those that are not ASCII are UTF-8.
+    target = urljoin(url, location.encode("latin-1", "replace").decode("utf-8", "replace")).partition("#")[0]
+    origin, _ = split_url(url)
+    try:
+        goal, _ = split_url(target)
+    except ValueError:
+        raise ValueError("the redirect leads to no http(s) address") from None
+    upgraded = upgrade and (origin.scheme, origin.port) == ("http", 80) and goal == Origin("https", origin.host, 443)
+    if goal != origin and not upgraded:
+        raise ValueError(f"the redirect leads to another origin, {target}; if you trust it, give that address yourself")
+    return target
+
+
+def is_near(address: str) -> bool:
+    """Whether an IP address belongs to this machine or to its own networks, and not to the internet."""
+    return _within(address, _NEAR)
+
+
+def says_near(host: str) -> bool:
+    """Whether a host is near by what it says: an IP address that is, `localhost`, a name that the internet lacks."""
+    host = host.lower().rstrip(".")
+    try:
+        return is_near(host.strip("[]"))
+    except ValueError:
+        return "." not in host or host.endswith(_NEAR_NAMES)
+
+
+def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
+    """Whether a connection to `host` may be made at the IP address `address`.
+
+    Who owns a public name says where it leads, so it may not lead to this machine or its networks, unless the user
+    gave it as the place of a service there (`homes`). Link-local addresses and metadata services are reached only so.
+    """
+    if host in homes or not is_near(address):
+        return True
+    return says_near(host) and not _within(address, _SECRETS)
+
+
+def _within(address: str, networks: Collection[object]) -> bool:
+    ip: IPv4Address | IPv6Address | None = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address):
+        inner = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else ip.ipv4_mapped or ip.sixtofour
+        ip = inner or ip
+    return any(ip in network for network in networks)  # type: ignore[operator]  # a list of networks
 
 
 def _default_port(scheme: str) -> int:

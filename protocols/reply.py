@@ -119,7 +119,7 @@ def essence(answer: Answer) -> str:
         if "html" in answer.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
             text = re.sub(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", " ", text, flags=re.DOTALL | re.IGNORECASE)
         said = text
-    return said if said.strip() else _phrase(answer.status)
+    return said if said.strip() else phrase(answer.status)
 
 
 def text_of(answer: Answer) -> str:
@@ -248,7 +248,8 @@ def _essence(value: Json, *, depth: int) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _phrase(status: int) -> str:
+def phrase(status: int) -> str:
+    """What HTTP calls a status."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:

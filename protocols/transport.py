@@ -1,25 +1,27 @@
-"""One HTTP exchange by `requests`, with a deadline that holds for every byte and a limit on what is read."""
+"""One HTTP exchange by `requests`, with one deadline for all of it and a limit on what is read."""
 
 from __future__ import annotations
 
 import http.client
-import io
 import logging
+import os
 import socket
 import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from contextlib import suppress
+from typing import Any, ClassVar, Final, Self
 
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.util.connection import create_connection
 
 from protocols.credentials import Mask
-from protocols.origin import Origin, split_url
+from protocols.origin import Origin, is_near, may_reach, split_url
 from protocols.reply import Answer, Lost
 from protocols.request import HttpRequest
 
@@ -30,72 +32,130 @@ _FAILURES = (OSError, ValueError, zlib.error, http.client.HTTPException, urllib3
 _LOGGERS = ("urllib3.connection", "urllib3.connectionpool")
 
 
-class _Exchange(threading.local):
-    """What the running exchange of this thread needs to know down at its socket. An exchange stays on its thread."""
+class _NotThere(ValueError):
+    """A name leads to an address at which its service cannot be."""
 
-    deadline = 0.0  # on the monotonic clock
-    sent = False
+
+class _Exchange:
+    """One exchange: what its connection must know, and the watch that ends it at the deadline.
+
+    The watch shuts the socket down, whatever the exchange waits for at that moment: a handshake, the header, an answer
+    that only announces another, a chunk. Only the resolution of a name cannot be interrupted.
+    """
+
+    def __init__(self, origin: Origin, deadline: float, homes: set[str], near: set[str]) -> None:
+        self.origin, self.homes, self.near = origin, homes, near
+        self.sent = self.late = False
+        self._deadline, self._lock = deadline, threading.Lock()
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(min(self.remaining(), threading.TIMEOUT_MAX), self._end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self.watch(None)
 
     def remaining(self) -> float:
-        left = self.deadline - time.monotonic()
+        left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline has passed")
         return left
 
+    def watch(self, connected: socket.socket | None) -> None:
+        """Shut `connected` down at the deadline. It is held under a number of its own, which TLS does not take over."""
+        with self._lock:
+            if self._socket is not None:
+                self._socket.close()
+            self._socket = connected and socket.socket(fileno=os.dup(connected.fileno()))
 
-_exchange = _Exchange()
+    def watches(self) -> bool:
+        return self._socket is not None
+
+    def _end(self) -> None:
+        with self._lock, suppress(OSError):
+            self.late = True
+            if self._socket is not None:
+                self._socket.shutdown(socket.SHUT_RDWR)
 
 
-class _Incoming(io.RawIOBase):
-    """Bytes from a socket until the deadline. A socket's own time-out starts anew with each byte that drips in."""
+class _Running(threading.local):
+    """The exchange of this thread. An exchange stays on its thread."""
 
-    def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
-        self._raw, self._sock = raw, sock
+    exchange: _Exchange
 
-    def readable(self) -> bool:
-        return True
 
-    def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(_exchange.remaining())
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
+_running = _Running()
 
 
 class _Response(http.client.HTTPResponse):
-    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sock, *args, **kwargs)
-        self.fp: Any = io.BufferedReader(_Incoming(self.fp.detach(), sock), _CHUNK)
+    def _read_status(self) -> Any:
+        """The status of the answer itself: `http.client` passes over 100 alone of those that announce it."""
+        while True:
+            found: Any = super()._read_status()  # type: ignore[misc]
+            if not 101 < found[1] < 200:
+                return found
+            http.client.parse_headers(self.fp)
 
 
-class _Timed:
-    """Makes a connection note when the first byte of a request leaves, and hold the deadline while it does."""
+class _Watched:
+    """Makes a connection go where it may, under the watch of its exchange, and note when the request begins to leave."""
 
     response_class: ClassVar[Any] = _Response
 
+    def _new_conn(self) -> socket.socket:
+        connection: Any = self
+        exchange, host = _running.exchange, connection._dns_host
+        found = socket.getaddrinfo(host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+        if connection.proxy is None:  # where a proxy is, the user said
+            for address in addresses:
+                if not may_reach(exchange.origin.host, address, exchange.homes):
+                    raise _NotThere(
+                        f"{exchange.origin.host} is at {address}, on this machine or its own network, where the tool's "
+                        f"source is not; if its service runs there, give 'SOURCE@{exchange.origin.scheme}://"
+                        f"{exchange.origin.netloc}'"
+                    )
+        failure: OSError = OSError("the name has no address")
+        for address in addresses:
+            try:
+                connected = create_connection(
+                    (address, connection.port), exchange.remaining(), socket_options=connection.socket_options
+                )
+            except OSError as error:
+                failure = error
+                continue
+            exchange.watch(connected)
+            if connection.proxy is None and is_near(address):
+                exchange.near.add(exchange.origin.host)
+            return connected
+        raise failure
+
     def connect(self) -> None:
-        _exchange.sent = False
+        _running.exchange.sent = False
         try:
             super().connect()  # type: ignore[misc]
         finally:
-            _exchange.sent = False  # a proxy's CONNECT is not the request
+            _running.exchange.sent = False  # a proxy's CONNECT is not the request
 
     def send(self, data: Any) -> None:
         connection: Any = self
         if connection.sock is None and connection.auto_open:
             connection.connect()
-        _exchange.sent = True
-        connection.sock.settimeout(_exchange.remaining())
+        _running.exchange.sent = True
+        if not _running.exchange.watches():  # a connection that was used before
+            _running.exchange.watch(connection.sock)
         super().send(data)  # type: ignore[misc]
 
 
-class _HttpConnection(_Timed, HTTPConnection):
+class _HttpConnection(_Watched, HTTPConnection):
     pass
 
 
-class _HttpsConnection(_Timed, HTTPSConnection):
+class _HttpsConnection(_Watched, HTTPSConnection):
     pass
 
 
@@ -125,7 +185,11 @@ class Transport:
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
 
-    def __init__(self, *, connections_per_host: int, max_body_bytes: int, mask: Mask) -> None:
+    def __init__(self, *, connections_per_host: int, max_body_bytes: int, mask: Mask, homes: set[str]) -> None:
+        """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there."""
+        self.near: set[str] = set()
+        """Hosts that were found there."""
+        self._homes = homes
         self._adapter = _Adapter(pool_connections=32, pool_maxsize=connections_per_host)
         self._max_body, self._mask = max_body_bytes, mask
         self._routes: dict[Origin, Mapping[str, Any]] = {}
@@ -140,22 +204,34 @@ class Transport:
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
-        _exchange.deadline, _exchange.sent = deadline, False
         try:
-            prepared = requests.PreparedRequest()
-            # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
-            headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
-            prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
-            if split_url(str(prepared.url))[0] != origin:
-                return Lost(problem=f"the address of {origin.netloc} is ambiguous", sent=False)
-            route = self._route(origin)
-            # SOCKS has connections of its own, which note nothing: assume the worst there.
-            _exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
-            left = _exchange.remaining()
-            with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
-                return self._read(response)
-        except _FAILURES as error:
-            return _lost(error, origin, late=time.monotonic() >= deadline)
+            exchange = _Exchange(origin, deadline, self._homes, self.near)
+        except TimeoutError as error:
+            return _lost(error, origin, sent=False, late=True)
+        with exchange:
+            _running.exchange = exchange
+            try:
+                return self._answer(request, exchange)
+            except _FAILURES as error:
+                late = exchange.late or time.monotonic() >= deadline
+                return _lost(error, origin, sent=exchange.sent, late=late)
+
+    def _answer(self, request: HttpRequest, exchange: _Exchange) -> Answer | Lost:
+        prepared = requests.PreparedRequest()
+        # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
+        headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
+        prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
+        if split_url(str(prepared.url))[0] != exchange.origin:
+            return Lost(problem=f"the address of {exchange.origin.netloc} is ambiguous", sent=False)
+        route = self._route(exchange.origin)
+        # SOCKS has connections of its own, which note nothing: assume the worst there.
+        exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
+        left = exchange.remaining()
+        with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
+            answer = self._read(response)
+        if exchange.late and isinstance(answer, Answer) and 200 <= answer.status < 300:
+            raise TimeoutError("the deadline has passed")  # the body may have ended with the connection
+        return answer
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
@@ -182,7 +258,7 @@ class Transport:
         declared = int(length[:20]) if length.isdecimal() and response.request.method != "HEAD" else 0
         body = b"" if declared > self._max_body else b"".join(_pieces(response, headers, limit=self._max_body))
         if max(declared, len(body)) > self._max_body:
-            problem = f"the body is over the limit of {self._max_body:,} bytes; ask for less, such as a smaller page"
+            problem = f"the body is over the limit of {self._max_body:,} bytes; ask for less"
             return Lost(problem=problem, sent=True, status=status)
         return Answer(status=status, headers=headers, body=body)
 
@@ -212,9 +288,11 @@ def _pieces(response: requests.Response, headers: Mapping[str, str], *, limit: i
         raise zlib.error("the compressed body is incomplete")
 
 
-def _lost(error: Exception, origin: Origin, *, late: bool) -> Lost:
+def _lost(error: Exception, origin: Origin, *, sent: bool, late: bool) -> Lost:
+    if isinstance(error, _NotThere):
+        return Lost(problem=str(error), sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
-    sent = _exchange.sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
+    sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
     timed_out = (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)
     if late or isinstance(error, timed_out):
         what = "no complete answer from" if sent else "no connection to"

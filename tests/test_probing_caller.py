@@ -231,7 +231,7 @@ def test_a_redirect_to_another_host_is_not_followed(tmp_path):
         with lab(tmp_path / "a", lambda _: moved, "find") as probing:
             sample = probing.call("find")
             assert (sample.done, sample.status) == (False, 302)
-            assert "leads to another host" in sample.error
+            assert "leads to another origin" in sample.error
         assert other.asked == []
 
 

@@ -121,45 +121,16 @@ def test_a_redirect_keeps_credentials_within_the_origin(status, place):
     assert "s3cr3t" in server.last.everything
 
 
-@pytest.mark.parametrize("place", ["header", "query", "cookie"])
-def test_a_redirect_to_another_origin_loses_everything(other, place):
-    hosts = other.netloc  # even where the credential might have gone there
+@pytest.mark.parametrize("sent", ["/there", "/x?key=s3cr3t%2F%2B%20value", "/x?key=s3cr3t/+ value"])
+def test_a_redirect_to_another_origin_is_not_followed(other, sent):
     with (
-        serving(lambda _: Reply(302, b"", {"Location": f"{other.url}/there", "Set-Cookie": "s3cr3t=1"})) as server,
-        invoker(server.netloc, hosts, place=place, name="key") as calls,
-    ):
-        tool = http_tool(
-            server.url,
-            credentials=("k",),
-            locations={"a": "header", "b": "cookie", "c": "header"},
-            wire_names={"a": "Authorization", "c": "X-Token"},
-        )
-        assert calls.bind(tool)({"a": "s3cr3t-a", "b": "s3cr3t-b", "c": "s3cr3t-c"}) == {"who": "other"}
-    assert other.last.path == "/there"
-
-
-@pytest.mark.parametrize(
-    "sent", ["s3cr3t%2F%2B%20value", "s3cr3t%2f%2b%20value", "s3cr3t/+ value", "s3cr3t%2F%2B+value"]
-)
-def test_a_redirect_whose_address_carries_the_secret_is_not_followed(other, sent):
-    with (
-        serving(lambda _: Reply(302, b"", {"Location": f"{other.url}/x?key={sent}"})) as server,
-        invoker(server.netloc, place="query", name="key") as calls,
-        pytest.raises(ToolError, match="would carry a credential") as caught,
+        serving(lambda _: Reply(302, b"", {"Location": f"{other.url}{sent}"})) as server,
+        invoker(server.netloc, other.netloc, place="query", name="key") as calls,
+        pytest.raises(ToolError, match=f"the redirect leads to another origin, {other.url}/") as caught,
     ):
         calls.bind(http_tool(server.url, credentials=("k",)))({})
+    assert "s3cr3t" not in caught.value.body
     assert (caught.value.status, caught.value.outcome, other.seen) == (302, "refused", [])
-
-
-def test_credentials_do_not_come_back_from_another_origin():
-    with serving(lambda _: Reply(302, b"", {"Location": f"{server.url}/again"})) as via:
-
-        def answer(seen):
-            return Reply(body="end") if seen.path == "/again" else Reply(302, b"", {"Location": via.url})
-
-        with serving(answer) as server, invoker(server.netloc, via.netloc) as calls:
-            assert calls.bind(http_tool(server.url, credentials=("k",)))({}) == "end"
-            assert [("authorization" in seen.headers) for seen in (*server.seen, *via.seen)] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +157,7 @@ def test_a_write_is_not_redirected_to_another_origin(other, status, outcome):
     with (
         serving(lambda _: Reply(status, b"", {"Location": other.url})) as server,
         Invoker() as calls,
-        pytest.raises(ToolError, match=f"HTTP {status}: a POST is not sent on to {other.url}") as caught,
+        pytest.raises(ToolError, match=f"HTTP {status}: the redirect leads to another origin, {other.url}") as caught,
     ):
         calls.bind(http_tool(server.url, "POST", locations={"x": "body"}))({"x": "s3cr3t"})
     assert (caught.value.outcome, other.seen) == (outcome, [])

@@ -60,7 +60,6 @@ def open_source(
         _invoke_settings(config, say),
         retries=0,
         timeout_seconds=settings.timeout_seconds,
-        follow_other_origins=False,
     )
     with Invoker(invoke) as invoker:
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result

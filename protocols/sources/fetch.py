@@ -5,30 +5,31 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin
+from typing import Final
 
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json
-from protocols.sources.server import covers, home_of, is_url
-
-if TYPE_CHECKING:
-    import requests
+from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
+from protocols.reply import Answer, Lost, one_line, phrase
+from protocols.request import DEFAULT_HEADERS, HttpRequest
+from protocols.sources.server import is_url
 
 MAX_BYTES: Final = 50_000_000
 MAX_NODES: Final = 3_000_000
 """How many values a YAML document may hold once its aliases are written out."""
 MAX_DEPTH: Final = 200
-_MAX_REDIRECTS = 5
 
 
-def fetch_document(location: str, *, timeout_seconds: float = 15) -> Json:
+def fetch_document(location: str, *, timeout_seconds: float = 15, homes: set[str] | None = None) -> Json:
     """What the JSON or YAML document at a path or http(s) address holds.
+
+    Its host is added to `homes` where it is on this machine or its networks: its service is there too.
 
     Raises:
         SourceUnavailable: nothing can be read there, or it is neither JSON nor YAML, or over 50 MB.
     """
-    body = _download(location, timeout_seconds) if is_url(location) else _read(location)
+    found = set() if homes is None else homes
+    body = _download(location, timeout_seconds, found) if is_url(location) else _read(location)
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -81,71 +82,55 @@ def _read(location: str) -> bytes:
     return body
 
 
-def _download(url: str, timeout_seconds: float) -> bytes:
-    import requests
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
-
-    # netrc would send the user's password to whatever host a source names.
-    def no_netrc(request: requests.PreparedRequest) -> requests.PreparedRequest:
-        return request
+def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
+    from protocols.credentials import Mask
+    from protocols.transport import Transport
 
     deadline = time.monotonic() + timeout_seconds
     here = url
     try:
-        for _ in range(_MAX_REDIRECTS + 1):
-            with requests.get(
-                here,
-                timeout=timeout_seconds,
-                stream=True,
-                auth=no_netrc,
-                allow_redirects=False,
-                headers={"Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"},
-            ) as response:
-                if not response.is_redirect:
-                    _check_status(url, response)
-                    return _body(url, response, deadline, timeout_seconds)
-                here = _redirected(url, urljoin(here, response.headers["Location"]))
-        raise SourceUnavailable(f"{url} redirects more than {_MAX_REDIRECTS} times; check the address.")
-    except (requests.Timeout, ReadTimeoutError):
-        raise SourceUnavailable(_too_slow(url, timeout_seconds)) from None
-    except requests.exceptions.SSLError as error:
-        raise SourceUnavailable(f"{url} has no certificate that is trusted here: {_cause(error)}.") from error
-    except requests.ConnectionError as error:
-        raise SourceUnavailable(f"{url} does not answer: {_cause(error)}; is the service running?") from error
-    except (requests.RequestException, HTTPError, ValueError) as error:
-        raise SourceUnavailable(f"{url} cannot be fetched: {_cause(error)}.") from error
+        host = split_url(url)[0].host
+        transport = Transport(connections_per_host=1, max_body_bytes=MAX_BYTES, mask=Mask([]), homes={host})
+        try:
+            answer = _answer(url, transport, deadline)
+        finally:
+            transport.close()
+    except ValueError as error:
+        raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
+    if isinstance(answer, Lost):
+        if time.monotonic() >= deadline:
+            raise SourceUnavailable(
+                f"{url} did not send a whole document within {timeout_seconds:g} s; try again, or give a file."
+            )
+        raise SourceUnavailable(f"{url} cannot be fetched: {answer.problem}")
+    _check_status(url, answer)
+    homes |= transport.near
+    return answer.body
 
 
-def _redirected(url: str, to: str) -> str:
-    """Where the document is said to be, if that is its own host: a document is believed about that host alone."""
-    if not is_url(to) or not covers(home_of(url), home_of(to)):
-        raise SourceUnavailable(
-            f"{url} redirects to {to}, which is another host; give that address itself if you trust it."
-        )
-    return to
+def _answer(url: str, transport: Transport, deadline: float) -> Answer | Lost:
+    """The answer, after redirects within the origin or from http to https of the same host.
+
+    Raises:
+        ValueError: a redirect leads elsewhere.
+    """
+    for _ in range(MAX_REDIRECTS + 1):
+        url = url.partition("#")[0]
+        request = HttpRequest(method="GET", url=url, headers={**DEFAULT_HEADERS, "Accept": _ACCEPTED})
+        answer = transport.send(request, split_url(url)[0], deadline=deadline)
+        if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
+            return answer
+        url = redirected(url, answer.headers["location"], upgrade=True)
+    raise ValueError(f"more than {MAX_REDIRECTS} redirects")
 
 
-def _body(url: str, response: requests.Response, deadline: float, timeout_seconds: float) -> bytes:
-    # `timeout` bounds each wait for bytes, so a trickle needs a deadline, and an endless body a cap. `read1` gives what
-    # has come; every other way of reading waits for a whole chunk.
-    chunks, size = [], 0
-    while chunk := response.raw.read1(65_536, decode_content=True):
-        size += len(chunk)
-        if size > MAX_BYTES:
-            raise SourceUnavailable(_too_large(url))
-        if time.monotonic() > deadline:
-            raise SourceUnavailable(_too_slow(url, timeout_seconds))
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _check_status(url: str, response: requests.Response) -> None:
-    status = f"{response.status_code} {response.reason or ''}".strip()
-    match response.status_code:
+def _check_status(url: str, answer: Answer) -> None:
+    status = f"{answer.status} {phrase(answer.status)}"
+    match answer.status:
         case 200 | 203:
             return
         case 429 | 503:
-            wait = response.headers.get("Retry-After", "")
+            wait = answer.headers.get("retry-after", "")
             pause = f" in {wait} s" if wait.isdigit() else " later"
             raise SourceUnavailable(f"{url} answered {status}; try again{pause}.")
         case 401 | 403:
@@ -159,19 +144,8 @@ def _check_status(url: str, response: requests.Response) -> None:
             raise SourceUnavailable(f"{url} answered {status}; check the address.")
 
 
-def _cause(error: BaseException) -> str:
-    """The innermost reason, without urllib3's object names."""
-    reason = getattr(error.args[0] if error.args else None, "reason", None)
-    text = str(reason or error)
-    return text.split(": ", 1)[-1].rstrip(".") if text.startswith(("<", "HTTP")) else text.rstrip(".")
-
-
 def _too_large(location: str) -> str:
     return f"{location} is larger than {MAX_BYTES // 1_000_000} MB; give a document with the operations you need."
-
-
-def _too_slow(url: str, timeout_seconds: float) -> str:
-    return f"{url} did not send a whole document within {timeout_seconds:g} s; try again, or give a file."
 
 
 def _yaml(text: str, where: str, json_error: ValueError | None) -> Json:

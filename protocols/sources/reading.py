@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -157,6 +158,9 @@ def _read_python(spelled: _Spelling) -> Source:
 
 def _read(spelled: _Spelling, binder: object, named: Named) -> Source:
     location, path = spelled.location, Path(spelled.location).expanduser()
+    if spelled.base_url is not None:
+        with suppress(ValueError):  # where it is used, it is read again
+            _homes(binder).add(split_url(spelled.base_url)[0].host)
     if not location.strip():
         raise SourceUnavailable(_unknown(location))
     if _is_mcp(location):
@@ -167,9 +171,9 @@ def _read(spelled: _Spelling, binder: object, named: Named) -> Source:
         protocols = read_folder(path, base_url=spelled.base_url, named=named)
         return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
     if is_url(location):
-        return _from_elsewhere(_read_document(spelled, {}), spelled)
+        return _from_elsewhere(_read_document(spelled, binder, {}), spelled)
     if path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har"):
-        return _read_document(spelled, named)
+        return _read_document(spelled, binder, named)
     raise SourceUnavailable(_unknown(location))
 
 
@@ -193,7 +197,7 @@ def _read_mcp(spelled: _Spelling, binder: object) -> Source:
     return Source(name=name, kind="mcp", protocols=protocols)
 
 
-def _read_document(spelled: _Spelling, named: Named) -> Source:
+def _read_document(spelled: _Spelling, binder: object, named: Named) -> Source:
     from protocols.sources.bare import holds_bare
     from protocols.sources.fetch import fetch_document
     from protocols.sources.folder import read_protocols
@@ -201,7 +205,8 @@ def _read_document(spelled: _Spelling, named: Named) -> Source:
     from protocols.sources.openapi import describe, read_openapi
 
     location, base_url = spelled.location, spelled.base_url
-    document = fetch_document(location)
+    homes = _homes(binder)
+    document = fetch_document(location, homes=homes)
     if is_har(document):
         operations = read_har(document, where=location, base_url=base_url)
         return Source(
@@ -261,6 +266,12 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
             " the document and give the file.",
         )
     return replace(protocol, annotations=careful_annotations(binding.method, protocol.annotations))
+
+
+def _homes(binder: object) -> set[str]:
+    from protocols.invoke import Invoker
+
+    return binder.homes if isinstance(binder, Invoker) else set()
 
 
 def _looks_like_protocols(document: Json) -> bool:

@@ -62,7 +62,7 @@ def run_probing(given: Sequence[ToolProtocol], folder: Path, *, name: str, write
     """
     write_protocols(folder / STRIPPED, given)
     timeout = probe_settings(options, writes=writes).timeout_seconds
-    invoke = InvokeSettings(retries=0, timeout_seconds=timeout, follow_other_origins=False)
+    invoke = InvokeSettings(retries=0, timeout_seconds=timeout)
     with Invoker(invoke) as invoker:
         toolbox = load_tools(f"{name}={folder / STRIPPED}", invoker=invoker)
         return _probe(toolbox, folder, writes=writes, options=options)
