@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -66,8 +67,8 @@ class Invoker:
         self._lock = threading.Lock()
         self._transport: Transport | None = None
         self._servers: Servers | None = None
-        self.homes: set[str] = set()
-        """Hosts that the user gave, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
+        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in settings.credentials.values() for host in one.hosts}
+        """Hosts that the user named, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
         self._shared = Shared(
             settings=settings,
             pacing=Pacing(

@@ -102,13 +102,13 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Watched:
-    """Makes a connection go where it may, under the watch of its exchange, and note when the request begins to leave."""
+    """Makes a connection go where it may, under the watch of its exchange, and note when a request begins to leave."""
 
     response_class: ClassVar[Any] = _Response
 
     def _new_conn(self) -> socket.socket:
         connection: Any = self
-        exchange, host = _running.exchange, connection._dns_host
+        exchange, host = _running.exchange, connection.host
         found = socket.getaddrinfo(host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
         if connection.proxy is None:  # where a proxy is, the user said

@@ -15,7 +15,7 @@ import click
 
 from atc.cli.output import count, escape_controls, say
 from atc.cli.probe_plan import writes_lines
-from atc.cli.wiring import _invoke_settings, choose_model
+from atc.cli.wiring import choose_model, invoke_settings
 from atc.config import Config
 from probing.gate.caller import send_again
 from probing.gate.plan import plan
@@ -57,7 +57,7 @@ def open_source(
         SourceUnavailable, InvalidProtocol: it cannot be read.
     """
     invoke = replace(
-        _invoke_settings(config, say),
+        invoke_settings(config, say),
         retries=0,
         timeout_seconds=settings.timeout_seconds,
     )

@@ -40,7 +40,7 @@ def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
             service = stack.enter_context(serve(app))
             talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
             sources = (f"flights={service.document_url}",)
-        invoker = Invoker(_invoke_settings(config, talk))
+        invoker = Invoker(invoke_settings(config, talk))
         stack.callback(invoker.close)
         yield load_tools(*sources, invoker=invoker)
 
@@ -83,7 +83,7 @@ def open_agent(
         yield stack.enter_context(agent)
 
 
-def _invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
+def invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
     """The credentials and MCP servers whose secrets can be read; others are told of, and only their tools will fail."""
     from atc.cli.servers import configured_servers, confirmer
     from protocols.invoke import Credential, InvokeSettings

@@ -6,14 +6,15 @@ import ast
 import io
 import tokenize
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
-from atc.recording.functions import NotCallable, Secret, function, secrets_of, servers
 from atc.recording.recording import InvalidRecording, Recording
 from protocols.parsing import parse
-from protocols.protocol import HttpBinding, PythonBinding
+from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, dump
 from protocols.toolbox import Tool
+
+_KEPT = ("name", "inputSchema", "outputSchema", "annotations", "binding")
+"""What a call needs of a tool's document."""
 
 _SHOW = '''def _show(value):
     """Print the program's answer, which is the value of its last expression."""
@@ -22,11 +23,10 @@ _SHOW = '''def _show(value):
 
 
 def to_script(recording: Recording, *, credentials: Mapping[str, Any], modules: Mapping[str, str]) -> str:
-    """The recorded program with a function for each of its tools, as the text of a script.
+    """The recorded program with what `atc` needs to call its tools, as the text of a script.
 
-    Tools over HTTP need `requests` alone; functions of Python modules are loaded by `atc`. `credentials` are the
-    configured ones by name, none with its value; the script reads environment variables. `modules` is the source of
-    each Python module (`maths` → `src/maths.py`).
+    `credentials` are the configured ones by name, none with its value; the script has those of the configuration under
+    which it runs. `modules` is the source of each Python module (`maths` → `src/maths.py`).
 
     Raises:
         InvalidRecording: the run gave no answer, or a tool of it cannot be called by a script.
@@ -37,43 +37,40 @@ def to_script(recording: Recording, *, credentials: Mapping[str, Any], modules: 
             where, "it has no answer, so there is no program worth a script; 'atc runs show' has it."
         )
     tools = list(recording.toolbox.values())
-    named = servers(tools)
-    try:
-        functions = [function(tool, credentials, named) for tool in tools]
-    except NotCallable as problem:
-        raise InvalidRecording(where, f"{problem}; replay it from a run file instead.") from None
+    for tool in tools:
+        if not isinstance(tool.protocol.binding, HttpBinding | PythonBinding):
+            why = "has no binding" if tool.protocol.binding is None else "belongs to an MCP server"
+            raise InvalidRecording(
+                where,
+                f"the tool {tool.alias!r} {why}, so a script cannot call it; replay it from a run file instead.",
+            )
     future, program = _program(recording)
+    by_value = _answers_by_value(recording)
     parts = [
-        _header(recording, tools, _secrets(tools, credentials)),
+        _header(recording, tools, credentials),
         future,
-        _copied() if named else "import json as _json\n",
-        _loading(tools, modules),
-        "\n".join(f"{name} = {address!r}" for address, name in named.items()),
-        *(text + "\n" for text in functions),
-        _SHOW if _answers_by_value(recording) else "",
+        ("import json as _json\n\n" if by_value else "") + (_loading(tools, modules) if tools else ""),
+        _SHOW if by_value else "",
         f"# The program, as it ran.\n\n{program}",
     ]
     return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def _header(recording: Recording, tools: Sequence[Tool], secrets: Sequence[Secret]) -> str:
+def _header(recording: Recording, tools: Sequence[Tool], credentials: Mapping[str, Any]) -> str:
     """Comments alone: nothing that a task or an answer says can become code."""
-    python = any(isinstance(tool.protocol.binding, PythonBinding) for tool in tools)
-    http = any(isinstance(tool.protocol.binding, HttpBinding) for tool in tools)
-    needs = [*(["requests"] if http else []), *(["automatic-tool-chain"] if python else [])]
+    writes = [tool.alias for tool in tools if tool.protocol.writes]
     lines = [
         *_plain_lines(recording.task),
         "",
         f"Exported by atc {recording.versions.get('atc', '?')} from run {recording.run}, which answered:",
         *(f"    {line}" for line in _plain_lines(recording.answer or "")),
         "",
-        f"Needs Python 3.11{''.join(f', {name}' for name in needs)}. Its clock and `random` are the real ones.",
+        "Needs Python 3.11 and atc (automatic-tool-chain). Its clock and `random` are the real ones.",
         *(
-            f"Reads the credential from the environment variable {secret.variable}"
-            + (f" (sent to {', '.join(secret.hosts)})." if secret.hosts else ".")
-            for secret in secrets
+            f"Sends the credential {name!r} of your configuration ('atc config') to {', '.join(hosts)}."
+            for name, hosts in _credentials(tools, credentials).items()
         ),
-        *(["It changes things: each run does so again."] if any(tool.protocol.writes for tool in tools) else []),
+        *([f"It changes things ({', '.join(writes)}): each run does so again, with --allow-writes."] if writes else []),
         *(
             f"{text} stands for a value that was redacted; put it in."
             for text in recording.secrets
@@ -83,32 +80,34 @@ def _header(recording: Recording, tools: Sequence[Tool], secrets: Sequence[Secre
     return "#!/usr/bin/env python3\n" + "\n".join(f"# {line}".rstrip() for line in lines)
 
 
-def _plain_lines(text: str) -> list[str]:
-    return ["".join(c if c.isprintable() else " " for c in line)[:200] for line in text.splitlines()[:20]]
-
-
-def _secrets(tools: Sequence[Tool], credentials: Mapping[str, Any]) -> list[Secret]:
-    found = [
-        secret
-        for tool in tools
-        if isinstance(tool.protocol.binding, HttpBinding)
-        for secret in secrets_of(credentials, tool.protocol.binding.credentials)
-    ]
-    return list(dict.fromkeys(found))
-
-
-def _copied() -> str:
-    """The part of `http_calls.py` below its own explanation."""
-    text = files("atc.recording").joinpath("http_calls.py").read_text(encoding="utf-8")
-    return text[text.index("import json") :]
+def _credentials(tools: Sequence[Tool], configured: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Of each tool the credentials that are configured, else the first that it names, with their hosts."""
+    found: dict[str, Sequence[str]] = {}
+    for tool in tools:
+        names = tool.protocol.binding.credentials if isinstance(tool.protocol.binding, HttpBinding) else ()
+        for name in [name for name in names if name in configured] or names[:1]:
+            found[name] = configured.get(name, {}).get("hosts") or ["no host yet"]
+    return found
 
 
 def _loading(tools: Sequence[Tool], modules: Mapping[str, str]) -> str:
+    """The tools as functions, made of their documents: data, whatever these say."""
+    documents = "".join(f"    {_needed(tool.protocol)!a},\n" for tool in tools)
     named = [tool.protocol.binding.module for tool in tools if isinstance(tool.protocol.binding, PythonBinding)]
-    if not named:
-        return ""
-    sources = ", ".join(repr(modules.get(module, module)) for module in dict.fromkeys(named))
-    return f"from atc import ToolError, load_tools\n\n_tools = load_tools({sources})\n"
+    sources = [modules.get(module, module) for module in dict.fromkeys(named)]
+    more = f", modules={sources!r}" if sources else ""
+    return (
+        "from atc import ToolError\nfrom atc.cli.scripts import script_tools as _script_tools\n\n"
+        f"_TOOLS = [\n{documents}]\n[{', '.join(tool.alias for tool in tools)}] = _script_tools(_TOOLS{more})\n"
+    )
+
+
+def _needed(protocol: ToolProtocol) -> dict[str, Any]:
+    return {key: value for key, value in dump(protocol).items() if key in _KEPT}
+
+
+def _plain_lines(text: str) -> list[str]:
+    return ["".join(c if c.isprintable() else " " for c in line)[:200] for line in text.splitlines()[:20]]
 
 
 def _answers_by_value(recording: Recording) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json
@@ -13,6 +13,9 @@ from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
 from protocols.reply import Answer, Lost, one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.sources.server import is_url
+
+if TYPE_CHECKING:
+    from protocols.transport import Transport
 
 MAX_BYTES: Final = 50_000_000
 MAX_NODES: Final = 3_000_000
@@ -84,7 +87,7 @@ def _read(location: str) -> bytes:
 
 def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     from protocols.credentials import Mask
-    from protocols.transport import Transport
+    from protocols.transport import Transport  # `requests` takes long to import
 
     deadline = time.monotonic() + timeout_seconds
     here = url
