@@ -106,8 +106,7 @@ class Consent:
         self._taint.wrote(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
-        if tool.check is not None:
-            tool.check(arguments)
+        tool.check(arguments)  # nobody is asked about what cannot be sent
         with self._lock:
             question = Question(tool=tool, arguments=arguments, tainted=self._taint.of(tool, arguments))
             unallowed = tool.protocol.writes and tool.alias not in self._allowed

@@ -22,8 +22,7 @@ class Tool:
     """A protocol, how to call it, and the names under which programs know it.
 
     `source` is the name of where it came from, `home` the origin that its document was fetched from; `arguments` maps
-    each argument's alias to its original name. `check` is given the arguments, by original name, before anybody is
-    asked about the call; it raises `ToolError` where they cannot be sent. `admit` is asked with them before a call is
+    each argument's alias to its original name. `admit` is asked with the arguments, by original name, before a call is
     even recorded as intended; it raises what ends the run.
     """
 
@@ -32,7 +31,6 @@ class Tool:
     alias: str = ""
     source: str = ""
     home: str = ""
-    check: Callable[[JsonObject], None] | None = field(default=None, compare=False)
     admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,6 +81,11 @@ class Tool:
     def original(self, arguments: JsonObject) -> dict[str, Json]:
         """Arguments by alias → by original name; an argument that is not in the protocol keeps its name."""
         return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
+
+    def check(self, arguments: JsonObject) -> None:
+        """Raise `ToolError` for arguments, by original name, that cannot be sent. Nothing is sent."""
+        if check := getattr(self.call, "check", None):
+            check(arguments)
 
     def unwrap(self, response: Json) -> Json:
         """What a program gets of a full response: its single field where the protocol has one."""

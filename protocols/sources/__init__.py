@@ -93,13 +93,15 @@ def _functions(sources: Sequence[Source]) -> dict[str, Callable[..., Any]]:
 
 
 def _tools(source: Source, binder: Binder, functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
-    tools: list[Tool] = []
-    home = source.home.url if source.home else ""
-    for protocol in guess_verifiers(guess_links(source.protocols)):
-        call = _call(protocol, binder, source.functions or functions)
-        check = getattr(call, "check", None)
-        tools.append(Tool(protocol=protocol, call=call, source=source.name, home=home, check=check))
-    return tools
+    return [
+        Tool(
+            protocol=protocol,
+            call=_call(protocol, binder, source.functions or functions),
+            source=source.name,
+            home=source.home.url if source.home else "",
+        )
+        for protocol in guess_verifiers(guess_links(source.protocols))
+    ]
 
 
 def _call(protocol: ToolProtocol, invoker: Binder, functions: Mapping[str, Callable[..., Any]]) -> Call:

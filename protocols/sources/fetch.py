@@ -21,6 +21,7 @@ MAX_BYTES: Final = 50_000_000
 MAX_NODES: Final = 3_000_000
 """How many values a YAML document may hold once its aliases are written out."""
 MAX_DEPTH: Final = 200
+_ACCEPTED = "application/json, application/yaml;q=0.9, */*;q=0.5"
 
 
 def fetch_document(location: str, *, timeout_seconds: float = 15, homes: set[str] | None = None) -> Json:
@@ -90,7 +91,6 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     from protocols.transport import Transport  # `requests` takes long to import
 
     deadline = time.monotonic() + timeout_seconds
-    here = url
     try:
         host = split_url(url)[0].host
         transport = Transport(connections_per_host=1, max_body_bytes=MAX_BYTES, mask=Mask([]), homes={host})
