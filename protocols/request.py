@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote, unquote_plus
 
@@ -114,12 +115,15 @@ class Plan:
             name: resolve(schema, protocol.input_schema).get("properties") or {} for name, schema in schemas.items()
         }
         self._check(binding)
-        self._owners: dict[tuple[str, str], _Name] = {}
-        self._alike: _Rivals = {}
-        owned = list(self._owned(binding))
-        _enter([*owned, _Name("form", "_method", "the method of the request")], self._alike)
-        for name in owned:
-            self._owners.setdefault(name.exact, name)
+        self._idempotency_header = binding.idempotency_header
+
+    @cached_property
+    def _spoken_for(self) -> tuple[dict[tuple[str, str], _Name], _Rivals]:
+        """Who has each name that is declared, as it is written and as it may be read."""
+        owned = list(self._owned())
+        alike: _Rivals = {}
+        _enter([*owned, _Name("form", "_method", "the method of the request")], alike)
+        return {name.exact: name for name in reversed(owned)}, alike
 
     def _locate(self, name: str, binding: HttpBinding, braces: set[str]) -> tuple[Place, str]:
         wire = binding.wire_names.get(name, name)
@@ -145,13 +149,13 @@ class Plan:
             if not _TOKEN.fullmatch(wire):
                 raise InvalidProtocol(self._tool, f"{wire!r} is not a header or cookie name.", path="binding.http")
 
-    def _owned(self, binding: HttpBinding) -> Iterator[_Name]:
+    def _owned(self) -> Iterator[_Name]:
         """The names that are spoken for, whether or not a call gives them a value."""
         for pair in "".join(f"{{{p}}}" if i % 2 else p for i, p in enumerate(self._query)).split("&"):
             if pair:
                 yield _Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
-        if binding.idempotency_header:
-            yield _Name("header", binding.idempotency_header, "the idempotency key")
+        if self._idempotency_header:
+            yield _Name("header", self._idempotency_header, "the idempotency key")
         if any(place == "cookie" for place, _ in self._places.values()):
             yield _Name("header", "Cookie", "the cookies")
         for name, (place, wire) in self._places.items():
@@ -194,14 +198,15 @@ class Plan:
         A declared name only has to differ from the others of its place. One that the call alone brings must not even be
         read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
         """
+        owners, alike = self._spoken_for
         names = [name for argument, value in arguments.items() for name in self._names(argument, value)]
         for name in names:
-            if name.declared and (owner := self._owners.get(name.exact, name)).argument != name.argument:
+            if name.declared and (owner := owners.get(name.exact, name)).argument != name.argument:
                 raise self._collision(name, owner)
         brought = [name for name in names if not name.declared]
         if not brought:
             return
-        rivals = {reading: dict(owned) for reading, owned in self._alike.items()}
+        rivals = {reading: dict(owned) for reading, owned in alike.items()}
         _enter([*names, *(_Name(place, name, "a credential") for place, name in reserved)], rivals)
         for name in brought:
             self._check_line(name.name, name.name)

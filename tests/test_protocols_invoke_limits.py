@@ -16,10 +16,10 @@ from protocols.invoke import Invoker, InvokeSettings
 from tests.loopback import Reply, failure, http_tool, quick, serving, speaking
 
 
-def drip(connection, server, start=b""):
+def drip(connection, server, start=b"", piece=b"x"):
     connection.sendall(start)
     while not server.stop.wait(0.02):
-        connection.sendall(b"x")
+        connection.sendall(piece)
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,11 @@ def drip(connection, server, start=b""):
         lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nX-Long: "),
         lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\n\r\n"),
         lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"),
+        lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;"),
+        lambda connection, server: drip(connection, server, piece=b"HTTP/1.1 100 Continue\r\n\r\n"),
+        lambda connection, server: drip(connection, server, piece=b"HTTP/1.1 103 Early Hints\r\n\r\n"),
     ],
-    ids=["silent", "dripping status", "dripping header", "dripping body", "dripping sized body"],
+    ids=["silent", "dripping status", "dripping header", "dripping body", "sized body", "chunk", "100", "103"],
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_the_time_for_a_call_is_bounded(script, method):

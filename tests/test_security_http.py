@@ -25,20 +25,24 @@ FREE = {"type": "object", "additionalProperties": True}
 @pytest.fixture
 def start(tmp_path):
     """`start(words…)` begins `atc` as a person would, with settings of its own."""
+    started = []
 
     def begin(*words, command=("-c", "from atc.cli.main import main; main()"), **variables):
         env = {
-            k: v
-            for k, v in os.environ.items()
-            if not k.startswith(("ATC_", "XDG_")) and not k.lower().endswith("_proxy")
+            k: v for k, v in os.environ.items() if not (k.startswith(("ATC_", "XDG_")) or k.lower().endswith("_proxy"))
         }
         env |= {"XDG_CONFIG_HOME": str(tmp_path), "ATC_STATE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT), **variables}
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, *command, *map(str, words)],
             cwd=tmp_path, env=env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+        started.append(process)
+        return process
 
-    return begin
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
@@ -46,8 +50,8 @@ def atc(start):
     """`atc(words…)` gives the exit status and all that was printed."""
 
     def run(*words, **more):
-        with start(*words, **more) as process:
-            out, err = process.communicate(timeout=60)
+        process = start(*words, **more)
+        out, err = process.communicate(timeout=60)
         return process.returncode, out + err
 
     return run
@@ -265,9 +269,9 @@ ENDLESS = {
 def test_no_document_is_waited_for_longer_than_its_deadline(start):
     with ExitStack() as stack:
         servers = [stack.enter_context(speaking(script)) for script in ENDLESS.values()]
-        found = [stack.enter_context(start("tools", "list", "--tools", f"{server.url}/d")) for server in servers]
+        found = [start("tools", "list", "--tools", f"{server.url}/d") for server in servers]
         for process in found:
-            said = process.communicate(timeout=60)[1]
+            said = process.communicate(timeout=50)[1]
             assert "did not send a whole document within 15 s" in said
 
 
