@@ -215,7 +215,7 @@ def test_a_document_of_the_internet_names_no_service_here(tmp_path, atc):
         ]:
             code, said = atc("tools", "list", "--tools", "http://api.example/openapi.json", http_proxy=server.url)
             assert code == 2
-            assert f"is served at {here}, on this machine or its own network" in said
+            assert f"calls {here}, but the document comes from api.example" in said
         assert service.seen == []
 
 

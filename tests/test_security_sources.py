@@ -148,7 +148,7 @@ def test_a_redirect_does_not_make_a_document_anothers(stack, atc):
     )
     refused = atc("tools", "list", "--tools", f"{server.url}/api")
     assert (refused.returncode, evil.seen) == (3, [])
-    assert f"redirects to {evil.url}/doc, which is another host" in refused.stderr
+    assert f"leads to another origin, {evil.url}/doc" in refused.stderr
     assert "find" in atc("tools", "list", "--tools", f"{server.url}/old").stdout, "its own host may move it"
 
 
