@@ -58,8 +58,9 @@ class Taint:
     """What one run knows about its values.
 
     `calls` gives the completed calls of the run. A value is clean where it stands in the task as a whole, is named by
-    a rule, was agreed to before for the same argument, is a literal of a program that was written before any tool
-    output had been seen (and does not come from the tools' documents), or equals what a rule trusts in a response.
+    a rule, was agreed to before for the same argument, is a literal (or a part of a text that is one) of a program that
+    was written before any tool output had been seen (and does not come from the tools' documents), or equals what a
+    rule trusts in a response.
     """
 
     def __init__(self, task: str, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]) -> None:
@@ -106,16 +107,19 @@ class Taint:
             return True
         if self._trusted.name(value) or self._words.hold(value, leaf.kind):
             return True
-        if same(value) in self._blind and self._documents.source(value, leaf.kind, self._task) is None:
+        if self._written(leaf) and self._documents.source(value, leaf.kind, self._task) is None:
             return True
         if self._trusted.gave(value, self._calls):
             return True
         parts = _addresses(leaf)
         return bool(parts) and all(self._is_clean(tool, replace(leaf, value=one)) for one in parts)
 
+    def _written(self, leaf: Leaf) -> bool:
+        """Whether a blind program wrote it out, or the whole text of the argument that holds it."""
+        return same(leaf.value) in self._blind or (leaf.within is not None and same(leaf.within) in self._blind)
+
     def _tainted(self, leaf: Leaf, origins: Origins) -> Tainted:
-        written = same(leaf.value) in self._blind
-        document = self._documents.source(leaf.value, leaf.kind, self._task) if written else None
+        document = self._documents.source(leaf.value, leaf.kind, self._task) if self._written(leaf) else None
         sentence, rules = origins.of(leaf.value, document)
         return Tainted(
             argument=leaf.argument, path=leaf.path, value=leaf.value, kind=leaf.kind, origin=sentence, rules=rules

@@ -1,4 +1,4 @@
-"""Spellings of one text: what looks alike folded together, and what a text holds in an encoding."""
+"""What a text holds: one spelling for what looks alike, what is encoded in it, and fields in the style of JSON."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import base64
 import binascii
 import codecs
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import NamedTuple, NoReturn
 from urllib.parse import unquote
+
+from protocols.jsontypes import Json, JsonObject
 
 LONGEST_TEXT = 200_000
 """Characters of one text that are looked at."""
@@ -27,6 +31,18 @@ _LOOKALIKES = str.maketrans(
     "aeopcyxikjsdghbmhtabekmhopctxijsaopvikenuabezhikmnoptyxil",
 )
 """Letters of other alphabets that look like these."""
+
+_QUOTES = "\"'`“”‘’"
+_BLANK = r"[\s\x00\ufeff\u200b]*+"
+_PART = re.compile(
+    rf"(?<=[{_QUOTES}])(?=(?P<quoted>[^{_QUOTES}\\]{{1,400}})\\*[{_QUOTES}](?P<names>{_BLANK}(?::|=>?|/[*/]|\#))?)"
+    rf"|(?<![\w{_QUOTES}-])(?=(?P<bare>[^\W\d][\w-]{{0,79}})(?P<colon>{_BLANK}(?::|=>|/[*/])))"
+)
+_VALUE = re.compile(rf"{_BLANK}(?:\\*[{_QUOTES}](?P<quoted>[^{_QUOTES}]*)|(?P<bare>[^{_QUOTES},;&}}\]\n<]*))")
+_OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
+_MAY_HOLD = re.compile(rf"[{_QUOTES}:=%&\\]|[A-Za-z0-9+/_-]{{12}}")
+_LONGEST_SCALAR = 1000
+"""Characters of a value without quotes."""
 
 
 def folded(text: str) -> str:
@@ -66,6 +82,89 @@ def decoded(text: str) -> Iterator[str]:
                 waiting += [(inner, depth + 1) for inner in _inner(current)]
 
 
+def all_decoded(text: str) -> Iterator[str]:
+    """The whole text however long it is, then what each stretch of it holds in an encoding."""
+    yield text
+    for start in range(0, len(text), LONGEST_TEXT // 2):
+        stretch = text[start : start + LONGEST_TEXT]
+        yield from (form for form in decoded(stretch) if form != stretch)
+
+
+def may_hold(text: str) -> bool:
+    """Whether a text could hold a field or a quoted text at all; a quick look that spares a long one."""
+    return _MAY_HOLD.search(text) is not None
+
+
+class Part(NamedTuple):
+    """A field's name or another quoted text, found in a text. `after`: where the value of a field begins."""
+
+    text: str
+    start: int
+    after: int | None
+
+
+def parts(text: str) -> Iterator[Part]:
+    """Every place where a reader could see the name of a field or a quoted text, in order.
+
+    Which quote opens and which closes is not decided: what stands between any two counts. A name without quotes
+    counts behind a brace.
+    """
+    brace = text.find("{")
+    for match in _PART.finditer(text):
+        if match["quoted"] is not None:
+            yield Part(match["quoted"], match.start(), match.end("names") if match["names"] else None)
+        elif 0 <= brace < match.start():
+            yield Part(match["bare"], match.start(), match.end("colon"))
+
+
+def value_at(text: str, start: int) -> tuple[Json, int]:
+    """The value that begins there, and where it ends. A text or a number that is no JSON ends as early as it may.
+
+    Raises:
+        ValueError: nobody can say where it ends: a list or an object that is no JSON, or a long run without quotes.
+    """
+    if (opening := _OPENING.match(text, start)) is not None:
+        try:
+            return _STRICT.raw_decode(text, opening.end())
+        except (ValueError, RecursionError) as error:
+            if text[opening.end()] != '"':
+                raise ValueError("an unclear list or object") from error
+    match = _VALUE.match(text, start)
+    assert match is not None  # it may be empty
+    if match["quoted"] is not None:
+        return match["quoted"].rstrip("\\"), match.end()
+    plain = match["bare"].strip()
+    if len(plain) > _LONGEST_SCALAR:
+        raise ValueError("an unclear value")
+    scalar = None if plain in ("None", "undefined") else plain
+    with suppress(ValueError):
+        scalar = _STRICT.decode(plain)
+    return scalar, match.end()
+
+
+def same_for_all(text: str) -> Json:
+    """The list, object or text that a text is as JSON, where every reader finds the same in it; None otherwise."""
+    try:
+        held: Json = _STRICT.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict | list | str) else None
+
+
+def _once(pairs: list[tuple[str, Json]]) -> JsonObject:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is repeated")
+    return found
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
+
+
 def _inner(text: str) -> Iterator[str]:
     for plain in (unquote(text), html.unescape(text), _unescaped(text)):
         if plain != text:
@@ -89,7 +188,7 @@ def _of_token(token: str) -> Iterator[str]:
             text = raw.decode("utf-8")
         except UnicodeDecodeError:
             continue
-        if text.isprintable():
+        if all(character.isprintable() or character.isspace() or character == "\ufeff" for character in text):
             yield text
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.attribute.paths import KEY, Path, Step
+from atc.taint.encodings import all_decoded, may_hold, parts, same_for_all, value_at
 from atc.taint.numbers import number
 from protocols.jsontypes import Json, JsonObject
 from protocols.marks import Sensitivity, acts, branches, by_shape, declared, guessed
@@ -27,6 +28,8 @@ class Leaf:
     path: Path
     value: Json
     kind: Sensitivity
+    within: str | None = None
+    """The text of the argument that holds the value, where it is a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,9 @@ class _Mark:
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterator[Leaf]:
     """The leaves that must be clean; `arguments` by original name.
 
-    A mark holds for all that is beneath it; a text that is JSON is looked into where it has no mark itself. `null` is
-    never a leaf. A truth value is one, and a text without a number is an amount, beneath a declared mark alone.
-    Amounts count on tools that do something.
+    A mark holds for all that is beneath it; a text is looked into where it is no leaf itself. `null` is never a leaf. A
+    truth value is one, and a text without a number is an amount, beneath a declared mark alone. Amounts count on tools
+    that do something.
     """
     root = protocol.input_schema
     free = root.get("additionalProperties", {})
@@ -63,9 +66,10 @@ class _Place:
     argument: str
     path: Path
     name: str
+    within: str | None = None
 
     def below(self, step: Step, name: str | None = None) -> _Place:
-        return _Place(self.argument, (*self.path, step), name or self.name)
+        return _Place(self.argument, (*self.path, step), name or self.name, self.within)
 
 
 def _walk(
@@ -82,16 +86,82 @@ def _walk(
         for key, inner in value.items():
             known = _of_key(key, here)
             if not known:
-                yield from _leaf(place.below(KEY), key, mark, [], protocol, named=True)
+                yield from _text(place.below(KEY), key, [], root, mark, protocol, named=True)
             yield from _walk(place.below(key, key), inner, known or _free(here), root, mark, protocol)
     elif isinstance(value, list):
+        found: list[Leaf] = []
         for index, inner in enumerate(value):
-            yield from _walk(place.below(index), inner, list(_of_item(index, here)), root, mark, protocol)
-    elif isinstance(value, str) and mark.kind is None and (held := _structure(value)) is not None:
-        within = [branch.get("contentSchema", {}) for branch in here]
-        yield from _walk(place, held, within, root, mark, protocol)
+            found += _walk(place.below(index), inner, list(_of_item(index, here)), root, mark, protocol)
+        yield from found
+        texts = [inner for inner in value if isinstance(inner, str)]
+        if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
+            seen = {(leaf.kind, repr(leaf.value)) for leaf in found}
+            joined = _framed(place, "".join(texts), mark, protocol)
+            yield from (leaf for leaf in joined if (leaf.kind, repr(leaf.value)) not in seen)
+    elif isinstance(value, str):
+        yield from _text(place, value, here, root, mark, protocol)
     else:
         yield from _leaf(place, value, mark, here, protocol)
+
+
+def _text(
+    place: _Place,
+    text: str,
+    here: list[JsonObject],
+    root: JsonObject,
+    mark: _Mark,
+    protocol: ToolProtocol,
+    *,
+    named: bool = False,
+) -> Iterator[Leaf]:
+    """The text as a leaf, or the leaves that it holds."""
+    whole = list(_leaf(place, text, mark, here, protocol, named=named))
+    if whole or not may_hold(text):
+        yield from whole
+    else:
+        yield from _of_text(place, text, here, root, mark, protocol)
+
+
+def _of_text(
+    place: _Place, text: str, here: list[JsonObject], root: JsonObject, mark: _Mark, protocol: ToolProtocol
+) -> Iterator[Leaf]:
+    """What a text holds: JSON that every reader reads alike is walked, any other text is searched."""
+    place = replace(place, within=place.within or text)
+    if (held := same_for_all(text)) is not None:
+        yield from _walk(place, held, [branch.get("contentSchema", {}) for branch in here], root, mark, protocol)
+    else:
+        yield from _framed(place, text, mark, protocol)
+
+
+def _framed(place: _Place, text: str, mark: _Mark, protocol: ToolProtocol) -> Iterator[Leaf]:
+    """Each value behind a sensitive name and each quoted address, however the text is framed or encoded."""
+    if not (mark.silent or mark.declared):
+        leaves = (leaf for form in all_decoded(text) for leaf in _of_form(place, form, mark, protocol))
+        yield from {(leaf.path, leaf.kind, repr(leaf.value)): leaf for leaf in leaves}.values()
+
+
+def _of_form(place: _Place, text: str, mark: _Mark, protocol: ToolProtocol) -> Iterator[Leaf]:
+    around, done = place, 0
+    for part in parts(text):
+        if part.start < done:
+            continue
+        if part.after is None:
+            yield from _leaf(around, part.text, _Mark(), [], protocol)
+            continue
+        around, named = place.below(part.text, part.text), _mark(part.text, [], mark, protocol)
+        if named.kind is None:
+            continue
+        try:
+            value, end = value_at(text, part.after)
+        except ValueError:  # nobody can say where it ends: all that follows is judged as one value
+            rest = text[part.after :]
+            yield Leaf(argument=place.argument, path=around.path, value=rest, kind=named.kind, within=place.within)
+            return
+        if isinstance(value, dict | list):
+            done = end
+            yield from _walk(around, value, [], {}, named, protocol)
+        elif value is not None:
+            yield from _leaf(around, value, named, [], protocol)
 
 
 def _mark(name: str, here: list[JsonObject], above: _Mark, protocol: ToolProtocol) -> _Mark:
@@ -121,7 +191,7 @@ def _leaf(
             kind = by_shape(place.name, here, value, protocol)
     if kind is None or (kind == "amount" and not acts(protocol)):
         return
-    yield Leaf(argument=place.argument, path=place.path, value=value, kind=kind)
+    yield Leaf(argument=place.argument, path=place.path, value=value, kind=kind, within=place.within)
 
 
 def _is_amount(text: str, mark: _Mark) -> bool:
@@ -151,14 +221,3 @@ def _of_item(index: int, here: list[JsonObject]) -> Iterator[Json]:
             yield leading[index]
         elif isinstance(branch.get("items"), Mapping):
             yield branch["items"]
-
-
-def _structure(text: str) -> Json:
-    """The list or object that a text is, as JSON; None where it is none."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return parsed if isinstance(parsed, dict | list) else None

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from atc.attribute.paths import EACH, Path, places, walk
 from atc.config import InvalidConfig
+from atc.taint.encodings import all_decoded, folded, words
 from atc.taint.literals import Same, same
 from atc.taint.numbers import number
+from atc.taint.shown import plain
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -58,14 +60,19 @@ class Rule:
     def given(self, call: ToolCall) -> frozenset[Same]:
         """The values in the call's response that the rule trusts.
 
-        A rule for a whole tool trusts nothing that the call was given itself: a tool that repeats its arguments would
-        make everything trusted.
+        A rule for a whole tool trusts nothing that is made of words which the call was given itself, whatever text or
+        encoding they stood in: a tool that repeats its arguments, or reads them as JSON, would make everything trusted.
         """
         if self.path is not None:
             found = [place.value for place in places(call.result, self.path) if place.missing is None]
             return frozenset(same(value) for value in found if not isinstance(value, list | dict))
-        told = {same(value) for _, value in walk(call.arguments)}
-        return frozenset({same(v) for _, v in walk(call.result) if not isinstance(v, list | dict)} - told)
+        given = [
+            inner for _, value in walk(call.arguments) for inner in (value if isinstance(value, dict) else [value])
+        ]
+        texts = [_text(inner) for inner in given if not isinstance(inner, list | dict)]
+        told = {word for text in texts for form in all_decoded(text) for word in words(folded(form))}
+        leaves = (value for _, value in walk(call.result) if not isinstance(value, list | dict))
+        return frozenset(same(value) for value in leaves if not told.issuperset(words(folded(_text(value)))))
 
 
 def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
@@ -118,6 +125,13 @@ class Trusted:
         if known is None or known[0] is not call:
             known = self._seen[number, id(call)] = (call, rule.given(call))
         return known[1]
+
+
+def _text(value: Json) -> str:
+    """A text as it is; of a number one spelling, however it was written."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, str) else plain(value)
 
 
 def _path(text: str) -> Path:
