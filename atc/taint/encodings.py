@@ -25,7 +25,7 @@ _DEPTH = 3
 _WORD = re.compile(r"[^\W_]+")
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 _NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+_ESCAPE = re.compile(r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})", re.ASCII)
 _LOOKALIKES = str.maketrans(
     "аеорсухікјѕԁɡһвмнтАВЕКМНОРСТХІЈЅαορνικεηυΑΒΕΖΗΙΚΜΝΟΡΤΥΧıⅼ",
     "aeopcyxikjsdghbmhtabekmhopctxijsaopvikenuabezhikmnoptyxil",
@@ -33,12 +33,17 @@ _LOOKALIKES = str.maketrans(
 """Letters of other alphabets that look like these."""
 
 _QUOTES = "\"'`“”‘’"
+_CLOSING = str.maketrans("“‘", "”’")
 _BLANK = r"[\s\x00\ufeff\u200b]*+"
 _PART = re.compile(
-    rf"(?<=[{_QUOTES}])(?=(?P<quoted>[^{_QUOTES}\\]{{1,400}})\\*[{_QUOTES}](?P<names>{_BLANK}(?::|=>?|/[*/]|\#))?)"
+    rf"(?<=[{_QUOTES}])(?=(?P<quoted>[^{_QUOTES}\\]{{1,400}})(?:\\*[{_QUOTES}]){{1,3}}+(?P<names>{_BLANK}(?::|=>?|/[*/]|\#))?)"
     rf"|(?<![\w{_QUOTES}-])(?=(?P<bare>[^\W\d][\w-]{{0,79}})(?P<colon>{_BLANK}(?::|=>|/[*/])))"
 )
-_VALUE = re.compile(rf"{_BLANK}(?:\\*[{_QUOTES}](?P<quoted>[^{_QUOTES}]*)|(?P<bare>[^{_QUOTES},;&}}\]\n<]*))")
+_VALUE = re.compile(
+    rf"{_BLANK}(?:(?P<escape>\\*)(?P<opened>[\"'`]{{3}}|[{_QUOTES}])(?P<quoted>[^{_QUOTES}]*)(?P<closed>[\"'`]{{3}}|.?)"
+    rf"|(?P<bare>[^{_QUOTES},;&}}\]\n<]*))"
+)
+_BEHIND = re.compile(rf"{_BLANK}(?:[,;&)}}\]<]|\Z)")
 _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
 _MAY_HOLD = re.compile(rf"[{_QUOTES}:=%&\\]|[A-Za-z0-9+/_-]{{12}}")
 _LONGEST_SCALAR = 1000
@@ -118,28 +123,44 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def value_at(text: str, start: int) -> tuple[Json, int]:
-    """The value that begins there, and where it ends. A text or a number that is no JSON ends as early as it may.
+    """The value that begins there, and where it ends.
 
     Raises:
-        ValueError: nobody can say where it ends: a list or an object that is no JSON, or a long run without quotes.
+        ValueError: readers may differ on where it ends: it is no JSON and no plain text in quotes or without any, or
+            what stands behind it may belong to it.
     """
-    if (opening := _OPENING.match(text, start)) is not None:
-        try:
-            return _STRICT.raw_decode(text, opening.end())
-        except (ValueError, RecursionError) as error:
-            if text[opening.end()] != '"':
-                raise ValueError("an unclear list or object") from error
+    value, end = _json_at(text, start) or _scalar_at(text, start)
+    if _BEHIND.match(text, end) is None:
+        raise ValueError("something else stands behind it")
+    return value, end
+
+
+def _json_at(text: str, start: int) -> tuple[Json, int] | None:
+    opening = _OPENING.match(text, start)
+    if opening is None:
+        return None
+    try:
+        return _STRICT.raw_decode(text, opening.end())
+    except (ValueError, RecursionError) as error:
+        if text[opening.end()] != '"':
+            raise ValueError("an unclear list or object") from error
+        return None
+
+
+def _scalar_at(text: str, start: int) -> tuple[Json, int]:
     match = _VALUE.match(text, start)
     assert match is not None  # it may be empty
-    if match["quoted"] is not None:
-        return match["quoted"].rstrip("\\"), match.end()
+    if (quoted := match["quoted"]) is not None:
+        plain = quoted.rstrip("\\")
+        if match["closed"] != match["opened"].translate(_CLOSING) or quoted != plain + match["escape"]:
+            raise ValueError("an unclear end")
+        return plain, match.end()
     plain = match["bare"].strip()
     if len(plain) > _LONGEST_SCALAR:
         raise ValueError("an unclear value")
-    scalar = None if plain in ("None", "undefined") else plain
     with suppress(ValueError):
-        scalar = _STRICT.decode(plain)
-    return scalar, match.end()
+        return _STRICT.decode(plain), match.end()
+    return (None if plain in ("None", "undefined") else plain), match.end()
 
 
 def same_for_all(text: str) -> Json:
@@ -193,4 +214,4 @@ def _of_token(token: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
+    return _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)

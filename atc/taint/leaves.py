@@ -154,7 +154,7 @@ def _of_form(place: _Place, text: str, mark: _Mark, protocol: ToolProtocol) -> I
         try:
             value, end = value_at(text, part.after)
         except ValueError:  # nobody can say where it ends: all that follows is judged as one value
-            rest = text[part.after :]
+            rest = text[part.after :].strip()
             yield Leaf(argument=place.argument, path=around.path, value=rest, kind=named.kind, within=place.within)
             return
         if isinstance(value, dict | list):
