@@ -17,6 +17,7 @@ from probing.links import ObservedLink
 from probing.log import FOLDER
 from probing.probed import Probed
 from protocols.files import cannot_write, write_whole
+from protocols.jsontypes import dumps
 from protocols.protocol import ToolProtocol, dump
 
 LINKS, COVERAGE, READABLE = "links.json", "coverage.json", "COVERAGE.md"
@@ -161,4 +162,4 @@ def _hash(content: bytes) -> str:
 
 
 def _text(document: Any) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return dumps(document, indent=2) + "\n"

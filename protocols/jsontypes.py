@@ -1,12 +1,66 @@
-"""Names for JSON values in annotations. `Any` beneath: recursive aliases cost more casts than they find faults."""
+"""JSON values: names for annotations, and strict reading and writing. JSON has no NaN and no infinity.
+
+`Any` stands beneath the names: recursive aliases cost more casts than they find faults.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 Json: TypeAlias = Any
 """None, bool, int, float, str, list of Json or dict of str to Json."""
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object; read-only by convention."""
+
+
+def loads(text: str) -> Json:
+    """The JSON value of `text`.
+
+    Raises:
+        ValueError: it is not JSON, or has a number that Python cannot hold: NaN, beyond ±1.8e308, or a whole number of
+            more than 4,300 digits.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return _DECODER.decode(text)
+    except ValueError as error:
+        if "integer string conversion" in str(error):
+            raise ValueError("Exceeds the limit of 4,300 digits for a whole number") from None
+        raise
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """`value` as JSON text with its letters as they are; what JSON cannot hold becomes its `repr`, NaN and ±∞ null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=repr, indent=indent)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=repr, indent=indent)
+
+
+def _finite(value: Any) -> Any:
+    """`value` with null for each number that JSON lacks."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {_finite(key): _finite(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_finite(item) for item in value]
+        case _:
+            return value
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name[:20]} is no JSON number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)

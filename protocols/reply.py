@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any
 
 from protocols.errors import Outcome
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json, JsonObject, loads
 from protocols.schema import resolve, types
 
 MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
@@ -99,10 +99,8 @@ def parse(text: str) -> Json:
     Raises:
         ValueError: it is not such JSON.
     """
-    # A number such as 1e999 becomes infinite without any hook being asked, hence the look before.
-    decoder = _CAREFUL if re.search(r"[eE]\+?\d{3}", text) else _DECODER
     try:
-        value = decoder.decode(text)
+        value = loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if text.count("[") + text.count("{") > MAX_DEPTH:
@@ -146,19 +144,6 @@ def retry_after(answer: Answer, *, now: datetime | None = None) -> float | None:
     if date.tzinfo is None:
         date = date.replace(tzinfo=UTC)
     return min(max((date - (now or datetime.now(UTC))).total_seconds(), 0.0), _YEAR)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    return value if abs(value) != float("inf") else _refuse_constant(text[:20])
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_CAREFUL = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _check_depth(value: Json) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json, JsonObject, loads
 from protocols.schema import resolve, types, violations
 from protocols.toolbox import Tool
 
@@ -120,15 +119,14 @@ def _kinds(schema: JsonObject, root: JsonObject) -> set[str]:
 def _scalar(text: str) -> Any:
     """The JSON value that `text` spells, or `text` itself."""
     try:
-        value = json.loads(text)
+        value = loads(text)
     except (ValueError, RecursionError):
         return text
-    # `NaN` and `Infinity` are Python's reading, not JSON; a quoted text keeps its quotes, as `name:=` would take them.
-    return text if isinstance(value, str) or value != value or value in (float("inf"), float("-inf")) else value
+    return text if isinstance(value, str) else value  # a quoted text keeps its quotes, as `name:=` would take them
 
 
 def _json(text: str, name: str) -> Json:
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"{name!r}: {text[:40]!r} is not JSON ({error})") from error

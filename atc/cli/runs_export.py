@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from atc.cli.output import count, json_text, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store, open_toolbox
 from protocols.files import write_whole
+from protocols.jsontypes import dumps
 
 if TYPE_CHECKING:
     from atc.recording.recording import Recording
@@ -79,7 +79,7 @@ def _run_file(recording: Recording) -> str:
 
 def _json(value: Json) -> str:
     """`value` on one line, as `json_text` writes it, which takes long for what is large."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = dumps(value)
     return text if text.isprintable() else json_text(value)
 
 

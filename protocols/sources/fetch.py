@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from protocols.errors import SourceUnavailable
-from protocols.jsontypes import Json
+from protocols.jsontypes import Json, loads
 from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
 from protocols.reply import Answer, Lost, one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
@@ -57,14 +58,13 @@ def parse(text: str, *, where: str) -> Json:
             "give the address of the document itself, which often ends in /openapi.json or /swagger.json."
         )
     try:
-        return json.loads(text)
+        return loads(text)
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
-    except ValueError as error:
-        if start.startswith(("{", "[")):
-            json_error: ValueError | None = error
-        else:
-            json_error = None
+    except json.JSONDecodeError as error:
+        json_error = error if start.startswith(("{", "[")) else None
+    except ValueError as error:  # a number that JSON lacks; YAML would take it for text
+        raise SourceUnavailable(f"{where} is neither JSON nor YAML: {error}.") from None
     return _yaml(text, where, json_error)
 
 
@@ -203,12 +203,22 @@ def _yaml_problem(error: Exception) -> str:
 
 
 def _loader() -> type:
-    """SafeLoader, in C where there is one, that leaves dates as text: JSON knows none."""
+    """SafeLoader, in C where there is one, that leaves dates as text and refuses .nan and .inf: JSON has neither."""
     import yaml
 
-    base: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     resolvers = {
         first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:timestamp"]
         for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
-    return type("_TextDates", (base,), {"yaml_implicit_resolvers": resolvers})
+    constructors = {**base.yaml_constructors, "tag:yaml.org,2002:float": _yaml_float}
+    return type("_Loader", (base,), {"yaml_implicit_resolvers": resolvers, "yaml_constructors": constructors})
+
+
+def _yaml_float(loader: Any, node: Any) -> float:
+    from yaml.constructor import ConstructorError
+
+    value: float = loader.construct_yaml_float(node)
+    if not math.isfinite(value):
+        raise ConstructorError(problem=f"{node.value} is no JSON number", problem_mark=node.start_mark)
+    return value

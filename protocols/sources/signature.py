@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import json
 import types as python_types
 import typing
 import warnings
@@ -141,9 +142,11 @@ def _schemas(adapters: Mapping[str, TypeAdapter[Any]]) -> tuple[dict[str, Any], 
 def _with_default(schema: Mapping[str, Any], parameter: inspect.Parameter) -> dict[str, Any]:
     if parameter.default is inspect.Parameter.empty:
         return dict(schema)
-    from pydantic_core import PydanticSerializationError, to_jsonable_python
+    from pydantic_core import to_jsonable_python
 
     try:
-        return {**schema, "default": to_jsonable_python(parameter.default)}
-    except PydanticSerializationError:
+        default = to_jsonable_python(parameter.default)
+        json.dumps(default, allow_nan=False)
+    except ValueError:  # it has no JSON form, as an object of one's own, or infinity
         return dict(schema)
+    return {**schema, "default": default}
