@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 from urllib.parse import quote
 
-from protocols.errors import ToolError
-from protocols.jsontypes import Json
+from protocols.errors import CredentialMissing
+from protocols.jsontypes import Json, dumps
 from protocols.origin import Origin
 from protocols.placeholder import spellings
 from protocols.request import HttpRequest, spelled
@@ -30,6 +31,8 @@ class Credential:
     place: Literal["header", "query", "cookie"] = "header"
     name: str = "Authorization"
     prefix: str = "Bearer "
+    problem: str = ""
+    """Why the value cannot be read; empty where it can."""
 
     def may_go_to(self, origin: Origin) -> bool:
         """Whether `hosts` lists this origin. A bare host never allows clear text over a network."""
@@ -39,34 +42,45 @@ class Credential:
 
 
 def chosen(
-    names: Iterable[str], credentials: Mapping[str, Credential], origin: Origin, *, tool: str
+    names: Iterable[str],
+    credentials: Mapping[str, Credential],
+    origin: Origin,
+    *,
+    tool: str,
+    places: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Credential]:
     """The credentials that a call to `origin` carries, by name, out of those its binding names.
 
-    Where a binding names several, those that are configured are used: documents list alternatives.
+    Where a binding names several, those that are configured are used: documents list alternatives. `places` says where
+    they go, for the advice about one that is missing.
 
     Raises:
-        ToolError: none is configured, or one is for other hosts; nothing was sent. Says what to write where.
+        CredentialMissing: none is configured, or one is for other hosts. Says what to write where.
     """
     wanted = list(names)
-    found = {name: credentials[name] for name in wanted if name in credentials}
+    known = {name: credentials[name] for name in wanted if name in credentials}
+    found = {name: credential for name, credential in known.items() if not credential.problem}
     place = f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
-    if wanted and not found:
-        raise _refusal(
-            f"{tool} needs the credential {wanted[0]!r}, which is not configured; "
-            f"add [credentials.{wanted[0]}] with its value and hosts = [{place!r}] to your own settings, whose place "
-            "'atc config show' tells."
+    if wanted and not known:
+        line, variable = _setting(wanted[0], place, (places or {}).get(wanted[0], {}))
+        raise CredentialMissing(
+            f"{tool} needs the credential {wanted[0]!r}, which is not configured; add [credentials.{wanted[0]}] to "
+            "your own settings file, which 'atc config show' names, by this line at its top, and set the variable "
+            f"{variable}: {line}"
         )
+    if wanted and not found:
+        raise CredentialMissing(f"{tool}: {next(iter(known.values())).problem}")
     for name, credential in found.items():
         if not credential.may_go_to(origin):
-            raise _refusal(
+            raise CredentialMissing(
                 f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
                 f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-                f"if it may go there, add {place!r} to credentials.{name}.hosts in your settings."
+                f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
             )
         if not credential.value or not (credential.prefix + credential.value).isprintable():
-            raise _refusal(
-                f"the credential {name!r} is empty or has control characters; correct its value in your settings."
+            raise CredentialMissing(
+                f"the credential {name!r} is empty or has control characters; correct its value in your own settings "
+                "file."
             )
     return found
 
@@ -129,5 +143,14 @@ class Mask:
         return value
 
 
-def _refusal(problem: str) -> ToolError:
-    return ToolError(None, problem, outcome="not_run")
+def _setting(name: str, host: str, place: Mapping[str, str]) -> tuple[str, str]:
+    """A line of TOML that configures the credential, and the environment variable that it reads.
+
+    The table is on one line, for a message is one line. The variable's name is never one that the document chose alone:
+    a hostile one could name a variable that holds another secret of the user's.
+    """
+    variable = "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
+    entry = {"value": f"env:{variable}", "hosts": [host], **place}
+    text = ", ".join(f"{field} = {dumps(value)}" for field, value in entry.items())
+    return f"credentials.{key} = {{ {text} }}", variable

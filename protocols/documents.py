@@ -44,6 +44,12 @@ _HTTP = _record(
     wireNames=_NAMES,
     bodyArgument=_TEXT,
     credentials={"type": "array", "items": _TEXT},
+    credentialPlaces={
+        "type": "object",
+        "additionalProperties": _record(
+            [], place={"enum": ["header", "query", "cookie"]}, name={"type": "string", "minLength": 1}, prefix=_TEXT
+        ),
+    },
     idempotencyHeader=_TEXT,
 )
 
@@ -186,6 +192,7 @@ def _read_binding(binding: Mapping[str, Any] | None) -> Binding | None:
                 wire_names=http.get("wireNames", {}),
                 body_argument=http.get("bodyArgument"),
                 credentials=tuple(http.get("credentials", ())),
+                credential_places=http.get("credentialPlaces", {}),
                 idempotency_header=http.get("idempotencyHeader"),
             )
         case {"python": python}:
@@ -207,6 +214,7 @@ def _write_binding(binding: Binding | None) -> dict[str, Any] | None:
                     wireNames=dict(binding.wire_names),
                     bodyArgument=binding.body_argument,
                     credentials=list(binding.credentials),
+                    credentialPlaces={name: dict(place) for name, place in binding.credential_places.items()},
                     idempotencyHeader=binding.idempotency_header,
                 )
             }

@@ -84,3 +84,10 @@ class ToolError(Exception):
 
     def __str__(self) -> str:
         return self.body if self.status is None else f"HTTP {self.status}: {self.body}"
+
+
+class CredentialMissing(ToolError):
+    """The user's configuration lacks what the call needs, or has it for other hosts. Nothing was sent."""
+
+    def __init__(self, body: str) -> None:
+        super().__init__(None, body, outcome="not_run")

@@ -65,6 +65,7 @@ class HttpCall:
             self._shared.settings.credentials,
             self._plan.origin,
             tool=self._protocol.name,
+            places=self._binding.credential_places,
         )
         result = self._with_retries(request, credentials)
         if isinstance(result.answer, Answer) and 200 <= result.answer.status < 300:

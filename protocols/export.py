@@ -38,13 +38,20 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": paths}
     _share_server(document)
     credentials = sorted({name for protocol in protocols for name in _binding(protocol).credentials})
+    places = {name: place for one in protocols for name, place in _binding(one).credential_places.items()}
     shared = {
         "schemas": components.schemas,
-        "securitySchemes": dict.fromkeys(credentials, _CREDENTIAL),
+        "securitySchemes": {name: _security_scheme(places.get(name, {})) for name in credentials},
     }
     if filled := {key: value for key, value in shared.items() if value}:
         document["components"] = filled
     return document
+
+
+def _security_scheme(place: Mapping[str, str]) -> dict[str, str]:
+    if place.get("prefix") == "Basic ":
+        return {"type": "http", "scheme": "basic"}
+    return {**_CREDENTIAL, "in": place.get("place", "header"), "name": place.get("name", "Authorization")}
 
 
 def to_mcp(protocols: Sequence[ToolProtocol]) -> list[dict[str, Any]]:

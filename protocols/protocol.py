@@ -29,8 +29,10 @@ class HttpBinding:
     `url` is a template (`https://api.example.org/users/{id}`): scheme and host stand in it literally and are never
     taken from an argument. `locations` says where each argument goes, `wire_names` what it is called there where that
     differs. With `body_argument` set, that one argument *is* the request body. `credentials` are names only; the
-    user's configuration maps a name to a value and to the hosts that may see it. `idempotency_header` names the header
-    that makes a repeated write harmless, where the tool has one.
+    user's configuration maps a name to a value and to the hosts that may see it. `credential_places` is advice for that
+    configuration (`{"key": {"place": "query", "name": "api_key"}}`) where a document knows better than its defaults; a
+    call does not look at it. `idempotency_header` names the header that makes a repeated write harmless, where the tool
+    has one.
     """
 
     method: str
@@ -39,6 +41,7 @@ class HttpBinding:
     wire_names: Mapping[str, str] = field(default_factory=dict)
     body_argument: str | None = None
     credentials: tuple[str, ...] = ()
+    credential_places: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     idempotency_header: str | None = None
 
 

@@ -82,10 +82,8 @@ def test_hosts_are_exact_and_a_bare_one_means_https(url, hosts, allowed):
 def test_a_missing_credential_says_how_to_give_it(other):
     with Invoker() as calls, pytest.raises(ToolError) as caught:
         calls.bind(http_tool(other.url, credentials=("github",)))({})
-    assert (
-        f"add [credentials.github] with its value and hosts = ['{other.netloc}'] to your own settings"
-        in caught.value.body
-    )
+    line = f'credentials.github = {{ value = "env:CREDENTIAL_GITHUB", hosts = ["{other.netloc}"] }}'
+    assert caught.value.body.endswith(f"set the variable CREDENTIAL_GITHUB: {line}")
     assert (caught.value.outcome, other.seen) == ("not_run", [])
 
 

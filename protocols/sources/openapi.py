@@ -122,6 +122,7 @@ class _Reader:
             self._document, operation.item, raw, at=operation.at, where=self._where, base_url=self._base_url
         ) + _path(operation.path)
         arguments = self._arguments(operation, url)
+        credentials = self._credentials(raw, arguments)
         output, errors = self._outcomes(operation)
         tags = raw.get("tags")
         return ToolProtocol(
@@ -137,7 +138,8 @@ class _Reader:
                 locations=arguments.locations,
                 wire_names=arguments.wire_names,
                 body_argument=arguments.body_argument,
-                credentials=self._credentials(raw, arguments),
+                credentials=credentials,
+                credential_places={name: place for name in credentials if (place := self._place(name))},
                 idempotency_header=arguments.idempotency_header,
             ),
             errors=errors,
@@ -213,6 +215,19 @@ class _Reader:
         offered = [o for o in _list(raw.get("security", self._document.get("security"))) if isinstance(o, Mapping)]
         names = dict.fromkeys(str(name) for o in offered for name in o) if all(offered) else {}
         return tuple(names) or (("Authorization",) if arguments.needs_authorization else ())
+
+    def _place(self, scheme: str) -> dict[str, str]:
+        """Where requests carry a credential, as the user's configuration says it; {} for a bearer token."""
+        components = self._document.get("components", self._document.get("securityDefinitions"))
+        known = components.get("securitySchemes", components) if isinstance(components, Mapping) else {}
+        match known.get(scheme) if isinstance(known, Mapping) else None:
+            case {"type": "apiKey", "in": "header" | "query" | "cookie" as place, "name": str(name)} if (
+                name and name.lower() != "authorization"
+            ):
+                return {"place": place, "name": name}
+            case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
+                return {"prefix": "Basic "}
+        return {}
 
     def _links(self, operations: list[_Operation], names: list[str]) -> dict[str, list[Link]]:
         """OpenAPI's `links`, turned round: consuming tool → where its arguments come from."""
