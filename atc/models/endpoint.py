@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from atc.models.openai_errors import is_transient, sentence, wait_seconds
+from atc.models.openai_errors import is_transient, key_problem, sentence, wait_seconds
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.jsontypes import Json
 from protocols.waiting import patience
@@ -36,7 +36,10 @@ class Endpoint:
     @property
     def is_official(self) -> bool:
         """Whether it is OpenAI's own."""
-        return urlsplit(self.url).hostname == "api.openai.com"
+        try:
+            return urlsplit(self.url).hostname == "api.openai.com"
+        except ValueError:
+            raise ModelUnavailable(f"OPENAI_BASE_URL is {self.url!r}, which is no address; correct it.") from None
 
     def request(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
         """The reply to a GET, or to a POST where there is a body. `path` follows the endpoint's URL, or is a URL.
@@ -127,6 +130,8 @@ class Endpoint:
 
         if self._client is None:
             key = self.key or _DUMMY_KEY
+            if problem := key_problem(key, self.url):
+                raise ModelUnavailable(problem)
             self._client = OpenAI(api_key=key, base_url=self.url, timeout=self.timeout_seconds, max_retries=0)
         seconds = patience(self.timeout_seconds)
         try:

@@ -26,6 +26,16 @@ def is_transient(error: OpenAIError) -> bool:
     return isinstance(error, APIConnectionError) and not isinstance(error, APITimeoutError)
 
 
+def key_problem(key: str, url: str) -> str | None:
+    """What is wrong with a key that no request can carry. The client's own message would quote the key."""
+    if key.isascii() and key.isprintable():
+        return None
+    return (
+        f"the key for the model endpoint {url} holds a character that no key has, such as a line end; "
+        "set OPENAI_API_KEY to a valid one."
+    )
+
+
 def wait_seconds(error: OpenAIError, attempt: int) -> float:
     """How long to wait after the 0-based `attempt`: what the endpoint asks for, at most a minute, or 0.5, 1, 2, 4 …"""
     from openai import APIStatusError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atc.models.openai_errors import sentence
+from atc.models.openai_errors import key_problem, sentence
 from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.embedders.distinct import embed_distinct, of_length_one
 
@@ -97,6 +97,8 @@ class OpenAIEmbedder:
         """The vectors of one batch, in the order of its texts."""
         from openai import OpenAIError, omit
 
+        if problem := key_problem(self._key, self.url):
+            raise RetrievalUnavailable(problem)
         try:
             reply = self._opened().embeddings.create(
                 model=self._model,
