@@ -3,12 +3,15 @@
 0: done. 1: the task or call failed or paused. 2: wrong usage (an option, a setting, a name, a document that breaks its
 format). 3: something is missing or down (a tool source, a model, the sandbox, the store), or a bug of ours. 130:
 interrupted. 141: whoever read stdout has gone, as shells count it.
+
+An error is one sentence on stderr. With --json it is also an object on stdout: `{"error": SENTENCE, "kind": KIND}`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import signal
 import sys
@@ -18,7 +21,7 @@ from typing import NoReturn
 import click
 
 from atc.cli.lazy import LazyGroup
-from atc.cli.output import escape_controls
+from atc.cli.output import error_document, escape_controls, print_json
 from protocols.errors import AtcError
 
 _VERBS = {
@@ -96,10 +99,13 @@ def _guarded(arguments: Sequence[str]) -> int:
             cli.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.format_message(), err=True)
+        return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except (KeyboardInterrupt, click.Abort):
-        return _failed("interrupted.", 130)
+        return _failed("interrupted.", 130, arguments)
     except BrokenPipeError:
         return _reader_gone()
     except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
@@ -107,7 +113,7 @@ def _guarded(arguments: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exception(error)
-        return _failed(*_explained(error))
+        return _failed(*_explained(error), arguments)
     return 0
 
 
@@ -125,6 +131,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
         case AtcError():
             usage = any(kind.__name__ in _USAGE_ERRORS for kind in type(error).__mro__)
             return str(error), 2 if usage else 3
+        case ModuleNotFoundError() if extra := _extra_of(error):
+            return f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.", 3
         case OSError() if error.errno == errno.ENOSPC and error.filename is None:
             return "no space left to write to; make room, or send the result somewhere else.", 3
         case OSError():
@@ -134,9 +142,21 @@ def _explained(error: BaseException) -> tuple[str, int]:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
 
 
-def _failed(sentence: str, code: int) -> int:
+def _extra_of(error: ModuleNotFoundError) -> str | None:
+    """The extra of our own that has the missing module."""
+    from atc.cli.doctor import EXTRAS
+
+    return next((extra for extra, modules in EXTRAS.items() if error.name in modules.values()), None)
+
+
+def _failed(sentence: str, code: int, arguments: Sequence[str] = ()) -> int:
+    line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it
-        click.echo(f"atc: {escape_controls(' '.join(sentence.split()))}", err=True)
+        click.echo(f"atc: {escape_controls(line)}", err=True)
+    # Looked for in the words themselves: an error of usage comes before they are understood.
+    if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
+        with contextlib.suppress(OSError):  # as above, for stdout
+            print_json(error_document(line, code))
     return code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from protocols.jsontypes import Json
+from protocols.jsontypes import Json, dumps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,7 +72,13 @@ def print_json(value: Json) -> None:
 
 def json_text(value: Json, *, indent: int | None = None) -> str:
     """`value` as JSON that can be shown: readable letters as they are, everything else escaped."""
-    return json.dumps(value, ensure_ascii=False, default=repr, indent=indent).translate(_IN_JSON)
+    return dumps(value, indent=indent).translate(_IN_JSON)
+
+
+def error_document(sentence: str, code: int) -> dict[str, str]:
+    """What `--json` says of an error, alone or beside a result: the sentence, and what kind it is by the exit code."""
+    kinds = {1: "failed", 2: "usage", 3: "environment", 130: "interrupted"}
+    return {"error": " ".join(sentence.split()), "kind": kinds[code]}
 
 
 def print_columns(rows: Iterable[Sequence[str]]) -> None:

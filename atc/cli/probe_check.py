@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from atc.cli.output import clipped, count, print_json, print_text, say, stderr_console
+from atc.cli.output import clipped, count, error_document, print_json, print_text, say, stderr_console
 from atc.cli.probe_broken import Broken, broken_runs
 from atc.cli.probe_setup import SETTINGS, open_source, settings_of
 from atc.cli.probe_view import ProbeView
@@ -40,14 +40,15 @@ def check_folder(source: str, *, modules: Sequence[str], as_json: bool, **flags:
         with TemporaryDirectory(prefix="atc-check-") as folder, Log(Path(folder)) as log:
             checked = _checked(loaded.tools, log, settings, earlier)
     broken = _broken(config, checked)
+    problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
     if as_json:
-        print_json(_document(checked, broken))
+        print_json({**_document(checked, broken), **(error_document(problem, 3) if problem else {})})
     else:
         print_text("\n".join(_lines(checked, broken)))
     if checked.breaking:
         return 1
-    if not checked.calls:
-        say("Nothing could be checked.")
+    if problem:
+        say(problem)
         return 3
     return 0
 

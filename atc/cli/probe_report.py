@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from atc.cli.output import count, print_json, print_text, say
+from atc.cli.output import count, error_document, print_json, print_text, say
 from atc.cli.probe_setup import cut_off
 from probing.coverage import coverage
 from probing.log import Log
@@ -20,24 +20,28 @@ def conclude(written: Written, probed: Probed, log: Log, *, ended: int, as_json:
     """Print what became of the probing, and give the exit code: `ended` where a signal ended it (0: none did)."""
     folder = written.folder
     report = coverage(probed, written.protocols)
+    code, problem = ended, ""
+    if not ended and not report["totals"]["answered"]:
+        problem = f"No tool could be documented; {folder / READABLE} says why."
+        # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
+        code = 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
     if as_json:
         files = {"written": list(written.written), "kept": list(written.kept), "stale": list(written.stale)}
-        print_json({"folder": str(folder), "interrupted": bool(ended), "sent": log.sent, **files, **report})
+        print_json(
+            {"folder": str(folder), "interrupted": bool(ended), "sent": log.sent, **files, **report}
+            | (error_document(problem, code) if problem else {})
+        )
     else:
         print_text("\n".join(_summary(report, log, written)))
     if told := cut_off(log):
         say(told)
-    answered = report["totals"]["answered"]
     if ended:
         say("Interrupted. The same command goes on; no call is made twice.")
-        return ended
-    if not answered:
-        say(f"No tool could be documented; {folder / READABLE} says why.")
-        # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
-        return 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
-    if not as_json:
+    elif problem:
+        say(problem)
+    elif not as_json:
         say(f'Next: atc run "…" --tools {folder}')
-    return 0
+    return code
 
 
 def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[str]:

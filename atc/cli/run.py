@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -19,7 +18,7 @@ from atc.cli.options import (
     tools_option,
     trust_option,
 )
-from atc.cli.output import escape_controls, stderr_console
+from atc.cli.output import escape_controls, print_json, stderr_console
 from atc.cli.settings import load_config
 from atc.cli.solving import finish, resumable
 from atc.cli.view import RunView
@@ -82,7 +81,7 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
 
 def _print_draft(tools: list[str], program: str | None, findings: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"tools": tools, "program": program, "findings": findings}, ensure_ascii=False))
+        print_json({"tools": tools, "program": program, "findings": findings})
     elif program is not None:
         click.echo(escape_controls(program, keep_newlines=True), nl=False)
     for finding in [] if as_json else findings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +10,14 @@ from typing import NoReturn
 
 import click
 
-from atc.cli.output import escape_controls
+from atc.cli.output import error_document, escape_controls, print_json
 from atc.cli.view import RunView, told_call
 from atc.redaction import Redactor
 from atc.types import Solution
 from protocols.errors import ModelUnavailable
 from protocols.toolbox import Toolbox
 from sandbox.errors import SandboxUnavailable
+from sandbox.trace import Failure
 
 
 def finish(solution: Solution, view: RunView, tools: Toolbox, *, as_json: bool) -> NoReturn:
@@ -30,7 +30,8 @@ def finish(solution: Solution, view: RunView, tools: Toolbox, *, as_json: bool) 
     shown = redact.value(solution)
     if as_json:
         plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}
-        click.echo(json.dumps(plain, ensure_ascii=False, default=repr))
+        plain |= error_document(why, 1) if (why := _why(shown)) else {}
+        print_json(plain)
     elif solution.answer is not None and solution.status == "solved":
         click.echo(escape_controls(solution.answer, keep_newlines=True))
     _conclude(shown, view)
@@ -66,8 +67,7 @@ def _conclude(solution: Solution, view: RunView) -> None:
 
 
 def _say_how_to_resume(solution: Solution, view: RunView) -> None:
-    last = solution.attempts[-1] if solution.attempts else None
-    failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
+    failure = _pause(solution)
     resume = f"atc runs resume {solution.run}" if solution.run else ""
     if failure is None:
         view.say(f"It would answer: {solution.answer}")
@@ -85,15 +85,32 @@ def _say_how_to_resume(solution: Solution, view: RunView) -> None:
         view.say(f"Go on with: {resume}")
 
 
-def _say_why(solution: Solution, view: RunView) -> None:
+def _why(solution: Solution) -> str | None:
+    """Why there is no answer that stands, in a sentence; None where there is one."""
     last = solution.attempts[-1] if solution.attempts else None
+    if solution.status == "solved":
+        return None
+    if solution.status == "paused":
+        failure = _pause(solution)
+        return failure.message if failure else "Writes are left that the final program does not make."
     if solution.limit:
-        view.say(f"The run's budget is spent: {solution.limit}. Raise it, or ask for less.")
+        return f"The run's budget is spent: {solution.limit}. Raise it, or ask for less."
+    return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
+
+
+def _pause(solution: Solution) -> Failure | None:
+    """What stopped the last program, if it was paused."""
+    last = solution.attempts[-1] if solution.attempts else None
+    return last.trace.failure if last is not None and last.paused and last.trace is not None else None
+
+
+def _say_why(solution: Solution, view: RunView) -> None:
+    if why := _why(solution):
+        view.say(why)
+    if solution.limit:
         setting, is_set, _ = solution.limit.partition(" = ")
         if solution.run and is_set:
             flag = setting.replace("_", "-")
             view.say(f"Go on with more of it: atc runs resume {solution.run} --{flag} MORE")
-    elif last is not None and last.fault is not None:
-        view.say(last.fault.message)
     if solution.run:
         view.say(f"See every attempt with: atc runs show {solution.run}")

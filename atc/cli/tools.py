@@ -13,13 +13,13 @@ from atc.cli.arguments import read_arguments, read_object, read_stdin
 from atc.cli.asking import asker
 from atc.cli.convert import export, import_
 from atc.cli.options import json_option, servers_options, tools_option
-from atc.cli.output import json_text, print_columns, print_json, print_text, say
+from atc.cli.output import error_document, json_text, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.tool_lines import line_of, summary
 from atc.cli.tools_search import index, search
 from atc.cli.wiring import open_toolbox
 from atc.consent import Consent
-from protocols.errors import ToolError
+from protocols.errors import CredentialMissing, ToolError
 from protocols.jsontypes import JsonObject
 from protocols.protocol import ErrorOutcome, dump
 from protocols.schema import violations
@@ -83,7 +83,7 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
 
     ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands; repeat a list's argument for each
     item. A single '-' reads all of them from stdin, as one JSON object. --json adds time, drift and errors around the
-    response. Exit status 1: the tool said no, or a write was not allowed.
+    response. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is missing.
     """
     config = load_config(flags)[0]
     with open_toolbox(config, talk=say) as toolbox:
@@ -92,23 +92,23 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
         consent = Consent(task="", config=config, ask_person=asker(yes=False), journal=Journal())
         guarded = consent.guard(toolbox)[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
-        report = _report(guarded, values)
+        report, code = _report(guarded, values)
     if as_json:
-        print_json(report)
+        print_json(report | (error_document(report["error"], code) if code else {}))
     elif report["error"] is None:
         print_text(json_text(report["result"], indent=2))
     if report["error"] is not None:
         say(f"atc: {report['error']}")
         if report["curl"] and not as_json:
             say(f"Repeat it with: {report['curl']}")
-        sys.exit(1)
+        sys.exit(code)
     for clause in report["drift"]:
         say(f"The response departs from its protocol: {clause}")
 
 
-def _report(tool: Tool, values: JsonObject) -> dict[str, Any]:
-    """The call as one JSON object; `error` is None when it succeeded."""
-    begun = time.monotonic()
+def _report(tool: Tool, values: JsonObject) -> tuple[dict[str, Any], int]:
+    """The call as one JSON object, whose `error` is None when it succeeded, and the exit code."""
+    begun, code = time.monotonic(), 1
     report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None, "status": None}
     report |= {"outcome": "done", "curl": None, "drift": []}
     try:
@@ -116,14 +116,16 @@ def _report(tool: Tool, values: JsonObject) -> dict[str, Any]:
             tool.admit(values)
         report["result"] = tool.call(values)
     except ToolError as error:
+        code = 3 if isinstance(error, CredentialMissing) else 1
         report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
     except Paused as pause:
         report |= {"error": str(pause), "outcome": "not_run"}
     else:
+        code = 0
         schema = tool.protocol.output_schema
         found = violations(schema, report["result"]) if schema is not None else []
         report["drift"] = [f"{violation.path}: {violation.message}".lstrip(": ") for violation in found]
-    return report | {"seconds": round(time.monotonic() - begun, 4)}
+    return report | {"seconds": round(time.monotonic() - begun, 4)}, code
 
 
 def _effect(tool: Tool) -> str:
