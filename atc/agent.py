@@ -187,10 +187,13 @@ class Agent:
     @cached_property
     def _expansions(self) -> Expansions | None:
         """The synthetic queries that are kept beside the index."""
-        from atc.retrieve.expand import Expansions
         from atc.retrieve.methods import expanded
 
-        return Expansions(self._index.folder) if expanded(self._index) else None
+        if not expanded(self._index):
+            return None
+        from atc.retrieve.expand import Expansions
+
+        return Expansions(self._index.folder)
 
     def _parts(self, record: RunRecord, *, max_seconds: float | None) -> Parts:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)

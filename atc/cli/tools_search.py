@@ -107,11 +107,12 @@ def _search(
     text: str, count: int, toolbox: Toolbox, config: Config, *, planner_model: str | None, anything: bool
 ) -> tuple[Retrieval, str]:
     """What was found, and by which method."""
-    from atc.retrieve.expand import Expansions
     from atc.retrieve.methods import expanded, open_finder, open_index, read, spelled_out
 
     with ExitStack() as stack:
         index = open_index(toolbox, config, method=config.retrieval, talk=say)
+        from atc.retrieve.expand import Expansions  # after `open_index`, which says what is not installed
+
         spec = spelled_out(config.retrieval, index)
         ask = choose_model(config, talk=say) if read(spec)[0].asks else None
         planner = _planner(planner_model, config) if planner_model else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pydantic_monty
+from typing import TYPE_CHECKING
 
 from sandbox.calls import Calls
 from sandbox.clock import Clock
@@ -14,6 +14,9 @@ from sandbox.monty import subset
 from sandbox.monty.adapt import TOOL_ERROR, Program
 from sandbox.monty.values import sendable
 from sandbox.trace import Failure, Frame
+
+if TYPE_CHECKING:
+    import pydantic_monty  # an extra: imported at run time only where a program runs
 
 NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 
@@ -48,6 +51,8 @@ class Verdicts:
 
     def end(self, error: pydantic_monty.MontyError, spent: float) -> Exception:
         """How the run ended, when the interpreter had worked `spent` seconds for it."""
+        import pydantic_monty
+
         if isinstance(error, pydantic_monty.MontyCrashedError):
             return self._crash(error, spent)
         if isinstance(error, pydantic_monty.MontySyntaxError):

@@ -15,6 +15,7 @@ from atc.retrieve.document import documents
 from atc.retrieve.finder import Finder
 from atc.retrieve.methods.method import AUTO, Setup
 from atc.retrieve.methods.table import build, read
+from atc.retrieve.needs import require
 from protocols.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def open_index(
     Raises:
         RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be used.
     """
+    require(f"searching {len(toolbox)} tools", "numpy", "bm25s", "Stemmer")
     from atc.retrieve.index import ToolIndex
 
     embedder = embedder_for(method, config)

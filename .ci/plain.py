@@ -1,0 +1,145 @@
+"""The core alone: `pip install .` without extras into a fresh environment, then every verb, as a user would call it.
+
+A verb that needs an extra must say so in one sentence and exit with 3; none may end with "a bug in atc".
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import venv
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = "tickets = list_tickets()\nprint(len(tickets))"
+
+
+class Stub(BaseHTTPRequestHandler):
+    """A service of one tool with its OpenAPI document, and an OpenAI-compatible endpoint that writes PROGRAM."""
+
+    def do_GET(self):
+        here = f"http://127.0.0.1:{self.server.server_address[1]}"
+        ticket = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
+        answer = {"schema": {"type": "array", "items": ticket}}
+        get = {
+            "operationId": "list_tickets",
+            "summary": "All open tickets.",
+            "responses": {"200": {"description": "The tickets.", "content": {"application/json": answer}}},
+        }
+        documents = {
+            "/openapi.json": {
+                "openapi": "3.1.0",
+                "info": {"title": "Tickets", "version": "1"},
+                "servers": [{"url": here}],
+                "paths": {"/tickets": {"get": get}},
+            },
+            "/tickets": [{"id": 1}, {"id": 2}],
+            "/v1/models": {"data": [{"id": "stub", "owned_by": "ci"}]},
+        }
+        self.answer(documents.get(self.path))
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": f"```python\n{PROGRAM}\n```"}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        self.answer({"id": "1", "object": "chat.completion", "model": "stub", "choices": [choice], "usage": usage})
+
+    def answer(self, document):
+        body = json.dumps(document).encode()
+        self.send_response(404 if document is None else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def main():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    with tempfile.TemporaryDirectory(prefix="atc-plain-") as name:
+        folder = Path(name)
+        venv.create(folder / "venv", with_pip=True)
+        python = folder / "venv" / "bin" / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], check=True)  # noqa: S603
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "OPENAI_", "PYTHON"))}
+        here = {"ATC_STATE_DIR": "state", "ATC_CACHE_DIR": "cache", "XDG_CONFIG_HOME": "config"}
+        endpoint = {"OPENAI_BASE_URL": f"{url}/v1"}
+        environment = kept | {key: str(folder / value) for key, value in here.items()}
+        tools = f"--tools {url}/openapi.json"
+        (folder / "program.py").write_text(PROGRAM)
+        (folder / "wrong.py").write_text("print(list_tickets()[0]['identifier'])")
+
+        def atc(line, *, code=0, said="", model=True):
+            """Run one command; its exit code must be `code`, and its output hold `said`."""
+            done = subprocess.run(  # noqa: S603
+                [folder / "venv" / "bin" / "atc", *shlex.split(line)],
+                capture_output=True,
+                text=True,
+                cwd=folder,
+                env=environment | (endpoint if model else {}),
+                timeout=60,
+                check=False,
+            )
+            shown = done.stdout + done.stderr
+            wrong = [text for text in ("a bug in atc", "Traceback") if text in shown]
+            if done.returncode != code or said not in shown or wrong:
+                sys.exit(f"atc {line}\nexit status {done.returncode}, expected {code} and {said!r}:\n{shown}")
+            return done.stdout
+
+        everything(atc, tools, url)
+    print("plain install: every verb runs, or names the extra that it needs")
+
+
+def everything(atc, tools, url):
+    """Every verb; then what needs an extra."""
+    checks = {check["name"]: check for check in json.loads(atc("doctor --json"))}
+    assert checks["sandbox monty"]["state"] == "missing", checks
+    assert json.loads(atc(f"tools list {tools} --json"))[0]["name"] == "list_tickets"
+    atc(f"tools show list_tickets {tools}", said="def list_tickets")
+    atc(f"tools call list_tickets {tools}", said='"id": 2')
+    atc(f"tools export {tools} --format mcp", said="list_tickets")
+    atc(f"tools import {url}/openapi.json -o imported")
+    atc("tools list --tools imported", said="list_tickets")
+    atc(f"check program.py {tools}", said="nothing found")
+    atc(f"check wrong.py {tools}", code=1, said="missing-key")
+    atc(f"run 'How many tickets are open?' {tools} --dry-run", said="list_tickets()")
+    assert json.loads(atc(f"run 'How many tickets are open?' {tools} --json"))["answer"] == "2"
+    atc("runs list", said="How many tickets are open?")
+    atc("runs show last", said="solved")
+    atc("runs export last -o run.json")
+    atc("runs export last --python", said="def list_tickets")
+    atc("runs replay run.json", said="the same answer")
+    atc("runs test run.json", said="1 of 1")
+    atc("runs resume last", code=2, said="nothing to resume")
+    atc("runs purge last --yes", said="1 run deleted")
+    atc(f"probe {url}/openapi.json -o probed", said="1 of 1 tool documented", model=False)
+    atc("probe --check probed", said="no change", model=False)
+    atc("models list", said="(endpoint)")
+    atc("models test", said="list_tickets")
+    atc("config show", said="max_repairs")
+    atc("bench list", said="toolflow")
+    atc("tools list --json", code=3, said="'automatic-tool-chain[toolflow]'")
+    atc("run x --json", code=3, said="'automatic-tool-chain[toolflow]'")
+    atc(f"run x {tools}", code=3, said="or set OPENAI_API_KEY", model=False)
+    atc(f"run x {tools} --sandbox monty", code=3, said="'automatic-tool-chain[monty]'")
+    atc(f"run x {tools} --sandbox docker", code=3, said="'automatic-tool-chain[docker]'")
+    atc("tools list --tools mcp:true --start-servers", code=3, said="'automatic-tool-chain[mcp]'")
+    atc(f"tools search tickets {tools}", code=3, said="'automatic-tool-chain[retrieval]'")
+    atc(f"tools index {tools}", code=3, said="'automatic-tool-chain[retrieval]'")
+    atc("bench run toolflow", code=3, said="automatic-tool-chain[toolflow]")
+    atc("bench check", code=3, said="automatic-tool-chain[toolflow]")
+    atc("bench serve", code=3, said="automatic-tool-chain[toolflow]")
+    atc("bench run decoding --suite random", code=3, said="automatic-tool-chain[")
+
+
+if __name__ == "__main__":
+    main()
