@@ -136,6 +136,15 @@ def test_a_refused_key_is_one_sentence_without_the_key(atc, tools):
     assert SECRET not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    "body", [b'{"choices": "x"}', b'{"a":' * 3000, b'{"choices": [{"message": {"tool_calls": 1}}]}']
+)
+def test_an_endpoint_that_answers_nonsense_is_an_environment_that_fails(atc, body):
+    with serving(lambda seen: Reply(body=body) if seen.method == "POST" else Reply(404)) as model:
+        done = atc("models", "test", "--json", "--model", "m", OPENAI_BASE_URL=f"{model.url}/v1")
+    assert (done.returncode, strict(done.stdout)["kind"]) == (3, "environment")
+
+
 @pytest.mark.parametrize("end", ["\n.", "ключ"])
 def test_a_key_that_no_request_can_carry_is_not_shown(atc, end):
     with serving() as model:

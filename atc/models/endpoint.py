@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 
 from atc.models.openai_errors import is_transient, key_problem, sentence, wait_seconds
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.jsontypes import Json
+from protocols.jsontypes import Json, loads
 from protocols.waiting import patience
 
 if TYPE_CHECKING:
@@ -145,8 +144,8 @@ class Endpoint:
 
     def _parsed(self, text: str) -> dict[str, Json]:
         try:
-            reply = json.loads(text)
-        except ValueError:
+            reply = loads(text)
+        except (ValueError, RecursionError):
             reply = None
         if isinstance(reply, dict):
             return reply

@@ -173,9 +173,18 @@ class OpenAIModel:
             form = options.get("response_format")
             in_words = form["json_schema"]["schema"] if form and "response_format" not in body else None
             reply = self._accepted(body | {"messages": sent(messages, in_words)})
-            if reply is not None and not self._is_thought_only(reply):
-                break
-        completion = completion_of(reply, model=self.name, seconds=time.perf_counter() - started)
+            if reply is None:
+                continue
+            try:
+                if self._is_thought_only(reply):
+                    continue
+                completion = completion_of(reply, model=self.name, seconds=time.perf_counter() - started)
+            except (AttributeError, KeyError, TypeError) as error:
+                raise ModelUnavailable(
+                    f"the endpoint {self.url} answered in another form than the chat completions of the OpenAI API; "
+                    "correct OPENAI_BASE_URL, or use --model local."
+                ) from error
+            break
         text = completion.text if in_words is None else unfenced(completion.text)
         if continues(messages) and not self._goes_on(body):
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words

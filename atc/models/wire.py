@@ -30,12 +30,16 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
     return Completion(
         text=said(choice.get("message") or {}),
         model=model,
-        input_tokens=usage.get("prompt_tokens") or 0,
-        output_tokens=usage.get("completion_tokens") or 0,
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
         seconds=seconds,
         truncated=choice.get("finish_reason") == "length",
-        cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+        cached_tokens=_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens")),
     )
+
+
+def _count(value: Json) -> int:
+    return int(value) if isinstance(value, int | float) else 0
 
 
 def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
