@@ -237,6 +237,10 @@ def test_the_filter_allows_its_list_and_nothing_else(machine, number, argument):
             assert verdict == (ALLOW if argument & 0xFFFFFFFF == {"read": 3, "write": 4}[name] else REFUSE)
         case "mmap" | "mprotect":
             assert verdict == (REFUSE if argument & seccomp.PROT_EXEC else ALLOW)
+        case "futex":
+            assert verdict == (ALLOW if argument & seccomp.FUTEX_PRIVATE_FLAG else REFUSE)
+        case "clock_gettime" | "clock_getres" | "clock_nanosleep":
+            assert verdict == (REFUSE if argument & seccomp.OTHER_CLOCK else ALLOW)
         case _:
             assert verdict == ALLOW
 

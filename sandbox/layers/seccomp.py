@@ -15,6 +15,9 @@ from sandbox.layers import kernel
 from sandbox.layers.syscalls import AUDIT_ARCH
 
 PROT_EXEC = 4
+FUTEX_PRIVATE_FLAG = 128
+OTHER_CLOCK = 0x80000000
+"""The bit of the numbers of clocks that measure a chosen process."""
 
 _LOAD, _EQUAL, _AT_LEAST, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
@@ -26,18 +29,23 @@ _MODE_FILTER = 2
 def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:
     """The filter: `numbers` are allowed, reading and writing on these descriptors alone, memory without execution.
 
-    A refused call fails with EPERM, so that a program sees a `PermissionError` on its own line. A call by the
-    numbers of another architecture kills.
+    What would let one program notice another is refused: a `futex` that is not private, which processes share in the
+    files that both have mapped, and the clocks of other processes. A refused call fails with EPERM, so that a program
+    sees a `PermissionError` on its own line. A call by the numbers of another architecture kills.
     """
-    checks = b""
-    for name in sorted(numbers, key=lambda name: name not in ("read", "write")):  # the busiest two first
-        if name in ("read", "write"):
-            descriptor = reader if name == "read" else writer
-            checks += _when(numbers[name], argument=0, test=_EQUAL, value=descriptor, allow_if=True)
-        elif name in ("mmap", "mprotect"):
-            checks += _when(numbers[name], argument=2, test=_BITS, value=PROT_EXEC, allow_if=False)
-        else:
-            checks += _jump(_EQUAL, numbers[name], 0, 1) + _return(_ALLOW)
+    tests = {  # argument, test, value, whether the call is allowed if the test is true; the busiest two first
+        "read": (0, _EQUAL, reader, True),
+        "write": (0, _EQUAL, writer, True),
+        "mmap": (2, _BITS, PROT_EXEC, False),
+        "mprotect": (2, _BITS, PROT_EXEC, False),
+        "futex": (1, _BITS, FUTEX_PRIVATE_FLAG, True),
+        "clock_gettime": (0, _BITS, OTHER_CLOCK, False),
+        "clock_getres": (0, _BITS, OTHER_CLOCK, False),
+        "clock_nanosleep": (0, _BITS, OTHER_CLOCK, False),
+    }
+    checks = b"".join(_when(numbers[name], *test) for name, test in tests.items() if name in numbers)
+    for name in sorted(numbers.keys() - tests.keys()):
+        checks += _jump(_EQUAL, numbers[name], 0, 1) + _return(_ALLOW)
     start = _load(_ARCHITECTURE) + _jump(_EQUAL, AUDIT_ARCH[machine], 1, 0) + _return(_KILL) + _load(_NUMBER)
     if machine == "x86_64":
         start += _jump(_AT_LEAST, _X32, 0, 1) + _return(_KILL)
@@ -56,7 +64,7 @@ def install(filter_: bytes) -> None:
     kernel.prctl(kernel.PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(header))
 
 
-def _when(number: int, *, argument: int, test: int, value: int, allow_if: bool) -> bytes:
+def _when(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:
     """Allow the call `number` by a test of the low half of one argument; the kernel looks at no more of these."""
     allowed, refused = (0, 1) if allow_if else (1, 0)
     body = _load(_ARGUMENTS + 8 * argument) + _jump(test, value, allowed, refused) + _return(_ALLOW) + _return(_REFUSE)

@@ -24,8 +24,9 @@ NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 OUTER_FRAMES, INNER_FRAMES = 10, 30
 """Of a long traceback, so many levels of either end are told."""
 
-_reserve = mmap.mmap(-1, 4 << 20)
-"""Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room."""
+_reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
+"""Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
+a shared mapping would be the same memory in every child of the zygote."""
 
 _line_of_task: list[int] = []
 """The line that stands for calls made from outside the program's own frames, innermost last."""
