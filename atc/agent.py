@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,16 +69,19 @@ class Agent:
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
 
     def run(
-        self, task: str, *, observer: Observer | None = None, seed: int = 0, max_seconds: float | None = None
+        self, task: str, *, observer: Observer | None = None, seed: int | None = None, max_seconds: float | None = None
     ) -> Solution:
-        """Solve one task. `seed` is what the programs' `random` starts from; `max_seconds` replaces the setting.
+        """Solve one task. `max_seconds` replaces the setting.
+
+        The programs' `random`, `uuid` and `secrets` start from `seed`. Without one each run draws its own, so that
+        nobody can guess a password or an id that a program makes; it is stored with the run.
 
         Raises:
             InvalidTask: the task is empty or too long.
             ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
         """
         task = readable(task)
-        pins = Pins(seed=seed, clock=time.time())
+        pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
         with self._recording(task, observer, pins) as record:
             solution = self._solve(task, self._parts(record, max_seconds=max_seconds))
             record.solution = replace(solution, run=record.run)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import datetime
+import functools
 import gc
 import os
 import random
@@ -32,9 +33,7 @@ _monotonic, _sleep, _localtime, _gmtime, _strftime, _ctime, _asctime = (
 )
 _base = 0.0
 _elapsed = 0.0
-_seeded: int | None = None
-"""The seed that chance starts from and that nothing has used yet."""
-_entropy = random.Random(0)  # noqa: S311 - to be the same each time is its purpose
+_seed_text = ""
 
 
 def install() -> None:
@@ -45,28 +44,32 @@ def install() -> None:
     loop.time = lambda self: _monotonic()  # noqa: ARG005 - a loop that waits needs time that really passes
     _patch_type(datetime.datetime, "now", _datetime_now)
     _patch_type(datetime.datetime, "utcnow", _datetime_utcnow)  # `today` reads time.time()
-    entropy: Any = lambda size: _entropy.randbytes(size)  # noqa: E731
-    os.urandom = entropy
-    setattr(random, "_urandom", entropy)  # noqa: B010 - `secrets` reads it there
+    urandom: Any = lambda size: _entropy().randbytes(size)  # noqa: E731
+    os.urandom = urandom
+    setattr(random, "_urandom", urandom)  # noqa: B010 - `secrets` reads it there
     setattr(random.Random, "seed", _seed)  # noqa: B010 - for instances that are given no seed
     random.seed = random._inst.seed  # noqa: SLF001
-    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})  # so that the commonest seed is there already
+    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})  # what has run before the fork takes less time after it
     uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001 - uuid1 then uses time and random
     uuid._node = 0x020000000000  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def start(pins: dict[str, Any]) -> None:
     """Begin a run at its pinned state."""
-    global _base, _elapsed, _seeded
+    global _base, _elapsed, _seed_text
     _base, _elapsed = pins["clock"], 0.0
-    if pins["seed"] != _seeded:
-        _seeded = pins["seed"]
-        _entropy.seed(f"entropy {_seeded}")
-        random.seed(_seeded)
+    _seed_text = f"entropy {pins['seed']}"
+    _entropy.cache_clear()
+    random.seed(pins["seed"])
     rule = stdlib.posix_rule(pins["timezone"])
     if rule != os.environ.get("TZ"):
         os.environ["TZ"] = rule
         time.tzset()
+
+
+@functools.cache
+def _entropy() -> random.Random:
+    return random.Random(_seed_text)  # noqa: S311 - to be the same each time is its purpose
 
 
 def _tick() -> float:
@@ -123,7 +126,7 @@ def _datetime_utcnow(cls: Any) -> Any:
 
 
 def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-    _plain_seed(self, _entropy.getrandbits(64) if a is None else a, version)
+    _plain_seed(self, _entropy().getrandbits(64) if a is None else a, version)
 
 
 _plain_seed = random.Random.seed

@@ -91,7 +91,7 @@ def _run(scenario: Scenario, sandbox: Sandbox, folder: Path | None, ask_person: 
         )
         # Never closed: it would close the sandbox that all scenarios share.
         agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=ask_person)
-        solution = agent.run(scenario.task)
+        solution = agent.run(scenario.task, seed=0)
         seen = [*desk.log, *(_reached(world) if world else ())]
     return solution, any(one.operation == scenario.sink and _holds(one.arguments, scenario.hostile) for one in seen)
 

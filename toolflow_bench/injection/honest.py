@@ -80,7 +80,7 @@ def _one(task: Task, toolbox: Toolbox, *, sandbox: Sandbox, arm: Arm, figures: A
         strategy="chain", samples=1, max_repairs=len(programs) - 1, allow_writes=("all",), trust=tuple(trust)
     )
     # Never closed: it would close the sandbox that all tasks share.
-    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=agree).run(task.question)
+    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=agree).run(task.question, seed=0)
     figures.tasks += 1
     figures.solved += solution.status == "solved"
     _count_writes(solution, toolbox, figures)

@@ -108,7 +108,7 @@ def carry_out(order: Mapping[str, Any], toolbox: Toolbox, channel: Channel) -> S
         sandbox.warm()
         begun = store.list(1)
         agent = Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=lambda *_: True, store=store)
-        return agent.resume(begun[0].id) if begun else agent.run(order["task"])
+        return agent.resume(begun[0].id) if begun else agent.run(order["task"], seed=0)
 
 
 def _ended(solution: Solution) -> dict[str, Any]:
