@@ -1,15 +1,21 @@
-"""Threads that nobody waits for: a tool that never returns may keep one, and the process still ends."""
+"""Threads that nobody waits for long: a tool that never returns may keep one, and the process still ends."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 MOST_IDLE = 16
 
+EXIT_SECONDS = 5.0
+"""How long the process waits at its exit for tasks under way."""
+
 _idle: list[queue.SimpleQueue[Callable[[], None]]] = []
+_busy: set[queue.SimpleQueue[Callable[[], None]]] = set()
 
 
 def start(task: Callable[[], None]) -> None:
@@ -19,6 +25,7 @@ def start(task: Callable[[], None]) -> None:
     except IndexError:
         inbox = queue.SimpleQueue()
         threading.Thread(target=_serve, args=(inbox,), name="sandbox-worker", daemon=True).start()
+    _busy.add(inbox)
     inbox.put(task)
 
 
@@ -27,10 +34,20 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
         task = inbox.get()
         task()
         del task  # what it holds must not live until the next one comes
+        _busy.discard(inbox)
         if len(_idle) >= MOST_IDLE:
             return
         _idle.append(inbox)
 
 
+@atexit.register
+def _finish() -> None:
+    """Wait for tasks under way, since a thread that is in native code when the interpreter ends aborts the process."""
+    ends = time.monotonic() + EXIT_SECONDS
+    while _busy and time.monotonic() < ends:
+        time.sleep(0.01)
+
+
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_idle.clear)
+    for known in (_idle, _busy):
+        os.register_at_fork(after_in_child=known.clear)

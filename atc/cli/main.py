@@ -15,6 +15,7 @@ import itertools
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     code = _guarded(sys.argv[1:] if arguments is None else arguments)
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.exit(_flushed(code))
+    _leave(_flushed(code))
 
 
 def _guarded(arguments: Sequence[str]) -> int:
@@ -171,6 +172,17 @@ def _flushed(code: int) -> int:
         _detach_stdout()
         return code or _failed(*_explained(error))
     return code
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit. Everything is closed and written by now.
+
+    A thread that still works for a run that was ended is not waited for. The interpreter's own end would unwind its
+    stack, which aborts the process when there is native code on it, such as a validator's.
+    """
+    if threading.active_count() > 1:
+        os._exit(code)
+    sys.exit(code)
 
 
 def _reader_gone() -> int:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from protocols.toolbox import Toolbox
+from sandbox import workers
 from sandbox.calls import Calls
 from sandbox.clock import Clock
 from sandbox.errors import SandboxUnavailable
@@ -91,7 +92,7 @@ class MontySandbox:
         reason = _CLOSED if self._closed else unavailable()
         if reason is not None:
             raise SandboxUnavailable(reason)
-        threading.Thread(target=self._try_start, name="monty-start", daemon=True).start()
+        workers.start(self._try_start)
 
     def spare_pids(self) -> list[int]:
         """The processes that wait for a program."""
