@@ -202,7 +202,7 @@ class Agent:
     def _parts(self, record: RunRecord, *, max_seconds: float | None) -> Parts:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
         effects = Effects(tools=self.toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
-        journal = Journal(sink=record.sink, pins=record.pins, effects=effects)
+        journal = Journal(sink=record.sink, prepare=record.prepare, pins=record.pins, effects=effects)
         if record.run is not None:
             journal.run = record.run
         consent = Consent(

@@ -25,6 +25,8 @@ class RunRecord:
     stored: Sink | None = None
     redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
+    _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
+    """Calls, by their identity, and what the watcher will hear of them."""
 
     def observer(self, event: Event) -> None:
         """An `Observer`: to the store as it is, to the watcher without what is sensitive."""
@@ -35,13 +37,20 @@ class RunRecord:
         if self.watcher is not ignore:
             self.watcher(self.redact.value(event))
 
-    def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """A journal's `Sink`: a call is stored before anybody hears of it."""
+    def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
+        """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
         if complete:
             self.redact.learn_call(call, execution)
+        event = CallEnded(execution, call) if complete else CallStarted(execution, call)
+        self._prepared[id(call)] = call, event if self.watcher is ignore else self.redact.value(event)
+
+    def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
+        """A journal's `Sink`: a call is stored before anybody hears of it."""
+        if id(call) not in self._prepared:
+            self.prepare(execution, call, complete)
         if self.stored is not None:
             self.stored(execution, call, complete)
-        self.observer(CallEnded(execution, call) if complete else CallStarted(execution, call))
+        self.watcher(self._prepared.pop(id(call))[1])
 
 
 def ignore(event: Event) -> None:

@@ -84,15 +84,17 @@ class Calls:
                 self.made.append(asked)
                 self._journal.refused(asked)
             return Reply(call.number, error=message)
-        asked = ToolCall(index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started)
+        asked = ToolCall(
+            index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started, outcome="unknown"
+        )
         with self._lock:
             self._check()
             found = self._journal.before(asked, writes=writes, defaults=terms.defaults)
-            self.made.append(found or asked)
-            if found is None:
-                self._open[call.number] = opened = Open(asked, tool, terms)
-                return opened
-            self._journal.after(found)
+            self.made.append(asked)
+            self._open[call.number] = opened = Open(asked, tool, terms)
+        if found is None:
+            return opened
+        self._record(found)
         if found.error is not None:
             return Reply(found.index, error=found.error, status=found.status)
         value = tool.unwrap(found.result)
@@ -186,11 +188,12 @@ class Calls:
         return journal.effects.send(sending)
 
     def _intend(self, opened: Open, baseline: Json) -> None:
+        asked = opened.asked if baseline is None else replace(opened.asked, baseline=baseline)
+        self._prepare(asked, complete=False)
         with self._lock:
-            self._check(opened.asked.index)
-            if baseline is not None:
-                opened.asked = replace(opened.asked, baseline=baseline)
-            self._journal.intend(opened.asked)
+            self._check(asked.index)
+            opened.asked = asked
+            self._journal.intend(asked)
             opened.sent = True
 
     def _make(self, opened: Open, arguments: dict[str, Json]) -> Json:
@@ -245,7 +248,17 @@ class Calls:
         self._record(self._ended(asked, error=said, status=status, outcome=outcome, curl=curl))
         return Reply(asked.index, error=said, status=status)
 
+    def _prepare(self, call: ToolCall, *, complete: bool) -> None:
+        """What takes long about recording a call. Nothing is locked meanwhile, so that the run can end on time."""
+        if (prepare := self._journal.prepare) is None:
+            return
+        with self._lock:
+            self._check(call.index)
+            execution = self._journal.execution
+        prepare(execution, call, complete)
+
     def _record(self, call: ToolCall) -> None:
+        self._prepare(call, complete=True)
         with self._lock:
             self._check(call.index)
             del self._open[call.index]

@@ -44,6 +44,8 @@ class Journal:
     """
 
     sink: Sink | None = None
+    prepare: Sink | None = None
+    """Called before `sink` with the same, for what may take long: the run can end meanwhile, and then it is dropped."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     effects: Effects | None = None
@@ -121,9 +123,9 @@ class Journal:
         ]
 
     def intend(self, call: ToolCall) -> None:
-        """Record that `call` is about to be sent."""
+        """Record that `call`, whose outcome is unknown, is about to be sent."""
         if self.sink is not None:
-            self.sink(self._execution, replace(call, outcome="unknown"), False)
+            self.sink(self._execution, call, False)
 
     def after(self, call: ToolCall) -> None:
         """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""

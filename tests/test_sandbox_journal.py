@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sandbox.journal import Journal, Recorded, canonical
@@ -16,7 +18,7 @@ def execute(journal, *steps, fails=()):
         call = ToolCall(index=index, tool=tool, arguments=arguments, line=index + 1, started=float(index))
         found = journal.before(call, writes=writes, defaults={"limit": 10})
         if found is None:
-            journal.intend(call)
+            journal.intend(replace(call, outcome="unknown"))
             failed = index in fails
             result, outcome, error = (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
             found = ToolCall(

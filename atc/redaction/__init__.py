@@ -143,9 +143,13 @@ class Redactor:
     def _take(self, values: Iterable[Json], kind: str, at: tuple[int, int] | None = None) -> None:
         with self._lock:
             count = self._counts[kind]
-            first = f"{at[0]}.{at[1]}" if at is not None else f"0.{count}" if kind == "c" else f"{kind}{count}"
-            new = [self._add(value, f"{first}.{number}") for number, value in enumerate(values, start=1)]
-            self._counts[kind] = count + (kind == "c" or any(new))
+        first = f"{at[0]}.{at[1]}" if at is not None else f"0.{count}" if kind == "c" else f"{kind}{count}"
+        any_new = False
+        for number, value in enumerate(values, start=1):
+            with self._lock:  # not around all of them: nobody waits for a call that has very many
+                any_new |= self._add(value, f"{first}.{number}")
+        with self._lock:
+            self._counts[kind] = max(self._counts[kind], count + (kind == "c" or any_new))
 
     def _add(self, value: Json, mark: str) -> bool:
         """Whether it is a new one."""

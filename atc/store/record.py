@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from atc import events
@@ -153,7 +153,8 @@ def _execution(db: sqlite3.Connection, run: str, attempt: Attempt) -> int | None
 
 
 def _call_row(run: str, execution: int | None, call: ToolCall, *, complete: bool) -> dict[str, Any]:
-    row = asdict(call) | {"run": run, "execution": execution, "reused": int(call.reused)}
+    row: dict[str, Any] = {one.name: getattr(call, one.name) for one in fields(call)}  # not a copy of a large result
+    row |= {"run": run, "execution": execution, "reused": int(call.reused)}
     row |= {name: to_json(row[name]) for name in ("arguments", "result", "drift", "baseline")}
     row |= {name: plain(row[name]) for name in ("tool", "error", "curl", "note") if row[name] is not None}
     now = time.time()
