@@ -16,7 +16,7 @@ from probing.pages import sizes_pages, usual_length
 from probing.sample import Sample
 from probing.shape import text_of
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, type_name, validator
+from protocols.schema import first_error, resolve, type_name, validator
 
 _EXAMPLES = 3
 _REPAIRS = 60
@@ -91,7 +91,7 @@ def _widened(declared: dict[str, Any], accepted: Sequence[Json], root: JsonObjec
 
 
 def _first_broken(schema: JsonObject, value: Json) -> str | None:
-    error = next(iter(validator(schema).iter_errors(value)), None)
+    error = first_error(validator(schema), value)
     if error is None:
         return None
     return str(next(iter(error.schema_path), "not"))
@@ -214,7 +214,7 @@ def _lawful(schema: dict[str, Any], done: Sequence[Sample]) -> dict[str, Any]:
     """
     for sample in done:
         for _ in range(_REPAIRS):
-            error = next(iter(validator(schema).iter_errors(sample.plain)), None)
+            error = first_error(validator(schema), sample.plain)
             if error is None:
                 break
             path = [str(step) for step in error.schema_path]

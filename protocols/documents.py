@@ -22,6 +22,7 @@ from protocols.protocol import (
     ToolProtocol,
     Verify,
 )
+from protocols.schema import first_error
 
 _TEXT = {"type": "string"}
 _OBJECT = {"type": "object"}
@@ -110,7 +111,7 @@ _HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempo
 
 def from_document(document: Json, *, where: str) -> ToolProtocol:
     """See `protocols.protocol.load`."""
-    error = next(iter(_VALIDATOR.iter_errors(document)), None)
+    error = first_error(_VALIDATOR, document)
     if error is not None:
         raise InvalidProtocol(
             where,

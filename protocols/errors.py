@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Literal
+
+from protocols.words import alike
 
 Outcome = Literal["done", "refused", "not_run", "unknown"]
 """What is known of a call. *done*: it took effect and answered. *refused*: the tool said no, nothing happened, it may
@@ -41,7 +42,7 @@ class UnknownTool(AtcError):
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(name)
         self.name = name
-        self.suggestions = tuple(get_close_matches(name, known, n=3, cutoff=0.5))
+        self.suggestions = tuple(alike(name, known, most=3, cutoff=0.5))
 
     def __str__(self) -> str:
         hint = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else "'atc tools list' shows all."

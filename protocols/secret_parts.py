@@ -17,14 +17,17 @@ _SIGNED = frozenset({"sig", "signature", "x-amz-security-token", "x-amz-signatur
 _COOKIE_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 
 _UNMISTAKABLE = re.compile(
-    r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)
-    | \beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}                            # a JWT
+    r"""-----BEGIN\ [A-Z ]{0,80}PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]{0,80}PRIVATE\ KEY-----|\Z)
     | \b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,} | hf_\w{30,} | npm_\w{36}
         | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,} | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
     """,
     re.VERBOSE | re.DOTALL,
 )
 """Formats that only credentials have."""
+# Tried once for each run of these characters, and only where the two other parts follow: it takes linear time.
+_JWT = re.compile(
+    r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
+)
 _SCHEME = re.compile(r"(?:ApiKey|Basic|Bearer|Digest|Token)\s+([^\s,]{6,})", re.IGNORECASE)
 _USERINFO = re.compile(r"://[^\s/:@?#]*:([^\s/@?#]+)@")
 _ASSIGNED = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]{0,60})=([^\s&;#\"'<>,]+)")
@@ -35,6 +38,7 @@ def within(text: str) -> Iterator[str]:
     """Secrets that stand in a text: in a format that only they have, in a URL, in `name=value`, in JSON."""
     if len(text) >= _SHORTEST_FORMAT:
         yield from (found[0] for found in _UNMISTAKABLE.finditer(text))
+        yield from (found[1] for found in _JWT.finditer(text))
     if "://" in text:
         yield from (unquote_plus(found[1]) for found in _USERINFO.finditer(text))
     for name, raw in _ASSIGNED.findall(text) if "=" in text else ():
@@ -77,7 +81,7 @@ def may_hold(value: Json, schema: JsonObject | None) -> bool:
     if any(text[:100].lstrip()[:1] in ("{", "[") for text in texts):
         return True
     together = "\n".join([*names, *texts])
-    if _UNMISTAKABLE.search(together) or _USERINFO.search(together):
+    if _UNMISTAKABLE.search(together) or _JWT.search(together) or _USERINFO.search(together):
         return True
     return "=" in together and any(name.lower() in _SIGNED or kind_of(name) for name, _ in _ASSIGNED.findall(together))
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
+from itertools import islice
+
+_LONGEST_COMPARED, _MOST_COMPARED = 80, 1_000
+"""Characters of a name, and names, that are compared with one another letter by letter."""
 
 
 @lru_cache(maxsize=16_384)
@@ -21,3 +27,13 @@ def singular(name: str) -> str:
     if name.endswith(("sses", "xes", "ches", "shes")):
         return name[:-2]
     return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is", "series")) else name
+
+
+def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """Those of `known` that `name` was probably meant to be, the nearest first; of many, those that begin alike."""
+    if len(name) > _LONGEST_COMPARED:
+        return []
+    found = [other for other in known if len(other) <= _LONGEST_COMPARED]
+    if len(found) > _MOST_COMPARED:
+        found = list(islice((other for other in found if other[:2].casefold() == name[:2].casefold()), _MOST_COMPARED))
+    return get_close_matches(name, found, n=most, cutoff=cutoff)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -13,7 +12,8 @@ import jsonschema_rs
 from protocols.alias import argument_aliases
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
-from protocols.schema import dotted, resolve, types, validator
+from protocols.schema import Judge, TooMuch, branches, dotted, resolve, said, types
+from protocols.words import alike
 
 DRIFT_CLAUSES = 5
 """At most so many departures of one response are kept."""
@@ -45,8 +45,9 @@ class Contract:
         self.defaults = {alias: schema["default"] for alias, schema in schemas.items() if "default" in schema}
         self.open = root.get("additionalProperties") is True or isinstance(root.get("additionalProperties"), Mapping)
         self._aliases = {name: alias for alias, name in self.arguments.items()}
-        self._input = _validator(root)
-        self._output = None if protocol.output_schema is None else _validator(protocol.output_schema)
+        # What a format means differs between services: of arguments they judge it themselves.
+        self._input = _judge(root, formats=False)
+        self._output = None if protocol.output_schema is None else _judge(protocol.output_schema)
 
     def accept(self, given: JsonObject) -> dict[str, Json]:
         """The arguments, by alias, that the call is made with.
@@ -76,14 +77,20 @@ class Contract:
         """The clauses of the response schema that a live response breaks, each once, with the first place it did."""
         if self._output is None:
             return ()
-        clauses: dict[tuple[str, ...], str] = {}
+        if isinstance(self._output, TooMuch):
+            return (f"the response: not compared with its schema: {self._output}",)
+        clauses = []
         try:
-            for error in islice(self._output.iter_errors(response), 200):
+            if self._output.valid(response):
+                return ()
+            for error in islice(self._output.errors(response), DRIFT_CLAUSES):
                 place = dotted(error.instance_path) or "the response"
-                clauses.setdefault(tuple(map(str, error.schema_path)), f"{place}: {shorten(error.message, 160)}")
+                clauses.append(f"{place}: {shorten(said(error), 160)}")
+        except TooMuch as problem:
+            return (f"the response: not compared with its schema: {problem}",)
         except ValueError as error:
             return (f"the response: {shorten(str(error), 160)}",)
-        return tuple(islice(clauses.values(), DRIFT_CLAUSES))
+        return tuple(clauses) or ("the response: it does not conform to its schema",)
 
     def not_json(self, alias: str, text: str) -> str:
         """What is wrong with an argument that cannot be sent; `text` is its `repr`."""
@@ -95,14 +102,21 @@ class Contract:
         if self._input is None:
             return
         original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
-        for error in self._input.iter_errors(original):
-            if error.kind.name != "format":  # what a format means differs between services; they judge it themselves
-                raise BadArguments(self._problem(error))
+        try:
+            if isinstance(self._input, TooMuch):
+                raise self._input
+            if self._input.valid(original):
+                return
+            first = next(self._input.errors(original), None)
+            raise BadArguments(self._problem(first) if first else "the arguments do not conform to the tool's schema")
+        except TooMuch as problem:
+            message = f"the arguments cannot be compared with the tool's schema: {problem}; pass smaller ones"
+            raise BadArguments(message) from None
 
     def _problem(self, error: jsonschema_rs.ValidationError) -> str:
         path: list[str | int] = list(error.instance_path)
         if not path:
-            return shorten(error.message, 200)
+            return shorten(said(error), 200)
         alias = self._aliases.get(str(path[0]), str(path[0]))
         place = f"argument {dotted([alias, *path[1:]])!r}"
         got = shorten(repr(error.instance), 80)
@@ -111,14 +125,14 @@ class Contract:
                 return f"{place} must be {_wanted(tuple(wanted))}, got {got}"
             case jsonschema_rs.ValidationErrorKind.Enum(options=options):
                 return f"{place} must be one of {shorten(', '.join(map(repr, options)), 300)}, got {got}"
-            case jsonschema_rs.ValidationErrorKind.AnyOf() if len(path) == 1 and self.types[alias]:
+            case _ if branches(error) == "anyOf" and len(path) == 1 and self.types[alias]:
                 return f"{place} must be {_wanted(self.types[alias])}, got {got}"
-        return f"{place}: {shorten(error.message, 200)}"
+        return f"{place}: {shorten(said(error), 200)}"
 
     def _unknown(self, alias: str) -> str:
-        near = get_close_matches(alias, self.arguments, n=1, cutoff=0.6)
+        near = alike(alias, self.arguments)
         takes = f"it takes {shorten(', '.join(self.arguments), 300)}" if self.arguments else "it takes none"
-        return f"no argument {alias!r}; " + (f"did you mean {near[0]!r}?" if near else takes)
+        return f"no argument {shorten(repr(alias), 100)}; " + (f"did you mean {near[0]!r}?" if near else takes)
 
 
 def contract(protocol: ToolProtocol) -> Contract:
@@ -163,8 +177,10 @@ def _wanted(kinds: tuple[str, ...]) -> str:
     return " or ".join(_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null")) or "JSON"
 
 
-def _validator(schema: JsonObject) -> jsonschema_rs.Draft202012Validator | None:
+def _judge(schema: JsonObject, *, formats: bool = True) -> Judge | TooMuch | None:
     try:
-        return validator(schema)
+        return Judge(schema, formats=formats)
+    except TooMuch as problem:
+        return problem
     except ValueError:
         return None

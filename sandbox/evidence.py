@@ -11,7 +11,7 @@ import jsonschema_rs
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding
-from protocols.schema import resolve, types, validator, wrapper_key
+from protocols.schema import Judge, resolve, types, wrapper_key
 from protocols.toolbox import Tool
 from protocols.verify import record_fields
 from sandbox.quickjson import encoder
@@ -190,7 +190,7 @@ def _done(tool: Tool, record: JsonObject, why: str) -> Shown | None:
     wrapper = wrapper_key(schema)
     answer = {wrapper: record} if wrapper is not None else record
     try:
-        valid = validator(schema).is_valid(answer)
+        valid = Judge(schema).valid(answer)
     except (ValueError, jsonschema_rs.ValidationError):
         valid = False
     return Shown("done", why, answer) if valid else None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterable
 
 from atc.types import Finding, Program
+from protocols.words import alike
 
 _COMMON = frozenset(("", "get", "list", "find", "fetch", "search", "show", "all", "by", "of", "for", "the", "to", "in"))
 """Words that make two names no more alike."""
@@ -45,7 +45,7 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     folded = {_fold(known_name): known_name for known_name in known}
     if _fold(name) in folded:
         return folded[_fold(name)]
-    close = difflib.get_close_matches(_fold(name), folded, n=1, cutoff=cutoff)
+    close = alike(_fold(name), folded, cutoff=cutoff)
     if close:
         return folded[close[0]]
     if not loose:

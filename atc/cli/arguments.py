@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ import click
 from protocols.jsontypes import Json, JsonObject, loads
 from protocols.schema import resolve, types, violations
 from protocols.toolbox import Tool
+from protocols.words import alike
 
 
 def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
@@ -85,7 +85,7 @@ def _original(name: str, tool: Tool) -> str:
     known = tool.protocol.parameters
     original = name if name in known else tool.arguments.get(name)
     if original is None:
-        near = get_close_matches(name, known, n=1)
+        near = alike(name, known)
         hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(map(repr, known)) or 'none'}"
         raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
     return original

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal
 
 from atc.decode.arguments.build import VARIADIC
 from protocols.jsontypes import Json
 from protocols.schema import resolve, type_name, violations
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import alike
 from sandbox.contract import BadArguments, all_types, contract
 
 ErrorClass = Literal[
@@ -54,7 +54,7 @@ class CallError:
 def unknown_tool(name: str, tools: Toolbox) -> CallError:
     """That there is no tool `name`, and which was probably meant."""
     names = list(tools) if len(tools) <= _MOST_NAMES else []
-    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    near = alike(name, names, most=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else f"the first of the tools are {', '.join(list(tools)[:8])}."
     return CallError(kind="unknown-tool", message=f"There is no tool {name[:80]!r}; {hint}")
 

@@ -14,6 +14,7 @@ import jsonschema_rs
 from atc.recording.recording import InvalidRecording, Recording
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import dump, load
+from protocols.schema import first_error
 from sandbox.contract import shorten
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Pins, ToolCall, Trace
@@ -97,7 +98,7 @@ def _check(document: Json, where: str) -> None:
         )
     if int(found[1]) < FORMAT:
         raise InvalidRecording(where, f"its format {found[1]} is no longer read; export the run anew.")
-    error = next(iter(_VALIDATOR.iter_errors(document)), None)
+    error = first_error(_VALIDATOR, document)
     if error is not None:
         path = ".".join(str(part) for part in error.instance_path)
         raise InvalidRecording(where, f"{path or 'the document'}: {shorten(error.message, 200)}; export the run anew.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+import threading
+from bisect import bisect_left, insort
 
 from protocols.placeholder import PLACEHOLDER, spellings
 
@@ -16,29 +17,70 @@ _CLIPPED = 8
 _CLIPPED_SILENTLY = 16
 """The same where a text just ends."""
 
+_TELLING = 128
+"""Characters of a longer secret's beginning that give it away whatever follows them."""
+_AFTER = ("", '"', "'", "\\")
+"""What follows a text that just ends."""
 _FEW = 64
 """So few are searched for one after the other: most texts have none, and that is known sooner."""
+
+_WORD, _WORD_START = re.compile(r"\w"), re.compile(r"(?<!\w)")
+
+
+class _Group:
+    """Spellings with the same first characters."""
+
+    def __init__(self) -> None:
+        self.placeholders: dict[str, str] = {}
+        self.lengths: list[int] = []  # of those that are compared as a whole; the longest first
+        self.longest = 0
+        self._sorted: list[str] = []
+
+    def add(self, spelling: str, placeholder: str) -> None:
+        if spelling in self.placeholders:
+            return
+        self.placeholders[spelling] = placeholder
+        insort(self._sorted, spelling)
+        self.longest = max(self.longest, len(spelling))
+        if len(spelling) <= _TELLING and len(spelling) not in self.lengths:
+            insort(self.lengths, len(spelling), key=lambda length: -length)
+
+    def nearest(self, text: str) -> tuple[int, str]:
+        """How many first characters of `text` a spelling begins with at most, and which one."""
+        at = bisect_left(self._sorted, text)
+        return max((_shared(spelling, text), spelling) for spelling in self._sorted[max(0, at - 1) : at + 1])
+
+    def ending_with(self, start: str, after: str) -> str | None:
+        """A spelling that begins with `start` and not with `start + after`."""
+        first, last = self._range(start)
+        inner, end = self._range(start + after) if after else (first, first)
+        return self._sorted[first] if first < inner else self._sorted[end] if end < last else None
+
+    def _range(self, start: str) -> tuple[int, int]:
+        return bisect_left(self._sorted, start), bisect_left(self._sorted, start + chr(0x10FFFF))
+
+
+def _shared(one: str, other: str) -> int:
+    """How many first characters of two texts are the same."""
+    return bisect_left(range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1]))
 
 
 class SecretText:
     """A set of secrets, and texts without them. Adding and reading may be done by several threads at once."""
 
     def __init__(self) -> None:
-        # Spellings by their first characters, longest first: what is looked up at each place of a text does not
-        # depend on how many secrets there are.
-        self._starts: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._lock = threading.Lock()  # of the groups
+        # Spellings by their first characters: what is looked up at each place of a text does not depend on how many
+        # secrets there are.
+        self._starts: dict[str, _Group] = {}
         self._short: dict[str, str] = {}
-        self._short_words: tuple[int, re.Pattern[str]] | None = None  # how many there were when it was made
 
     def add(self, secret: str, placeholder: str) -> None:
         """Replace `secret` by `placeholder` from now on. Not to be called by two threads at once."""
         for spelling in spellings(secret):
             if len(spelling) >= SHORT:
-                start = spelling[:SHORT]
-                known = self._starts.get(start, ())
-                if all(other != spelling for other, _ in known):
-                    longest_first = sorted((*known, (spelling, placeholder)), key=lambda one: (-len(one[0]), one[0]))
-                    self._starts[start] = tuple(longest_first)
+                with self._lock:
+                    self._starts.setdefault(spelling[:SHORT], _Group()).add(spelling, placeholder)
             elif len(spelling) >= _SHORTEST:
                 self._short.setdefault(spelling, placeholder)
 
@@ -53,8 +95,7 @@ class SecretText:
             done = found.end()
         pieces += self._long(text[done:])
         if self._short:
-            words = self._words()
-            pieces[::2] = [words.sub(lambda found: self._short[found[0]], piece) for piece in pieces[::2]]
+            pieces[::2] = map(self._words, pieces[::2])
         return "".join(pieces)
 
     def _long(self, text: str) -> list[str]:
@@ -68,7 +109,8 @@ class SecretText:
             at = next((i for i in range(at, last) if text[i : i + SHORT] in starts), last)
             if at >= last:
                 return [*pieces, text[done:]]
-            length, placeholder = self._match(text, at)
+            with self._lock:
+                length, placeholder = self._match(text, at)
             if length:
                 pieces += [text[done:at], placeholder]
                 done = at = at + length
@@ -77,23 +119,32 @@ class SecretText:
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
         """How many characters at this place are a secret, whole or with its end cut off, and its placeholder."""
-        candidates = self._starts[text[at : at + SHORT]]
-        for spelling, placeholder in candidates:
-            if text.startswith(spelling, at):
-                return len(spelling), placeholder
-        for spelling, placeholder in candidates:
-            length = bisect_left(range(len(spelling)), 1, key=lambda n: not text.startswith(spelling[: n + 1], at))
-            after = at + length
-            cut = text.startswith(("…", "..."), after)
-            if length >= _CLIPPED and (cut or (length >= _CLIPPED_SILENTLY and text[after : after + 1] in "\"'\\")):
+        group = self._starts[text[at : at + SHORT]]
+        head = text[at : at + _TELLING]
+        shared, spelling = group.nearest(head)
+        if shared == _TELLING:
+            shared, spelling = group.nearest(text[at : at + group.longest])
+            return shared, group.placeholders[spelling]
+        for length in group.lengths:
+            if length <= shared and (placeholder := group.placeholders.get(head[:length])):
                 return length, placeholder
+        for length in range(shared, _CLIPPED - 1, -1):
+            cut = text.startswith(("…", "..."), at + length)
+            if cut or (length >= _CLIPPED_SILENTLY and text[at + length : at + length + 1] in _AFTER):
+                clipped = group.ending_with(head[:length], text[at + length : at + length + 1])
+                if clipped is not None:
+                    return length, group.placeholders[clipped]
         return 0, ""
 
-    def _words(self) -> re.Pattern[str]:
-        """A pattern of the short ones, made when it is first needed after one was added."""
-        if self._short_words is None or self._short_words[0] != len(self._short):
-            longest_first = sorted(self._short.copy(), key=lambda word: (-len(word), word))
-            pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-            self._short_words = len(longest_first), pattern
-            return pattern
-        return self._short_words[1]
+    def _words(self, text: str) -> str:
+        """`text` without the short ones that stand in it as words."""
+        pieces, done = [], 0
+        for place in _WORD_START.finditer(text):
+            at = place.start()
+            for length in range(SHORT - 1, _SHORTEST - 1, -1) if at >= done else ():
+                placeholder = self._short.get(text[at : at + length])
+                if placeholder and not _WORD.match(text, at + length):
+                    pieces += [text[done:at], placeholder]
+                    done = at + length
+                    break
+        return "".join([*pieces, text[done:]])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import sys
 
 from atc.check.report import finding, listed, nearest
 from atc.check.source.scopes import Scope, Scopes
 from atc.types import Finding
 from protocols.toolbox import Toolbox
+from protocols.words import alike
 
 GIVEN = frozenset(dir(builtins)) | {
     "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__", "__package__",
@@ -78,7 +78,7 @@ def _unbound(node: ast.Name, scope: Scope, tools: Toolbox, *, called: bool) -> F
     if called:
         near = nearest(name, [*tools, *_visible(scope)])
         meant = f" Did you mean {near!r}?" if near else ""
-        shown = list(tools) if len(tools) <= _FEW else difflib.get_close_matches(name, tools, n=_FEW, cutoff=0)
+        shown = list(tools) if len(tools) <= _FEW else (alike(name, tools, most=_FEW, cutoff=0) or list(tools)[:_FEW])
         message = f"there is no tool or function {name!r}; {_among(shown, tools)} {listed(shown)}.{meant}"
         if not tools:
             message = f"there is no function {name!r}.{meant}"
