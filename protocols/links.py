@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import merge
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 from protocols.id_names import argument_key, collections_of, field_key, holder_key, noun_at, noun_meant, wider_keys
@@ -19,7 +19,7 @@ from protocols.words import snake
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
-_MAX_DEPTH, _MAX_PATHS = 8, 500
+_MAX_DEPTH, _MAX_PATHS, _MAX_STEPS = 8, 500, 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     (`rates.*.EUR`); the whole response has the path `""`.
     """
     if schema is not None:
-        yield from _paths(schema, schema, "", ())
+        yield from _paths(schema, schema, "", (), count(1))
 
 
 def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
@@ -113,9 +113,9 @@ def _with_guesses(protocol: ToolProtocol, places: _Places) -> ToolProtocol:
 
 
 def _paths(
-    schema: JsonObject | bool, root: JsonObject, path: str, above: tuple[str, ...]
+    schema: JsonObject | bool, root: JsonObject, path: str, above: tuple[str, ...], steps: Iterator[int]
 ) -> Iterator[tuple[str, JsonObject]]:
-    if isinstance(schema, bool):
+    if isinstance(schema, bool) or next(steps) > _MAX_STEPS:
         return
     ref = schema.get("$ref")
     if len(above) > _MAX_DEPTH * 3 or (isinstance(ref, str) and ref in above):
@@ -125,14 +125,14 @@ def _paths(
     if not any(part in here for part in ("allOf", "anyOf", "oneOf")) or types(here):
         yield path, here
     for name, part in here.get("properties", {}).items():
-        yield from _paths(part, root, f"{path}.{name}" if path else name, above)
+        yield from _paths(part, root, f"{path}.{name}" if path else name, above, steps)
     if isinstance(items := here.get("items"), dict):
-        yield from _paths(items, root, f"{path}[]", above)
+        yield from _paths(items, root, f"{path}[]", above, steps)
     if isinstance(rest := here.get("additionalProperties"), dict):
-        yield from _paths(rest, root, f"{path}.*" if path else "*", above)
+        yield from _paths(rest, root, f"{path}.*" if path else "*", above, steps)
     for keyword in ("allOf", "anyOf", "oneOf"):
         for part in here.get(keyword, ()):
-            yield from _paths(part, root, path, above)
+            yield from _paths(part, root, path, above, steps)
 
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, str, _Produced]]:

@@ -14,6 +14,8 @@ from protocols.producers import Producers
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
+_MOST_SCHEMAS = 20_000  # that one set of stubs tells of; those after them are `Any`
+_DEEPEST = 40  # levels of schemas within schemas
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _FORMATS = {
     "date": "YYYY-MM-DD",
@@ -152,6 +154,8 @@ class _Shapes:
     _fields: dict[str, _Fields] = field(default_factory=dict)
     _declared: list[str] = field(default_factory=list)
     _said: set[tuple[str, str]] = field(default_factory=set)
+    _left: int = _MOST_SCHEMAS
+    _depth: int = 0
 
     def declarations(self) -> list[str]:
         """In the order of first use, inner shapes first."""
@@ -171,19 +175,44 @@ class _Shapes:
 
     def annotation(self, schema: Json, root: JsonObject, *, hint: str, level: int = 0) -> str:
         """The Python type of a schema; objects with known keys become TypedDicts named after `hint`."""
-        top = resolve(schema, root)
+        self._left -= 1
+        if self._left < 0 or self._depth >= _DEEPEST:
+            return "Any"
+        self._depth += 1
+        try:
+            return self._annotated(resolve(schema, root), root, hint=hint, level=level)
+        finally:
+            self._depth -= 1
+
+    def _annotated(self, top: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
         for combiner in ("anyOf", "oneOf"):
             if combiner in top:
                 parts = [self.annotation(s, root, hint=hint, level=level) for s in top[combiner]]
                 return " | ".join(sorted(dict.fromkeys(parts), key=lambda part: part == "None"))
         if "allOf" in top:
-            top = _merged(top, root)
+            top = self._merged(top, root, _DEEPEST)
         if "enum" in top and len(top["enum"]) <= 12:
             return f"Literal[{', '.join(repr(v) for v in top['enum'])}]"
         if "const" in top:
             return f"Literal[{top['const']!r}]"
         names = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
         return " | ".join(sorted(dict.fromkeys(names), key=lambda part: part == "None")) or "Any"
+
+    def _merged(self, schema: JsonObject, root: JsonObject, depth: int) -> dict[str, Any]:
+        """`allOf` folded into one object: properties and required joined, other keys by the last that has them."""
+        merged: dict[str, Any] = {k: v for k, v in schema.items() if k != "allOf"}
+        for part in schema["allOf"]:
+            self._left -= 1
+            if self._left < 0 or depth == 0:
+                return merged
+            resolved = resolve(part, root)
+            part_merged = self._merged(resolved, root, depth - 1) if "allOf" in resolved else resolved
+            properties = {**merged.get("properties", {}), **part_merged.get("properties", {})}
+            required = [*merged.get("required", ()), *part_merged.get("required", ())]
+            merged = {**part_merged, **merged}
+            if properties:
+                merged |= {"type": "object", "properties": properties, "required": list(dict.fromkeys(required))}
+        return merged
 
     def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
         if type_name == "array":
@@ -231,20 +260,6 @@ class _Shapes:
             else f'{candidate} = TypedDict("{candidate}", {{\n{body}\n}})'
         )
         return candidate
-
-
-def _merged(schema: JsonObject, root: JsonObject) -> dict[str, Any]:
-    """`allOf` folded into one object: properties and required joined, other keys by the last that has them."""
-    merged: dict[str, Any] = {k: v for k, v in schema.items() if k != "allOf"}
-    for part in schema["allOf"]:
-        resolved = resolve(part, root)
-        part_merged = _merged(resolved, root) if "allOf" in resolved else resolved
-        properties = {**merged.get("properties", {}), **part_merged.get("properties", {})}
-        required = [*merged.get("required", ()), *part_merged.get("required", ())]
-        merged = {**part_merged, **merged}
-        if properties:
-            merged |= {"type": "object", "properties": properties, "required": required}
-    return merged
 
 
 def _note(schema: JsonObject, detail: Detail) -> str:

@@ -55,6 +55,7 @@ class Schemas:
         self._recursive: dict[str, bool] = {}
         self._sizes: dict[str, int] = {}
         self._names: dict[str, str] = {}
+        self._taken: dict[str, int] = {}  # names, each with the number that was last tried after it
         self._done: dict[tuple[str, Direction, bool], Any] = {}
 
     def convert(self, raw: Json, direction: Direction, *, at: str) -> Converted:
@@ -123,13 +124,42 @@ class Schemas:
             ref = waiting.pop()
             if ref not in found:
                 found.add(ref)
-                waiting.extend(self._edges_of(ref, at))
+                waiting.extend(self._edges_of(ref, at) - found)
         return found
 
     def _is_recursive(self, ref: str) -> bool:
         if ref not in self._recursive:
-            self._recursive[ref] = ref in self._reachable(self._edges_of(ref, ""), "")
+            self._find_recursive(ref)
         return self._recursive[ref]
+
+    def _find_recursive(self, start: str) -> None:
+        """Judge all that `start` reaches, each reference once: Tarjan's algorithm for the parts that are circles."""
+        order: dict[str, int] = {start: 0}
+        lowest = {start: 0}
+        waiting = [start]
+        path = [(start, iter(self._edges_of(start, "")))]
+        while path:
+            ref, edges = path[-1]
+            for other in edges:
+                if other in self._recursive:
+                    continue
+                if other not in order:
+                    order[other] = lowest[other] = len(order)
+                    waiting.append(other)
+                    path.append((other, iter(self._edges_of(other, ""))))
+                    break
+                lowest[ref] = min(lowest[ref], order[other])
+            else:
+                path.pop()
+                if path:
+                    above = path[-1][0]
+                    lowest[above] = min(lowest[above], lowest[ref])
+                if lowest[ref] == order[ref]:
+                    circle: list[str] = []
+                    while not circle or circle[-1] != ref:
+                        circle.append(waiting.pop())
+                    for one in circle:
+                        self._recursive[one] = len(circle) > 1 or one in self._edges_of(one, "")
 
     def _size(self, raw: Json) -> int:
         """How many nodes `raw` has with its references written out, recursive ones left as they are."""
@@ -145,9 +175,11 @@ class Schemas:
     def _name(self, ref: str) -> str:
         if ref not in self._names:
             base = re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema"
-            name, number = base, 2
-            while name in self._names.values():
-                name, number = f"{base}_{number}", number + 1
+            name = base
+            while name in self._taken:
+                self._taken[base] += 1
+                name = f"{base}_{self._taken[base]}"
+            self._taken[name] = 1
             self._names[ref] = name
         return self._names[ref]
 
@@ -185,7 +217,8 @@ class Schemas:
         return self._schema(value, direction, shared) if isinstance(value, bool | Mapping) else None
 
     def _reference(self, ref: str, raw: JsonObject, direction: Direction, shared: bool) -> Any:
-        siblings = self._schema({k: v for k, v in raw.items() if k != "$ref"}, direction, shared)
+        beside = {k: v for k, v in raw.items() if k != "$ref"}
+        siblings = self._schema(beside, direction, shared) if beside else None
         kept = shared or self._is_recursive(ref)
         target = {"$ref": f"#/$defs/{self._name(ref)}"} if kept else self._definition(ref, direction, shared)
         if not siblings:

@@ -106,13 +106,14 @@ class _Reader:
             if name:
                 first[name] = operation
         names: list[str] = []
-        taken = set(first)
+        taken = dict.fromkeys(first, 1)  # each with the number that was last tried after it
         for name, operation in zip(declared, operations, strict=True):
-            base, number = name or readable_name(operation.method, operation.path), 2
+            base = name or readable_name(operation.method, operation.path)
             candidate = base
             while not name and candidate in taken:
-                candidate, number = f"{base}_{number}", number + 1
-            taken.add(candidate)
+                taken[base] += 1
+                candidate = f"{base}_{taken[base]}"
+            taken.setdefault(candidate, 1)
             names.append(candidate)
         return names
 
