@@ -192,7 +192,7 @@ def called(argument: ArgumentFacts) -> tuple[str, ...]:
 def _called(texts: Iterable[str]) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
-        for nouns in _SPOKEN_OF.findall(text):
+        for nouns in _SPOKEN_OF.findall(text[:2_000]):
             found += [words_of(nouns), words_of(nouns.split()[-1])]
         if _OF_FILES.search(text):
             found.append("path")

@@ -31,7 +31,7 @@ _SAMPLE = re.compile(
     r"\b(?:e\.?g\.?,?|such as|for example|examples?(?: is| are)?|like|i\.?e\.?)[:,]?\s+", re.IGNORECASE
 )
 _QUOTED = re.compile(
-    r"\s*(?:,|or|and)?\s*"
+    r"\s*+(?:(?:,|or|and)\s*+)?"
     r"(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|([\w.:+-]*\d[\w.:+-]*)|([A-Z][A-Z0-9_]+)\b)"
 )
 _MARKED = re.compile(r"(?<!\w)(?:'([\w.:+-]{1,40})'|\"([\w.:+-]{1,40})\"|`([\w.:+-]{1,40})`)(?!\w)")

@@ -19,7 +19,7 @@ from protocols.words import snake
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
-_MAX_DEPTH, _MAX_PATHS, _MAX_STEPS = 8, 500, 20_000
+_MAX_DEPTH, _MAX_PATHS, _MAX_STEPS = 8, 500, 5_000
 
 
 @dataclass(frozen=True, slots=True)

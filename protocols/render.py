@@ -14,7 +14,7 @@ from protocols.producers import Producers
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
-_MOST_SCHEMAS = 20_000  # that one set of stubs tells of; those after them are `Any`
+_MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
 _DEEPEST = 40  # levels of schemas within schemas
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _FORMATS = {

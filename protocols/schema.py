@@ -26,7 +26,7 @@ MOST_STATES = 200_000_000
 """Characters of a value × states of the costliest pattern of its schema."""
 _LONGEST_PATTERN, _STATES_OF_RETRIES = 10_000, 2_000
 _MOST_VISITS = 100_000
-_PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
+_PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
 _RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
 MOST_VIOLATIONS = 20
 """Clauses that are named of all that one value breaks."""
@@ -104,9 +104,13 @@ class Judge:
     def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
         """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
         # The next error is the first one of the schema without the clause that was broken.
-        schema = _without_branches(self._schema)
+        schema = _without_branches(self._schema, self._schema)
         for _ in range(max(1, MOST_PARTS // self._size)):
-            if (error := first_error(validator(schema, formats=self._formats), value)) is None:
+            try:
+                error = first_error(validator(schema, formats=self._formats), value)
+            except ValueError:  # a reference to a clause that was left out
+                return
+            if error is None:
                 return
             yield error
             try:
@@ -254,23 +258,41 @@ def _anchors(schema: JsonObject) -> dict[str, Any]:
     return found
 
 
-def _without_branches(schema: Any) -> Any:
+def _without_branches(schema: Any, root: JsonObject) -> Any:
     """A schema that says as much, but for whose `anyOf` and `oneOf` no errors of the branches are built.
 
     `unevaluated…` depends on the branches, so it is left out.
     """
     if isinstance(schema, list):
-        return [_without_branches(part) for part in schema]
+        return [_without_branches(part, root) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    changed = {
-        k: v if k in ("const", "enum") else _without_branches(v) for k, v in schema.items() if k not in _UNEVALUATED
-    }
+    changed = {}
+    for keyword, part in schema.items():
+        if keyword == "$ref" and isinstance(part, str):
+            changed[keyword] = _moved(part, root)
+        elif keyword not in _UNEVALUATED:
+            changed[keyword] = part if keyword in ("const", "enum") else _without_branches(part, root)
     for keyword in _BRANCHES:
-        if isinstance(branches := schema.get(keyword), list):
-            del changed[keyword]
-            changed["allOf"] = [*changed.get("allOf", []), {"not": {"not": {keyword: branches}}}]
+        if isinstance(schema.get(keyword), list):
+            changed["allOf"] = [*changed.get("allOf", []), {"not": {"not": {keyword: changed.pop(keyword)}}}]
     return changed
+
+
+def _moved(ref: str, root: JsonObject) -> str:
+    """Where `_without_branches` puts what a reference within `root` points to."""
+    current: Any = root
+    parts: list[str] = []
+    for part in ref.split("/"):
+        if part == "#":
+            parts.append(part)
+            continue
+        if part in _BRANCHES and isinstance(current, Mapping) and isinstance(current.get(part), list):
+            place = len(current.get("allOf", [])) + (part == "oneOf" and isinstance(current.get("anyOf"), list))
+            parts += ["allOf", str(place), "not", "not"]
+        parts.append(part)
+        current = pointer(current, f"#/{unquote(part)}")
+    return "/".join(parts)
 
 
 def _without(schema: Any, path: Sequence[str | int]) -> Any:
@@ -302,18 +324,22 @@ def said(error: jsonschema_rs.ValidationError) -> str:
 def violations(schema: JsonObject, value: Json) -> list[Violation]:
     """Each clause of `schema` that `value` breaks, with the first place where it does; empty when it conforms.
 
-    Raises:
-        ValueError: the schema is none, or it would take too long to say.
+    Where to compare the two would take too long, that is the one violation. Raises `ValueError` for what is no schema.
     """
-    judge = Judge(schema)
-    if judge.valid(value):
-        return []
+    try:
+        judge = Judge(schema)
+        if judge.valid(value):
+            return []
+        errors = list(islice(judge.errors(value), MOST_VIOLATIONS))
+    except TooMuch as problem:
+        return [Violation("", f"it cannot be compared with its schema: {problem}", "")]
     found = []
-    for error in islice(judge.errors(value), MOST_VIOLATIONS):
+    for error in errors:
         path = list(map(str, error.schema_path))
         if keyword := branches(error):
             path = [*path[:-3], keyword]
-        found.append(Violation(dotted(error.instance_path), said(error), "/".join(path)))
+        clause = re.sub(r"allOf/\d+/not/not/(?=anyOf/|oneOf/)", "", "/".join(path))
+        found.append(Violation(dotted(error.instance_path), said(error), clause))
     return found or [Violation("", "it does not conform to its schema", "")]
 
 

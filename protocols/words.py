@@ -15,7 +15,7 @@ _LONGEST_COMPARED, _MOST_COMPARED = 80, 1_000
 @lru_cache(maxsize=16_384)
 def snake(name: str) -> str:
     """`flightId`, `flight-id` → `flight_id`."""
-    split = re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3_\2\4", name)
+    split = name if len(name) > 200 else re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3_\2\4", name)
     return re.sub(r"[^a-z0-9]+", "_", split.lower()).strip("_")
 
 

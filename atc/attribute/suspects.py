@@ -247,12 +247,12 @@ def _empty(nodes: Sequence[ast.expr]) -> Iterator[Suspect]:
 
 
 def _value(message: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[Suspect]:
-    if (unpacked := re.search(r"unpack .*expected (?:at least )?(\d+)", message)) is not None:
+    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)", message)) is not None:
         wanted = int(unpacked.group(1))
         for node in nodes:
             yield from (Suspect(e, "length", _other_length(wanted), path) for e, path in taken_apart(node, layout))
         return
-    quoted = re.search(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", message)
+    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")", message)
     text = str(literal(quoted.group(1))) if quoted else None
 
     def holds(value: Json) -> bool:

@@ -20,7 +20,7 @@ from atc.decode.vocabulary import Vocabulary
 
 _LONG = 200
 """Repetitions from which on a count is worth leaving out."""
-_COUNTED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+),(\d+)\}", re.DOTALL)
+_COUNTED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{(\d+),(\d+)\}", re.DOTALL)
 
 
 class CompiledCall:

@@ -15,7 +15,7 @@ Known = Callable[[str], bool]
 """Whether a tool has this name."""
 
 _NAME = r"[^\W\d][\w.\-]*"
-_MARKS = r"[ \t>*_#`\-]*"
+_MARKS = r"[ \t>*_#`\-]*+"
 _NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
 _MOST_BRACES = 100

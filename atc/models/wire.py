@@ -67,5 +67,5 @@ def sent(messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -
 
 def unfenced(text: str) -> str:
     """JSON out of the code fence that models put around it when asked in words."""
-    found = re.search(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL)
+    found = re.search(r"```(?:json)?[^\S\n]*\n(.*?)```", text, re.DOTALL)
     return found[1].strip() if found else text

@@ -36,7 +36,7 @@ MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
 LONGEST_OUTPUT = 2_000
 """Characters of an output that are shown, as in the paper's published code."""
-_ANSWER = re.compile(r"(?ims)^[\s*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
+_ANSWER = re.compile(r"(?ims)^[ \t*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _EXITS = frozenset({"exit", "quit", "SystemExit"})
 _SILENT = "print_aloud = print\ndef print(*args, **kwargs): pass  # what was shown is not shown again\n"

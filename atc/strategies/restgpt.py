@@ -36,9 +36,9 @@ _MOST_APIS = 3
 _PLAN_TOKENS = 300
 _LONGEST_SUMMARY = 160
 _NO_BACKGROUND = "No background"
-_CUT = re.compile(r"^[\s*]*API response\s*:", re.IGNORECASE | re.MULTILINE)
-_STEP = re.compile(r"^[\s*]*Plan step \d+\s*:[\s*]*", re.IGNORECASE | re.MULTILINE)
-_FINAL = re.compile(r"^[\s*#]*Final answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+_CUT = re.compile(r"^[ \t*]*API response\s*:", re.IGNORECASE | re.MULTILINE)
+_STEP = re.compile(r"^[ \t*]*Plan step \d+\s*:[\s*]*", re.IGNORECASE | re.MULTILINE)
+_FINAL = re.compile(r"^[ \t*#]*Final answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 _CONTINUE = re.compile(r"\W*continue\b", re.IGNORECASE)
 
 

@@ -58,6 +58,7 @@ _TRIGGER = re.compile(
     ),
     re.IGNORECASE,
 )
+_SPACES = re.compile(r"(\s{4})\s+")
 _UNDER = re.compile(r"\n\s*(?:→|->)\s*at\s+")
 _PLACED = re.compile(
     (
@@ -87,7 +88,8 @@ class Mention:
 
 def clauses(text: str) -> Iterator[str]:
     """The sentences of a text, and their parts at semicolons; nothing within quotes or brackets is cut."""
-    text = _UNDER.sub(" @ ", text[:MAX_TEXT])  # zod puts the place on a line of its own
+    text = _SPACES.sub(r"\1", text[:MAX_TEXT])  # long runs of spaces are tried at each of their places
+    text = _UNDER.sub(" @ ", text)  # zod puts the place on a line of its own
     spans = [match.span() for match in _PROTECTED.finditer(text)]
     start = index = count = 0
     for match in _BREAK.finditer(text):

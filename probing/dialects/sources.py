@@ -16,7 +16,7 @@ _TOOL = (
     + _PATH
     + ")"
     r"|['\"`](?P<quoted>[A-Za-z_][\w.\-]{1,80})(?:\(\))?['\"`]"
-    r"|(?P<name>[A-Za-z]\w{0,60}(?:[_.\-]\w{1,60}){1,8}|[A-Za-z][a-z]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6})(?:\(\))?)"
+    r"|(?P<name>[A-Za-z][^\W_]{0,60}(?:[_.\-]{1,3}[^\W_]{1,60}){1,16}|[A-Za-z][a-z]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6})(?:\(\))?)"
 )
 _VERB = (
     r"(?:obtain|get|got|request|create|acquire|fetch|generate|take|receive|retrieve|look(?:ed)? up|find|found|list"

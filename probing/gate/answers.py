@@ -12,7 +12,9 @@ from protocols.schema import resolve, types
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of one response, as JSON."""
-_HTML = re.compile(r"(\ufeff|\s)*(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(
+    r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 _LOGIN = re.compile(r"""type\s*=\s*["']?password|\b(log|sign)[ -]?(in|on)\b|\blogin\b""", re.IGNORECASE)
 _SAYS_HTML = re.compile(r"\b(x?html|web ?page)\b|text/html", re.IGNORECASE)
 _LOOKED_AT = 20_000  # characters of a page

@@ -32,7 +32,7 @@ LIMITS = Limits(wall_seconds=120.0, cpu_seconds=10.0, output_bytes=64 * 1024, to
 """Of one proposed program: it is to make a few calls, most of them answered at once."""
 
 _T = TypeVar("_T")
-_QUESTION = re.compile(r"^\W*question\b\W*(.+)$", re.IGNORECASE | re.MULTILINE)
+_QUESTION = re.compile(r"^[^\w\n]*question\b\W*(.+)$", re.IGNORECASE | re.MULTILINE)
 _MOST_QUESTION, _MOST_ERROR = 200, 300
 
 

@@ -27,7 +27,7 @@ _ID = rb'("[^"\\]{0,100}"|\d{1,18})'
 _FIRST = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*' + _ID)
 _LAST = re.compile(rb'"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z')
 _ENDING = threading.Lock()
-_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)  # one without an end goes to the end: no byte is read twice
 
 
 def main(arguments: list[str]) -> int:
@@ -114,8 +114,9 @@ def _depth(line: bytes) -> int:
 
 
 def _write(data: bytes, descriptor: int = 1) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+    left = memoryview(data)  # which is not copied for each part that the pipe takes
+    while left:
+        left = left[os.write(descriptor, left) :]
 
 
 def _say(text: str) -> None:

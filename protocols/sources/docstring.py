@@ -12,8 +12,8 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 _ARGUMENTS = ("args", "arguments", "parameters", "params", "keyword args", "other parameters")
-_SPHINX = re.compile(r"^:(?:param|parameter|arg|argument)(?:\s+[^:]+?)?\s+\*{0,2}(\w+)\s*:\s*(.*)$")
-_GOOGLE = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s+(.*)$|^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:$")
+_SPHINX = re.compile(r"^:(?:param|parameter|arg|argument)(?:\s+[^:\s][^:]{0,100}?)?\s+\*{0,2}(\w+)\s*:\s*(.*)$")
+_GOOGLE = re.compile(r"^\*{0,2}(\w+)\s*+(?:\([^)]*\)\s*+)?:\s+(.*)$|^\*{0,2}(\w+)\s*+(?:\([^)]*\)\s*+)?:$")
 _NUMPY = re.compile(r"^\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?$")
 _READ_ONLY = re.compile(r"^read[-_ ]only(?:\s*[:=]\s*(?:true|yes))?\.?$", re.IGNORECASE)
 

@@ -20,7 +20,7 @@ TOOL_ERROR = "binascii.Incomplete"
 IN_BACKGROUND = "_atc_in_background"
 """The function that asks for a call without waiting: line, tool, positional arguments, keyword arguments."""
 
-_NEEDED = re.compile(r"\bToolError\b|\bexcept\b[^\n]*\bas\b|\bto_thread\b")
+_NEEDED = re.compile(r"\bToolError\b|\bexcept\b[^\n]{0,500}\bas\b|\bto_thread\b")
 
 _PRELUDE = """\
 class ToolError:

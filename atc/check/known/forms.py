@@ -43,7 +43,7 @@ def _inside(pattern: str) -> str | None:
     if not (pattern.startswith("^") and pattern.endswith("$")) or pattern.endswith("\\$"):
         return None
     body = pattern[1:-1]
-    plain = re.sub(r"\\.|\[(\\.|[^\]\\])*\]", "", body)
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*+\]?", "", body)
     if "^" in plain or "$" in plain:
         return None
     if "|" not in plain:

@@ -18,7 +18,9 @@ from atc.check.operations.operators import category
 from atc.check.reading.access import read
 from atc.check.report import spelled
 
-_PLACE = re.compile(r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?P<width>\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>[a-zA-Z%])")
+_PLACE = re.compile(
+    r"%(?:\((?P<key>[^)]{0,200})\))?[#0\- +]{0,8}(?P<width>\*|\d{1,9})?(?:\.(?:\*|\d{1,9}))?[hlL]?(?P<kind>[a-zA-Z%])"
+)
 _NUMERIC = frozenset("diouxXeEfFgG")
 
 
@@ -96,7 +98,7 @@ def _fields(text: str) -> Iterator[tuple[str | int, list[tuple[bool, str]], str]
 def _split(name: str) -> tuple[str, list[tuple[bool, str]]]:
     """`city[name].lower` → `city`, and the steps from there: whether each is an attribute, and its name."""
     first = re.split(r"[.\[]", name, maxsplit=1)[0]
-    steps = re.findall(r"\.([^.\[]+)|\[([^\]]*)\]", name[len(first) :])
+    steps = re.findall(r"\.([^.\[]+)|\[([^\]]{0,200})\]", name[len(first) :])
     return first, [(bool(attribute), attribute or key) for attribute, key in steps]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from atc.strategies.programs.prints import Looks, defined, finished, first_line, statements_of, text_of
 from atc.types import Program
 
-_SPOKEN = re.compile(r"^\W*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*?)[\s*_`]*$", re.IGNORECASE | re.MULTILINE)
+_SPOKEN = re.compile(r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def next_piece(reply: str) -> str:
@@ -25,7 +25,8 @@ def next_piece(reply: str) -> str:
             break
         inside = inside or line.lstrip().startswith("```")
     if not inside and (spoken := _SPOKEN.search(reply)):
-        return f"```python\nprint('ANSWER:', {spoken['answer']!r})\n```"
+        answer = spoken["answer"].rstrip(" \t\r*_`")
+        return f"```python\nprint('ANSWER:', {answer!r})\n```"
     return "\n".join(lines)
 
 

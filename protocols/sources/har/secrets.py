@@ -17,7 +17,8 @@ _SHORTEST = 8
 _SURELY = 16
 """Characters from which any cookie is; shorter ones hold settings as well (`en-US`, `New York`)."""
 _RUN = re.compile(r"[A-Za-z0-9]+")
-_JWT = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")
+# Tried once for each run of these characters, as in `protocols.secret_parts`.
+_JWT = re.compile(r"(?<![\w-])(?=[\w-]++\.[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{8,}+)")
 _SCHEME = re.compile(r"(?:Basic|Bearer|Token|ApiKey|Digest)\s+", re.IGNORECASE)
 
 

@@ -1,0 +1,124 @@
+"""What one hostile value, document or server's line costs the host: seconds and peak memory of each attack.
+
+    python benchmarks/host_work.py [SECONDS]
+
+Each attack is one command, `atc run`, `atc tools call` or `atc tools list`, in a process of its own, against a
+service on loopback; it is ended after SECONDS (120). To compare two versions, run it in a checkout of each with
+PYTHONPATH set to that checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+ATC = "from atc.cli.main import main; main()"
+REFERENCE = "#/components/schemas/s"
+CALL = ["tools", "call", "ask"]
+RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "stub"]
+LIST = ["tools", "list"]
+PROGRAM = "```python\nask()\nprint(1)\n```"
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers `/ask` with the answer of the attack, and `/v1/chat/completions` with a program that asks."""
+
+    answer = b"null"
+
+    def do_GET(self) -> None:
+        self._send(self.answer)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": PROGRAM}}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "stub", "choices": [message]}
+        self._send(json.dumps(whole | {"usage": usage}).encode())
+
+    def _send(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, Any]]]:
+    """Each with its name, its command, the response's schema, the response, and the document's other schemas."""
+    names = {"propertyNames": {"maxLength": 1}}
+    items = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]}
+    yield "nothing: one small answer", RUN, {}, 1, {}
+    yield "80 KB of eyJ-", RUN, {}, "eyJ-" * 20_000, {}
+    yield "4,000 keys, propertyNames", CALL, names, {f"key{i:05}": 1 for i in range(4_000)}, {}
+    yield "8,000 keys, propertyNames", CALL, names, {f"key{i:05}": 1 for i in range(8_000)}, {}
+    yield "a list of 1 MiB, anyOf", CALL, items, [1] * 349_525, {}
+    yield "8,000 api_keys that begin alike", RUN, {}, [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)], {}
+    yield "9,000 PINs", RUN, {}, [{"pin": f"{i:04}"} for i in range(9_000)], {}
+    first = {"$ref": f"{REFERENCE}0"}
+    twice = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)} | {"s30": {"type": "integer"}}
+    yield "allOf twice, 30 levels: listed", LIST, first, 1, twice
+    yield "allOf twice, 30 levels: called", CALL, first, 1, twice
+    for size in (200, 700):
+        every = {f"p{j}": {"$ref": f"{REFERENCE}{j}"} for j in range(size)}
+        dense = {f"s{i}": {"type": "object", "properties": every} for i in range(size)}
+        yield f"{size} schemas, each of all others", LIST, first, {}, dense
+
+
+def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """An OpenAPI document of one tool."""
+    content = {"application/json": {"schema": response}}
+    operation = {"operationId": "ask", "responses": {"200": {"description": "", "content": content}}}
+    head = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": url}]}
+    return head | {"paths": {"/ask": {"get": operation}}, "components": {"schemas": schemas}}
+
+
+def measured(arguments: list[str], folder: Path, limit: float) -> tuple[float, float, str]:
+    """Wall seconds, peak MB of the process, and how it ended."""
+    with (folder / "told.txt").open("wb") as told:
+        begun = time.monotonic()
+        command = [sys.executable, "-c", ATC, *arguments]
+        running = subprocess.Popen(command, stdout=told, stderr=told, cwd=folder, start_new_session=True)
+        timer = threading.Timer(limit, os.killpg, (running.pid, signal.SIGKILL))
+        timer.start()
+        _, status, used = os.wait4(running.pid, 0)
+        timer.cancel()
+        running.returncode = os.waitstatus_to_exitcode(status)
+    ended = "ended" if running.returncode < 0 else f"exit {running.returncode}"
+    return time.monotonic() - begun, used.ru_maxrss / 1024, ended
+
+
+def main() -> None:
+    """Print the table."""
+    limit = float(sys.argv[1]) if len(sys.argv) > 1 else 120.0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    for variable in [name for name in os.environ if name.startswith("ATC_")]:
+        del os.environ[variable]
+    os.environ |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1"}
+    print(f"{'attack':36} {'seconds':>8} {'peak MB':>8}")
+    for name, arguments, response, answer, schemas in attacks():
+        Service.answer = json.dumps(answer).encode()
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            os.environ |= {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
+            (folder / "doc.json").write_text(json.dumps(document(url, response, schemas)))
+            seconds, megabytes, ended = measured([*arguments, "--tools", "doc.json"], folder, limit)
+        print(f"{name:36} {seconds:8.1f} {megabytes:8.0f}  {ended}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
