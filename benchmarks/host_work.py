@@ -68,7 +68,9 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     yield "8,000 api_keys that begin alike", RUN, {}, [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)], {}
     yield "9,000 PINs", RUN, {}, [{"pin": f"{i:04}"} for i in range(9_000)], {}
     first = {"$ref": f"{REFERENCE}0"}
-    twice = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)} | {"s30": {"type": "integer"}}
+    twice = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)} | {
+        "s30": {"type": "integer"}
+    }
     yield "allOf twice, 30 levels: listed", LIST, first, 1, twice
     yield "allOf twice, 30 levels: called", CALL, first, 1, twice
     for size in (200, 700):

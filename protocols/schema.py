@@ -83,7 +83,7 @@ class Judge:
         size = _parts(schema, MOST_PARTS)
         if size is None:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
-        self._schema, self._size, self._formats = schema, size.count, formats
+        self._schema, self._size, self._formats = schema, size.number, formats
         self._validator = validator(schema, formats=formats)
         self._anchors = _anchors(schema)
         self._widths: dict[tuple[int, int], _Width] = {}
@@ -96,7 +96,7 @@ class Judge:
         if found is None:
             raise TooMuch(f"it holds more than {MOST_VALUES:,} values")
         self._visits = 0
-        steps = found.count * self._width(self._schema, -(-found.depth // 4) * 4).most
+        steps = found.number * self._width(self._schema, -(-found.depth // 4) * 4).most
         if steps > MOST_STEPS or found.characters * self._states > MOST_STATES:
             raise TooMuch("it and its schema are too large together")
         return self._validator.is_valid(value)
@@ -104,7 +104,10 @@ class Judge:
     def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
         """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
         # The next error is the first one of the schema without the clause that was broken.
-        schema = _without_branches(self._schema, self._schema)
+        try:
+            schema = _without_branches(self._schema, self._schema)
+        except RecursionError:
+            return
         for _ in range(max(1, MOST_PARTS // self._size)):
             try:
                 error = first_error(validator(schema, formats=self._formats), value)
@@ -137,7 +140,8 @@ class Judge:
             patterns, listed = schema.get("patternProperties"), schema.get("enum")
             patterned = list(patterns.values()) if isinstance(patterns, Mapping) else []
             tried = [pattern] if isinstance(pattern := schema.get("pattern"), str) else []
-            self._states = max([self._states, *map(_states, [*tried, *(patterns if patterned else ())])])
+            tried += patterns if isinstance(patterns, Mapping) else ()
+            self._states = max([self._states, *map(_states, tried)])
             compared = sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
             found = _Width(
                 1 + len(patterned) + compared + sum(width.here for width in beside),
@@ -190,7 +194,7 @@ _ENDLESS = _Width(0, 0, 0)
 
 
 class _Parts(NamedTuple):
-    count: int
+    number: int
     depth: int
     characters: int
 
@@ -267,7 +271,7 @@ def _without_branches(schema: Any, root: JsonObject) -> Any:
         return [_without_branches(part, root) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    changed = {}
+    changed: dict[str, Any] = {}
     for keyword, part in schema.items():
         if keyword == "$ref" and isinstance(part, str):
             changed[keyword] = _moved(part, root)

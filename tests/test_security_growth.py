@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.loopback import Reply, serving
 
 from atc import Agent, Config, Solution, load_tools
 from atc.models.scripted import ScriptedModel
 from sandbox.zygote import ZygoteSandbox
+from tests.loopback import Reply, serving
 
 ATC = "from atc.cli.main import main; main()"
 SERVER = """
@@ -76,7 +76,7 @@ def atc(*arguments: str) -> tuple[str, float, float]:
     """What `atc` says, its CPU seconds with its children's, and its peak memory in MB."""
     told = Path("told.txt")
     with told.open("w") as stream:
-        running = subprocess.Popen([sys.executable, "-c", ATC, *arguments], stdout=stream, stderr=stream)  # noqa: S603
+        running = subprocess.Popen([sys.executable, "-c", ATC, *arguments], stdout=stream, stderr=stream)
         _, _, used = os.wait4(running.pid, 0)
         running.returncode = 0
     return told.read_text(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
@@ -125,7 +125,8 @@ def test_validating_a_response_takes_time_in_proportion_to_it() -> None:
 
 
 def test_the_errors_of_a_response_are_not_all_built() -> None:
-    schema = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]}
+    either = {"anyOf": [{"type": "string"}, {"type": "boolean"}]}
+    schema = {"anyOf": [{"type": "array", "items": either}, {"type": "object"}]}
     said, _, megabytes = called(schema, [1] * 60_000)
     assert "anyOf" in said
     assert megabytes < 200
@@ -157,7 +158,7 @@ def test_reading_a_document_takes_time_in_proportion_to_its_references() -> None
         }
 
     def bomb(n: int) -> dict[str, object]:
-        n //= 100
+        n //= 200
         combined = {f"s{i}": {"allOf": [{"$ref": f"#/components/schemas/s{i + 1}"}] * 2} for i in range(n)}
         return combined | {f"s{n}": {"type": "object", "properties": {"id": {"type": "string"}}}}
 
@@ -169,7 +170,7 @@ def test_reading_a_document_takes_time_in_proportion_to_its_references() -> None
         return seconds
 
     for schemas in (dense, bomb):
-        assert grows(lambda n, schemas=schemas: shown(schemas, n), 1_000) <= 3, schemas.__name__
+        assert grows(lambda n, schemas=schemas: shown(schemas, n), 2_000) <= 3, schemas.__name__
 
 
 def test_a_line_of_a_server_takes_time_in_proportion_to_it() -> None:
