@@ -46,6 +46,8 @@ _END = frozenset({"disconnect", "logoff", "logout", "signout"})
 _KINDS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("remove", _REMOVE), ("end", _END), ("update", _UPDATE), ("create", _CREATE), ("read", _READ),
 )  # fmt: skip
+READING = _READ
+ACTING = _CREATE | _UPDATE | _REMOVE | _END
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _METHOD_WORDS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
 UNTOLD = "nothing tells"
@@ -58,12 +60,14 @@ def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
 
     The more careful reading wins: a GET that is called `delete_user` removes, a POST that nothing tells of creates.
     """
+    from probing.effects.gets import acts
+
+    method = protocol.binding.method.upper() if isinstance(protocol.binding, HttpBinding) else ""
+    if isinstance(protocol.binding, HttpBinding) and method in _SAFE:
+        return acts(protocol, protocol.binding) or ("read", f"it is a {method}")
     named = kind_of_name(protocol)
-    method = protocol.binding.method if isinstance(protocol.binding, HttpBinding) else ""
     if named is not None and named[0] in ("remove", "end"):
         return named
-    if method in _SAFE:
-        return named if named is not None and named[0] != "read" and _plain(named[1]) else ("read", f"it is a {method}")
     if method == "DELETE":
         return "remove", "it is a DELETE"
     if named is None and protocol.annotations.read_only and protocol.binding is not None and not method:
@@ -84,9 +88,9 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
         return (found, f"its path says {_first(words, _REMOVE)!r}") if found else None
     kind = _said(words)
     if kind is not None:
-        return kind, f"its name says {next(word for word in words if _kind(_joined(words, word)) == kind)!r}"
+        return kind, f"its name says {next(word for word in words if kind_of_word(_joined(words, word)) == kind)!r}"
     first = re.match(r"[A-Za-z]+", protocol.description)
-    told = _kind(_bare(first[0].lower())) if first else None
+    told = kind_of_word(_bare(first[0].lower())) if first else None
     return (told, f"its description begins with {first[0]!r}") if told and first else None
 
 
@@ -100,7 +104,7 @@ def repeats_harmlessly(protocol: ToolProtocol) -> bool:
 
 def _said(words: list[str]) -> Kind | None:
     """The kind of the first verb, or of a more drastic one that `and` or `or` adds to it (`get_or_create`)."""
-    kinds = [(place, kind) for place, word in enumerate(words) if (kind := _kind(_joined(words, word)))]
+    kinds = [(place, kind) for place, word in enumerate(words) if (kind := kind_of_word(_joined(words, word)))]
     if not kinds:
         return None
     added = [kind for place, kind in kinds if place and words[place - 1] in ("and", "or", "then")]
@@ -115,7 +119,8 @@ def _joined(words: list[str], word: str) -> str:
     return word + after if after in ("out", "off", "in") else word
 
 
-def _kind(word: str) -> Kind | None:
+def kind_of_word(word: str) -> Kind | None:
+    """What a verb does; `None` for a word that is no verb that we know."""
     if word.startswith("un") and word[2:] in _UNDOES:
         return "remove"
     return next((kind for kind, words in _KINDS if word in words), None)
@@ -124,7 +129,7 @@ def _kind(word: str) -> Kind | None:
 def _bare(word: str) -> str:
     """`deletes` → `delete`, `fetches` → `fetch`."""
     for ending in ("es", "s"):
-        if word.endswith(ending) and _kind(word.removesuffix(ending)):
+        if word.endswith(ending) and kind_of_word(word.removesuffix(ending)):
             return word.removesuffix(ending)
     return word
 
@@ -133,15 +138,6 @@ def _first(words: list[str], known: frozenset[str]) -> str:
     return next(word for word in words if word in known)
 
 
-def _plain(why: str) -> bool:
-    """Whether the name itself says so: descriptions of reads begin in many ways (`Report of …`)."""
-    return why.startswith("its name") and why.split("'")[1] in _UNMISTAKABLE
-
-
-_UNMISTAKABLE = frozenset({"add", "change", "create", "insert", "modify", "send", "set", "submit", "update", "upload"})
-"""Verbs of a GET's name that are believed more than its method."""
-
-
 def is_verb(word: str) -> bool:
     """Whether a word of a name says what a tool does rather than what with."""
-    return _kind(word) is not None
+    return kind_of_word(word) is not None
