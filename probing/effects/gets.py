@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 from urllib.parse import unquote_plus
 
 from probing.effects.words import ACTING, READING, Kind, kind_of_word
@@ -16,7 +18,7 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.words import singular, snake
 
 _ALSO = frozenset({
-    "abandon", "optin", "optout", "signoff", "turnoff", "turnon", "absorb", "accelerate", "accept", "acknowledge", "activate", "adopt", "advance", "amend", "approve",
+    "abandon", "absorb", "accelerate", "accept", "acknowledge", "activate", "adopt", "advance", "amend", "approve",
     "arm", "arrange", "assemble", "assume", "attach", "attend", "authorise", "authorize", "backfill", "bake", "ban",
     "bid", "bind", "blacklist", "block", "book", "bookmark", "boost", "boot", "brew", "broadcast", "burn",
     "calibrate", "call", "capture", "charge", "checkin", "checkout", "claim", "clean", "cleanse", "cleanup", "commit",
@@ -30,25 +32,25 @@ _ALSO = frozenset({
     "finalize", "finish", "fire", "fix", "flag", "flick", "flip", "fork", "forward", "freeze", "fulfil", "fulfill",
     "gift", "halt", "handoff", "hangup", "heal", "hibernate", "hide", "hire", "ignite", "ignore", "impersonate",
     "increment", "ingest", "init", "initialise", "initialize", "initiate", "inject", "install", "interrupt",
-    "invalidate", "invoke", "kick", "kickstart", "leave", "lend", "link", "liquidate", "login", "logon", "mail",
-    "maintain", "materialise", "materialize", "message", "migrate", "mint", "mobilise", "mobilize", "mount", "mute",
-    "nominate", "nudge", "nuke", "obliterate", "offboard", "optimise", "optimize", "oust", "override", "overwrite",
-    "pardon", "park", "pause", "pin", "play", "poke", "pop", "populate", "postpone", "pour", "print", "prioritise",
-    "prioritize", "process", "procure", "prolong", "promote", "provision", "punch", "punish", "quarantine", "quiesce",
-    "quit", "raise", "reactivate", "reassign", "rebase", "rebuild", "recalculate", "recall", "recharge", "reclaim",
-    "reconcile", "reconnect", "recover", "recreate", "recycle", "redact", "redeem", "redeploy", "redirect", "redo",
-    "refill", "refresh", "refund", "regenerate", "reimburse", "reindex", "reinstall", "reinstate", "reject",
-    "relaunch", "release", "reload", "relocate", "remap", "remind", "remit", "renew", "rent", "reopen", "repair",
-    "replay", "replenish", "replicate", "repost", "reprocess", "requeue", "rescan", "resend", "restart", "resubmit",
-    "resume", "resync", "retire", "retrigger", "retry", "return", "retweet", "reverse", "revert", "reward", "rewind",
-    "rewrite", "ring", "rollback", "rollout", "rotate", "run", "scan", "scrap", "scrub", "seize", "sell", "settle",
-    "ship", "shred", "shrink", "shut", "shutoff", "signin", "signup", "silence", "skip", "sleep", "smash", "snapshot",
-    "snooze", "spam", "spawn", "spend", "spin", "split", "spray", "squash", "squeeze", "stake", "star", "stir",
-    "stop", "summon", "supersede", "surrender", "suspend", "swap", "sweep", "swipe", "sync", "synchronise",
-    "synchronize", "takedown", "takeoff", "teardown", "test", "throttle", "tip", "topup", "train", "transition",
-    "transmit", "trim", "tune", "tweet", "undo", "unlink", "unload", "unmute", "unpause", "unpin", "unset", "upgrade",
-    "upvote", "vacate", "vacuum", "vaporise", "vaporize", "verify", "veto", "waive", "wake", "warn", "wash",
-    "whitelist", "wire", "withdraw", "withhold", "yank", "zap",
+    "invalidate", "invoke", "kick", "kickstart", "leave", "lend", "link", "liquidate", "mail", "maintain",
+    "materialise", "materialize", "message", "migrate", "mint", "mobilise", "mobilize", "mount", "mute", "nominate",
+    "nudge", "nuke", "obliterate", "offboard", "optimise", "optimize", "optin", "optout", "oust", "override",
+    "overwrite", "pardon", "park", "pause", "pin", "play", "poke", "pop", "populate", "postpone", "pour", "print",
+    "prioritise", "prioritize", "process", "procure", "prolong", "promote", "provision", "punch", "punish",
+    "quarantine", "quiesce", "quit", "raise", "reactivate", "reassign", "rebase", "rebuild", "recalculate", "recall",
+    "recharge", "reclaim", "reconcile", "reconnect", "recover", "recreate", "recycle", "redact", "redeem", "redeploy",
+    "redirect", "redo", "refill", "refresh", "refund", "regenerate", "reimburse", "reindex", "reinstall", "reinstate",
+    "reject", "relaunch", "release", "reload", "relocate", "remap", "remind", "remit", "renew", "rent", "reopen",
+    "repair", "replay", "replenish", "replicate", "repost", "reprocess", "requeue", "rescan", "resend", "restart",
+    "resubmit", "resume", "resync", "retire", "retrigger", "retry", "return", "retweet", "reverse", "revert",
+    "reward", "rewind", "rewrite", "ring", "rollback", "rollout", "rotate", "run", "scan", "scrap", "scrub", "seize",
+    "sell", "settle", "ship", "shred", "shrink", "shut", "shutoff", "signoff", "signup", "silence", "skip", "sleep",
+    "smash", "snapshot", "snooze", "spam", "spawn", "spend", "spin", "split", "spray", "squash", "squeeze", "stake",
+    "star", "stir", "stop", "summon", "supersede", "surrender", "suspend", "swap", "sweep", "swipe", "sync",
+    "synchronise", "synchronize", "takedown", "takeoff", "teardown", "test", "throttle", "tip", "topup", "train",
+    "transition", "transmit", "trim", "tune", "turnoff", "turnon", "tweet", "undo", "unlink", "unload", "unmute",
+    "unpause", "unpin", "unset", "upgrade", "upvote", "vacate", "vacuum", "vaporise", "vaporize", "verify", "veto",
+    "waive", "wake", "warn", "wash", "whitelist", "wire", "withdraw", "withhold", "yank", "zap",
 })  # fmt: skip
 """Verbs of a GET that does something, besides those of every tool."""
 _SAY_NOTHING = frozenset({
@@ -71,8 +73,8 @@ _NOUNS_TOO = frozenset({
 })  # fmt: skip
 """Verbs that are nouns as well: `/run/{id}` and `/vote/count` are things, `/jobs/{id}/run` is not."""
 _PLURALS = frozenset({
-    "abort", "add", "deploy", "fail", "install", "kill", "login", "pay", "refund", "renew", "reset",
-    "restart", "retry", "sell", "signup", "start", "stop", "submit", "trigger", "upgrade", "withdraw",
+    "abort", "add", "deploy", "fail", "install", "kill", "pay", "refund", "renew", "reset", "restart", "retry",
+    "sell", "signup", "start", "stop", "submit", "trigger", "upgrade", "withdraw",
 })  # fmt: skip
 """Further verbs whose plural is that of a noun: `/triggers`."""
 _THINGS = frozenset({
@@ -81,16 +83,15 @@ _THINGS = frozenset({
 })  # fmt: skip
 """Of these, the ones that are verbs only behind an id, or with an object: `/users/{id}/block`."""
 _OF_IT = frozenset({
-    "amount", "api", "balance", "code", "config", "content", "count", "data", "date", "detail", "fee", "feed", "history", "id",
-    "info", "information", "kind", "limit", "list", "log", "metadata", "name", "number", "option", "page", "policy",
-    "price", "queue", "range", "rate", "reason", "report", "result", "schema", "score", "size", "state", "status",
-    "summary", "time", "total", "type", "url", "view", "volume",
+    "amount", "api", "balance", "code", "config", "content", "count", "data", "date", "detail", "fee", "feed",
+    "history", "id", "info", "information", "kind", "limit", "list", "log", "metadata", "name", "number", "option",
+    "page", "policy", "price", "queue", "range", "rate", "reason", "report", "result", "schema", "score", "size",
+    "state", "status", "summary", "time", "total", "type", "url", "view", "volume",
 })  # fmt: skip
 """Nouns that follow a noun: `/order/history`."""
 _OF_AN_ACT = frozenset({"code", "date", "fee", "policy", "price", "rate", "reason", "time", "type", "url"})
 """Those that follow a verb: `/start-times`."""
 _HELD = frozenset({
-    "quote",
     "abstract", "access", "account", "activity", "address", "agenda", "alias", "attendance", "author", "availability",
     "avatar", "average", "balance", "bio", "biography", "body", "bracket", "branding", "brief", "budget", "calendar",
     "capacity", "cast", "category", "chart", "children", "citation", "city", "closest", "color", "company",
@@ -101,16 +102,17 @@ _HELD = frozenset({
     "latest", "lineup", "location", "logo", "lyric", "manifest", "map", "markdown", "member", "menu", "meta",
     "metadata", "model", "name", "nearby", "neighbourhood", "next", "nutrition", "output", "overview", "owner",
     "page", "parent", "path", "pdf", "people", "phone", "photo", "picture", "plan", "plot", "population", "position",
-    "preview", "previous", "price", "profile", "progress", "quality", "quota", "rank", "raw", "readme", "receipt",
-    "recipe", "related", "result", "role", "root", "roster", "route", "salary", "schema", "season", "series",
-    "similar", "size", "speed", "squad", "staff", "stage", "state", "stock", "style", "subtitle", "summary", "table",
-    "team", "temperature", "text", "thumbnail", "timeline", "timezone", "title", "total", "trace", "track", "trailer",
-    "transcript", "tree", "trend", "type", "upcoming", "usage", "user", "value", "variant", "version", "video",
-    "wallet", "weather", "website", "wiki", "xml",
+    "preview", "previous", "price", "profile", "progress", "quality", "quota", "quote", "rank", "raw", "readme",
+    "receipt", "recipe", "related", "result", "role", "root", "roster", "route", "salary", "schema", "season",
+    "series", "similar", "size", "speed", "squad", "staff", "stage", "state", "stock", "style", "subtitle", "summary",
+    "table", "team", "temperature", "text", "thumbnail", "timeline", "timezone", "title", "total", "trace", "track",
+    "trailer", "transcript", "tree", "trend", "type", "upcoming", "usage", "user", "value", "variant", "version",
+    "video", "wallet", "weather", "website", "wiki", "xml",
 })  # fmt: skip
 """Further nouns behind an id: `/players/{id}/roster`. A word there that is none of those that we know may be a verb."""
 _NOUN_LIKE = re.compile(
-    r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment|ness|or|ory|ship|sis|sure|ture|ty|ware)"
+    r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment|ness|or|ory|ship|sis"
+    r"|sure|ture|ty|ware)"
 )
 _COMMANDS = frozenset({"act", "action", "cmd", "command", "do", "exec", "execute", "verb"})
 _MAYBE_COMMANDS = frozenset({"event", "func", "function", "mode", "op", "operation", "task"})
@@ -132,49 +134,66 @@ _STRICT = _ACTIONS - _NOUNS_TOO
 
 def acts(protocol: ToolProtocol, http: HttpBinding) -> tuple[Kind, str] | None:
     """What a GET seems to do and a clause that says why; `None` where nothing says that it does more than read."""
-    path, _, query = http.url.partition("?")
-    first = re.match(r"[A-Za-z]+", protocol.description)
-    said = {*_words(protocol.name)[:1], *([singular(first[0].lower())] if first else ())} - {http.method.lower()}
-    for verb in _of_path(path.split("/")[3:], trusted=bool(said & (READING | {"return"}))):
+    arguments = tuple(
+        (http.wire_names.get(name, name), tuple(_values(schema))) for name, schema in protocol.parameters.items()
+    )
+    texts = (protocol.title[:200], protocol.description[:200])
+    return _acts(protocol.name, texts, http.method.lower(), http.url, arguments)
+
+
+@lru_cache(maxsize=4096)
+def _acts(
+    name: str, texts: tuple[str, ...], method: str, url: str, arguments: tuple[tuple[str, tuple[str, ...]], ...]
+) -> tuple[Kind, str] | None:
+    path, _, query = url.partition("?")
+    first = [re.match(r"[A-Za-z]+", text) for text in texts]
+    said = {*_words(name)[:1], *(singular(found[0].lower()) for found in first if found)} - {method}
+    verb = _of_path(path.split("/")[3:], trusted=bool(said & (READING | {"return"})))
+    if verb:
         return _kind(verb), f"its path says {verb!r}"
-    if verb := _of_name(protocol.name, method=http.method.lower()):
+    if verb := _of_name(name, method=method):
         return _kind(verb), f"its name says {verb!r}"
-    fixed = [tuple(map(unquote_plus, pair.partition("=")[::2])) for pair in query.split("&") if pair]
-    known = [(name, [value], value == "") for name, value in fixed]
-    known += [
-        (http.wire_names.get(name, name), list(_values(schema)), True) for name, schema in protocol.parameters.items()
-    ]
-    for argument, values, is_open in known:
-        if verb := _of_argument(argument, values, is_open=is_open):
+    for pair in filter(None, query.split("&")):
+        argument, _, value = pair.partition("=")
+        arguments = (*arguments, (unquote_plus(argument), (unquote_plus(value),)))
+    for argument, values in arguments:
+        if verb := _of_argument(argument, values):
             return _kind(verb), f"its argument {argument!r} may say what is to be done"
-    if verb := _of_text(protocol.description):
-        return _kind(verb), f"its description begins with {verb!r}"
+    for text in texts:
+        if verb := _of_text(text):
+            return _kind(verb), f"its description begins with {verb!r}"
     return None
 
 
-def _of_path(segments: list[str], *, trusted: bool) -> Iterator[str]:
-    """The verbs among the fixed parts of a path; without `trusted`, also what may be one: `/pets/{id}/frobnicate`."""
+def _of_path(segments: list[str], *, trusted: bool) -> str:
+    """The first verb among the fixed parts of a path; empty where there is none.
+
+    Without `trusted`, also a word that may be one: `/pets/{id}/frobnicate`.
+    """
     parts = [re.sub(r"\.[a-z]{2,4}$", "", unquote_plus(part)) for part in segments if part]
     parts = [part for part in parts if not re.fullmatch(r"api|rest|v?\d[\d.]*", part)]
     for place, part in enumerate(parts):
         words = _words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
         behind = parts[place + 1] if place + 1 < len(parts) else ""
+        after_id = place > 0 and parts[place - 1].startswith("{")
         if not words:
             continue
         if part.startswith("{") and words[0] in _ACTIONS:  # `/jobs/{id}:cancel`
-            yield words[0]
-        elif len(words) == 1 and words[0] in _NOUNS_TOO:
-            after_id = place and parts[place - 1].startswith("{")
+            return words[0]
+        if len(words) == 1 and words[0] in _NOUNS_TOO:
             alone = not behind and (after_id or words[0] not in _THINGS)
             if alone or (behind and "{" not in behind and not _names_a_thing(behind)):
-                yield words[0]
+                return words[0]
         elif verb := _of_words(words):
-            yield verb
-        elif place and not behind and len(words) == 1 and parts[place - 1].startswith("{") and not trusted:
-            word = words[0]
-            known = word in _OF_IT | _HELD | _SAY_NOTHING | READING or singular(word) != word or word.isdigit()
-            if not (known or _NOUN_LIKE.fullmatch(word)):
-                yield word
+            return verb
+        elif after_id and not behind and len(words) == 1 and not trusted and not _is_noun(words[0]):
+            return words[0]
+    return ""
+
+
+def _is_noun(word: str) -> bool:
+    known = word in _OF_IT | _HELD | _SAY_NOTHING | READING or word.isdigit()
+    return known or singular(word) != word or _NOUN_LIKE.fullmatch(word) is not None
 
 
 def _of_name(name: str, *, method: str) -> str:
@@ -182,7 +201,7 @@ def _of_name(name: str, *, method: str) -> str:
     if not words or words[0] == method:
         return ""  # made of method and path
     if words[0] in READING:
-        added = (word for before, word in zip(words, words[1:], strict=False) if before in ("and", "or", "then"))
+        added = (word for before, word in pairwise(words) if before in ("and", "or", "then"))
         return next((word for word in added if word in _ACTIONS), "")
     alone = len(words) == 1 and words[0] in _NOUNS_TOO - _THINGS
     return _of_words(words) or (words[0] if alone else "")
@@ -229,15 +248,16 @@ def _names_a_thing(text: str) -> bool:
     return last in _OF_IT or singular(last) != last or last in ("me", "stats", "details") or last in READING
 
 
-def _of_argument(name: str, values: list[str], *, is_open: bool) -> str:
+def _of_argument(name: str, values: tuple[str, ...]) -> str:
     words = _words(name) or [""]
     key = "_".join(words)
     said = [word for value in values for word in _words(value)[:1]]
-    if _OVERRIDE.fullmatch(key) and set(said) - {"get", "head", "options"} & {"delete", "patch", "post", "put"}:
-        return key
+    if _OVERRIDE.fullmatch(key):
+        told = "override" in words or name.startswith("_")
+        return key if (told and not said) or set(said) & {"delete", "patch", "post", "put"} else ""
     if key in _COMMANDS | _MAYBE_COMMANDS:
         verb = next((word for word in said if word in _ACTIONS), "")
-        return verb or (key if key in _COMMANDS and is_open and not said else "")
+        return verb or (key if key in _COMMANDS and not said else "")
     flag = words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")
     return words[0] if flag and words[0] not in _NOUNS_TOO and words[-1] not in _DATES else ""
 

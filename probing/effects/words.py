@@ -27,9 +27,9 @@ _CREATE = frozenset({
     "trigger", "upload", "vote", "watch", "write",
 })  # fmt: skip
 _UPDATE = frozenset({
-    "adjust", "assign", "change", "close", "configure", "edit", "enable", "lock", "mark", "merge", "modify", "move",
-    "mv", "patch", "put", "rate", "rename", "reorder", "replace", "reschedule", "resize", "resolve", "restore", "save",
-    "set", "swap", "switch", "tag", "toggle", "unlock", "update", "upsert",
+    "adjust", "assign", "change", "checkout", "close", "commit", "configure", "edit", "enable", "lock", "mark",
+    "merge", "modify", "move", "mv", "patch", "put", "rate", "rename", "reorder", "replace", "reschedule", "resize",
+    "resolve", "restore", "save", "set", "swap", "switch", "tag", "toggle", "unlock", "update", "upsert",
 })  # fmt: skip
 _REMOVE = frozenset({
     "abort", "archive", "ban", "block", "cancel", "cancellation", "clear", "deactivate", "delete", "deletion",
