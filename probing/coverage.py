@@ -11,11 +11,9 @@ from probing.document import nodes
 from probing.document.errors import status_of
 from probing.document.secrets import Telling
 from probing.effects.known import Effects
-from probing.effects.seen import Timeline
 from probing.facts import ArgumentFacts, ToolFacts
 from probing.probed import Probed
 from probing.sample import Sample
-from probing.writes.owned import left_behind
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 from protocols.reply import one_line
@@ -27,7 +25,6 @@ _MOST_LISTED = 6
 def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str, Any]:
     """The report as JSON; `protocols` are those written, by name."""
     tools = {name: _tool(probed, name, protocols[name]) for name in probed.facts}
-    left = left_behind(Timeline(probed.facts))
     return {
         "totals": {
             "tools": len(tools),
@@ -39,7 +36,7 @@ def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str,
         },
         "rounds": [{"number": r.number, "calls": r.calls, "documented": list(r.documented)} for r in probed.rounds],
         "stopped": {place: why for place, why in probed.stopped.items() if place not in tools},
-        "leftBehind": [{"tool": sample.tool, "call": sample.number} for sample in left],
+        "made": [dict(one) for one in probed.made],
         "coverage": tools,
     }
 
@@ -188,14 +185,17 @@ def readable(report: Mapping[str, Any]) -> str:
         for name, missing in gaps.items():
             lines += [f"- **{_cell(name)}**", *(f"  - {_cell(text)}" for text in missing)]
         lines.append("")
-    if report["leftBehind"]:
-        calls: dict[str, list[str]] = {}
-        for one in report["leftBehind"]:
-            calls.setdefault(one["tool"], []).append(str(one["call"]))
-        lines += ["## What this probing made and did not take away again", ""]
-        lines += [f"- {_cell(name)}: call{'s' * (len(made) > 1)} {', '.join(made)}" for name, made in calls.items()]
-        lines.append("")
+    for title, removed in (("made and left", False), ("made and removed", True)):
+        if made := [one for one in report["made"] if one["removed"] is removed]:
+            lines += [f"## What this probing {title}", "", *(f"- {_cell(made_line(one))}" for one in made), ""]
     return "\n".join(lines)
+
+
+def made_line(made: Mapping[str, Any]) -> str:
+    """One record that was made, in words: by which calls, how it is known, and what became of it."""
+    calls = f"call{'s' * (len(made['calls']) > 1)} {', '.join(map(str, made['calls']))}"
+    known = ", ".join([*(f"id {text}" for text in made["ids"]), *made["marks"]])
+    return f"{made['tool']} ({calls}){known and ': '}{known}: {made['why']}"
 
 
 def _marked(name: str, told: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def next_arguments(session: Session, facts: ToolFacts, *, alone: bool) -> dict[s
 
     `None` where there are none: an argument without any value, or all combinations were tried.
     """
-    for wanted in _sets(facts):
+    for wanted in _sets(session, facts):
         choices = session.choices(facts.name, wanted, alone=alone)
         new = islice((chosen for chosen in choices if not session.called(facts.name, chosen)), _LOOKED_AT)
         if not _led_nowhere(facts):
@@ -86,13 +86,18 @@ def base(facts: ToolFacts) -> Sample | None:
     return min(facts.fruitful or facts.done, key=lambda sample: (len(sample.arguments), sample.number), default=None)
 
 
-def _sets(facts: ToolFacts) -> list[list[str]]:
+def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
     """Which arguments to give: those needed. Where that was refused without a reason, more of them too.
 
     Then the set that was tried least goes first: no reply tells which argument is to blame. Where the source says which
     arguments are needed, other values of those are tried first.
     """
     first = needed(facts)
+    if session.ledger.adds(facts.name):  # what a new record is called is said, lest it is called as another
+        named = usable(facts) if not first else session.ledger.named_by(facts.name)
+        first += compatible(
+            facts, (name for name in named if name not in first and name in usable(facts)), beside=first
+        )
     rest = [name for name in usable(facts) if name not in first and facts.arguments[name].required is None]
     dumb = [sample for sample in facts.samples if not sample.done and not facts.said[sample.number]]
     trusted = _ENOUGH_ALONE if facts.protocol.required else 0

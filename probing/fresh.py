@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from posixpath import basename, dirname, splitext
+from posixpath import dirname, splitext
 
 from probing.effects.words import kind_of
 from probing.facts import ToolFacts
 from probing.fits import Fits
+from probing.mark import Mark
 from probing.naming import words_of
 from probing.pools import Pools
 from probing.sample import Origin, Value
@@ -20,12 +21,10 @@ _TARGETS = frozenset(
 )
 _FILE_WORDS = frozenset({"document", "file", "files", "text"})
 _PLACES = frozenset({"dir", "directory", "file", "filename", "folder", "path", "repo_path", "repository_path", "root"})
-_STEM = "probed"
-_MOST = 100
 
 
-def fresh_path(tool: ToolFacts, argument: str, pools: Pools) -> Value | None:
-    """A path at which no answer showed anything, in a folder that is known; `None` where none is wanted.
+def fresh_path(tool: ToolFacts, argument: str, pools: Pools, mark: Mark) -> Value | None:
+    """A path with the probing's mark, in a folder that is known; `None` where none is wanted.
 
     Wanted is one for what a tool makes, or where it puts what it moves. Where such a path was sent once, others may be
     tried.
@@ -38,14 +37,11 @@ def fresh_path(tool: ToolFacts, argument: str, pools: Pools) -> Value | None:
     if {"array", "object"} & set(types(tool.protocol.parameters.get(argument, {}))):
         return None
     sent = [s.plain.get(argument) for s in tool.samples]
-    if any(isinstance(value, str) and basename(value).startswith(_STEM) for value in sent):
-        return None
     ending = ".txt" if _FILE_WORDS & set(snake(tool.name).split("_")) or "file" in name else ""
     folder = next(_folders(pools), "")
-    numbered = (f"{_STEM}-{number}{ending}" if number > 1 else f"{_STEM}{ending}" for number in range(1, _MOST))
-    base = next((one for one in numbered if not pools.mentions(one)), None)
-    if base is None:
+    if any(isinstance(value, str) and mark.on(value) and value.startswith(folder) for value in sent):
         return None
+    base = f"{mark.text}{'-2' * (name in _TARGETS)}{ending}"
     path = f"{folder}/{base}" if folder else base
     fits = argument not in tool.arguments or Fits(tool, tool.arguments[argument]).allows(path)
     return Value(path, Origin(kind="generated")) if fits else None

@@ -8,9 +8,9 @@ a tool takes and refuses is found out as soon as it answers, since its longer li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from probing.demands import needed
 from probing.discover import discover
@@ -22,6 +22,7 @@ from probing.gate.plan import reads, why_not
 from probing.infer import infer
 from probing.links import link_tests, observed_links
 from probing.log import Log
+from probing.made import Made
 from probing.output import protocols_of
 from probing.probed import Probed, Round
 from probing.session import Session
@@ -33,6 +34,7 @@ from probing.teacher.selection import private
 from probing.teacher.words import Words
 from probing.writes import Writes
 from protocols.ask import Ask
+from protocols.reply import one_line
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 
@@ -73,6 +75,8 @@ def known(toolbox: Toolbox, log: Log, *, settings: ProbeSettings | None = None) 
     return _Probing(Session(toolbox, log, Caller(toolbox, log, settings), settings), None).result()
 
 
+_LONGEST = 80
+"""Characters of a text by which a report names what was made."""
 PERSEVERANCE = 8
 """Calls in vain of a tool that no round made answer."""
 
@@ -103,14 +107,17 @@ class _Probing:
                 break
         self._each("chain", self._waiting(self._reads), self._persevere)
         self._each("link", self._answering(self._reads), self._links)
-        with suppress(NotCalled):
-            self._writes.restore(round=self._last)
-        self._each("write", self._allowed(self._writes.removers()), self._remove)
+        self.take_away()
         if self._teacher is not None:
             tools = self._answering(self._session.protocols)
             self._each("describe", tools, partial(self._describe, self._teacher))
             if self._teacher.failed:
                 self._session.watch(Note(self._teacher.failed))
+
+    def take_away(self) -> None:
+        """Take away what was made, as far as a tool for it is known and may be called."""
+        self._each("write", self._allowed(self._writes.removers()), self._remove)
+        self._writes.look_again(round=self._last)
 
     def result(self) -> Probed:
         session = self._session
@@ -122,6 +129,7 @@ class _Probing:
             words=dict(self._words),
             stopped={**_cut_off(session.log), **session.caller.stopped, **self._stopped},
             rounds=tuple(rounds_of(facts)),
+            made=tuple(_told(session)),
         )
         return probed if self._teacher is None else replace(probed, instances=_instances(self._teacher, probed))
 
@@ -186,6 +194,8 @@ class _Probing:
 
     def _make(self, name: str) -> None:
         self._writes.make(name, round=self._last)
+        if not self._session.facts(name).samples and (why := self._session.ledger.last.get(name)):
+            raise NotCalled(f"{why}.", scope="tool")
 
     def _remove(self, name: str) -> None:
         self._writes.remove(name, round=self._last)
@@ -224,6 +234,58 @@ class _Probing:
                 return
             session.call(name, arguments, purpose="link", round=self._last)
             made += 1
+
+
+def take_away(toolbox: Toolbox, log: Log, *, settings: ProbeSettings, watch: Watch = unwatched) -> None:
+    """Take away what a probing made that was interrupted."""
+    session = Session(toolbox, log, Caller(toolbox, log, settings, watch=watch), settings, watch=watch)
+    if session.ledger.removable():
+        _Probing(session, None).take_away()
+
+
+def _told(session: Session) -> Iterator[dict[str, Any]]:
+    """Everything that this probing made, or may have made, and what became of it."""
+    ledger = session.ledger
+    for one in ledger.made():
+        by = f"with what it stood in, by {one.gone_by}" if one.within else f"by {one.gone_by}"
+        yield {
+            "tool": one.tool,
+            "calls": [call.number for call in one.calls],
+            "marks": sorted({_clipped(text) for text in one.marks}),
+            "ids": sorted({text for _, text in one.ids | one.given} - one.marks),
+            "removed": not one.there,
+            "why": f"removed {by}" if not one.there else _why_left(session, one),
+        }
+    for intent in session.log.intents.values():
+        if ledger.restricts(tool := str(intent["tool"])):
+            why = "the call was cut off, so nobody knows whether it made anything"
+            marks = sorted(map(_clipped, ledger.marks_in(intent["arguments"])))
+            number = intent["number"]
+            yield {"tool": tool, "calls": [number], "marks": marks, "ids": [], "removed": False, "why": why}
+
+
+def _clipped(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _why_left(session: Session, one: Made) -> str:
+    """Why a record was not taken away."""
+    ledger = session.ledger
+    removers = [name for name in session.protocols if ledger.removes(name) and ledger.takes(name, one)]
+    if not removers:
+        return "no tool is known that takes it away"
+    if one.gone:
+        return f"{one.gone_by} was called, and a read shows it still"
+    texts = one.marks | {text for _, text in one.ids | one.given}
+    later = [s for s in session.log.samples if s.tool in removers and s.number > one.calls[-1].number]
+    tried = [s for s in later if texts & set(map(str, s.plain.values()))]
+    if tried:
+        return f"{tried[-1].tool} refused: {one_line(tried[-1].error, limit=120)}"
+    if not one.shown:
+        return f"no read showed that it carries the mark, so {removers[0]} was not called"
+    why = session.caller.stopped.get(removers[0]) or ("" if session.caller.left(removers[0]) else "its calls are spent")
+    return f"{removers[0]} was not called{why and ': '}{why}"
 
 
 def _instances(teacher: Teacher, probed: Probed) -> dict[str, tuple[Instance, ...]]:

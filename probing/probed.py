@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probing.facts import ToolFacts
 
@@ -36,3 +36,5 @@ class Probed:
     stopped: Mapping[str, str] = field(default_factory=dict)
     """Tools that were not called, or not to the end, and why."""
     rounds: tuple[Round, ...] = ()
+    made: tuple[Mapping[str, Any], ...] = ()
+    """Each record that the probing made: by which calls, with which marks and ids, whether it was removed, and why."""

@@ -349,4 +349,3 @@ def test_what_was_made_without_an_answer_can_be_asked_for():
     touch, cat = tool("touch_file", None, None, "file_name"), tool("cat", None, None, "file_name")
     pools = pooled([touch, cat], done(1, "touch_file", None, file_name="new.txt"))
     assert found(pools, cat, "file_name", count=1) == ["new.txt"]
-    assert pools.mentions("new.txt")

@@ -58,10 +58,10 @@ def test_after_a_flood_of_401_the_same_calls_are_made_with_the_credential(tmp_pa
         assert probing.log.sent == 6
 
 
-@pytest.mark.parametrize("order", [["shut", "open"], ["open", "shut"]])
+@pytest.mark.parametrize("order", [["private", "public"], ["public", "private"]])
 def test_one_tool_that_is_denied_stops_no_other(tmp_path, order):
     def answer(seen):
-        return Reply(403, {"error": "forbidden"}) if seen.path == "/shut" else Reply(body=[1])
+        return Reply(403, {"error": "forbidden"}) if seen.path == "/private" else Reply(body=[1])
 
     with lab(tmp_path, answer, *order) as probing:
         assert attempts(probing, order, times=6) == (6, {})

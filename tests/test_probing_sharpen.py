@@ -172,6 +172,6 @@ def test_a_write_that_says_no_in_a_success_is_tried_with_other_values(tmp_path: 
         return {"ticket_id": ticket, "state": "closed"}
 
     fakes.add("list_tickets", lambda _: {"tickets": [{"ticket_id": t, "state": s} for t, s in tickets.items()]})
-    fakes.add("update_ticket", close, "/ticket", "ticket_id", method="PUT")
-    facts = facts_of(fakes, tmp_path, "update_ticket", allow_writes=True)
+    fakes.add("add_closing", close, "/closings", "ticket_id", method="POST")
+    facts = facts_of(fakes, tmp_path, "add_closing", allow_writes=True)
     assert facts.fruitful

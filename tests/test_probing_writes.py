@@ -10,17 +10,13 @@ from typing import ClassVar
 
 import pytest
 
-from probing.coverage import coverage
 from probing.discover import discover
 from probing.gate.caller import Caller, NotCalled
 from probing.log import Log
-from probing.output import protocols_of
-from probing.probed import Probed
 from probing.sample import Origin, Sample, Value
 from probing.session import Session
 from probing.settings import ProbeSettings
 from probing.writes import Writes
-from probing.writes.owned import left_behind, may_remove
 from protocols.invoke import Invoker
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.sources.operations import annotations_of
@@ -204,8 +200,7 @@ def probed(tmp_path_factory):
     board = Board()
     with probing(tmp_path_factory.mktemp("probed"), board) as session:
         writes, stopped = everything(session)
-        timeline = writes._timeline()
-        yield board, writes.effects(), stopped, timeline
+        yield board, writes.effects(), stopped, session.ledger.made()
 
 
 def test_what_was_there_is_as_it_was(probed):
@@ -217,11 +212,11 @@ def test_what_was_there_is_as_it_was(probed):
 
 
 def test_what_was_made_is_taken_away(probed):
-    board, _, _, timeline = probed
+    board, _, _, made = probed
     assert set(board.notes) == set(Board().notes)
     assert set(board.pins) == set(Board().pins)
     # The comments stood in a note that is gone; a message cannot be taken back.
-    assert {sample.tool for sample in left_behind(timeline)} == {"send_message"}
+    assert {one.tool for one in made if one.there} == {"send_message"}
 
 
 def test_what_takes_away_without_saying_which_is_never_called(probed):
@@ -288,19 +283,18 @@ def test_calls_of_a_read_are_kept_for_the_writes_that_it_shows(tmp_path):
         assert writes.reserved("get_note") == 0  # it has not answered
 
 
-def test_destructive_calls_are_gated_by_what_was_made(tmp_path):
+def test_what_changes_or_takes_away_gets_only_what_was_made(tmp_path):
     board = Board()
-    with probing(tmp_path, board, "list_notes", "create_note", "delete_note") as session:
+    with probing(tmp_path, board, "list_notes", "create_note", "rename_note", "delete_note") as session:
         discover(session, "list_notes", round=0)
-        writes = Writes(session)
+        writes, ledger = Writes(session), session.ledger
         with pytest.raises(NotCalled, match="made nothing that it could take"):
             writes.remove("delete_note", round=1)
         writes.make("create_note", round=1)
-        timeline = writes._timeline()
-        remover = timeline.world["delete_note"]
-        made = timeline.world["create_note"].done[0].response["note_id"]
-        assert may_remove(remover, {"note_id": Value(made, Origin(kind="response"))}, timeline)
-        assert not may_remove(remover, {"note_id": Value("n_11k", Origin(kind="response"))}, timeline)
+        made = session.facts("create_note").done[0].response["note_id"]
+        for tool in ("rename_note", "delete_note"):
+            assert not ledger.refuses(tool, {"note_id": made})
+            assert "of nothing that was shown" in ledger.refuses(tool, {"note_id": "n_11k"})
 
 
 def test_a_write_that_gives_an_old_thing_back_made_nothing(tmp_path):
@@ -335,15 +329,10 @@ def test_short_numbers_are_told_apart_by_what_they_are_called(tmp_path):
     assert set(board.notes) == {"n_11k", "n_22k"}
 
 
-def test_what_was_altered_is_altered_back(tmp_path):
+def test_without_a_thing_of_its_own_nothing_is_altered(tmp_path):
     board = Board()
     with probing(tmp_path, board, "list_notes", "get_note", "rename_note") as session:
-        writes, _ = everything(session)
-        assert board.notes != Board().notes
-        sent = session.log.sent
-        writes.restore(round=1)
-        writes.restore(round=1)
-        assert session.log.sent == sent + 1
+        everything(session)
     assert board.notes == Board().notes
 
 
@@ -391,16 +380,6 @@ def test_a_probing_that_was_cut_off_repeats_no_write(tmp_path):
             before = [(s.tool, s.plain) for s in session.log.samples]
             everything(session)
             assert [(s.tool, s.plain) for s in session.log.samples][: len(before)] == before
-
-
-def test_the_report_names_what_is_left_behind(tmp_path):
-    with probing(tmp_path, Board()) as session:
-        writes, stopped = everything(session)
-        facts = {name: session.facts(name) for name in session.protocols}
-        probed = Probed(facts=facts, effects=writes.effects(), stopped=stopped)
-        report = coverage(probed, protocols_of(probed))
-    assert [one["tool"] for one in report["leftBehind"]] == ["send_message"]
-    assert any("without being told which" in text for text in report["coverage"]["clear_notes"]["missing"])
 
 
 def test_what_a_recording_made_is_not_ours_to_take_away(tmp_path):

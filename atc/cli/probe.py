@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,23 +120,27 @@ def _probed(
 ) -> tuple[int, Probed]:
     """Probe to the end, or until a signal: the exit code that the signal asks for, or 0, and what is known.
 
-    `draft` is given what is known before a model describes it, which takes long.
+    `draft` is given what is known before a model describes it, which takes long, and after each tool that writes, so
+    that the report names what was made even after a kill.
     """
     from atc.cli.models import told_in_tenths
     from atc.cli.probe_setup import open_model, terminable
     from atc.cli.probe_view import ProbeView
-    from probing.events import Event, Step
-    from probing.gate.plan import plan
-    from probing.probe import known, probe
+    from probing.events import Called, Event, Step
+    from probing.gate.plan import plan, reads
+    from probing.probe import known, probe, take_away
 
     view = ProbeView(stderr_console(), sent=lambda: log.sent, most=log.sent + plan(tools, settings, log).total)
-    drafted = False
+    writes = {tool.protocol.name for tool in tools.values() if not reads(tool.protocol)}
+    described = written = False
 
     def watch(event: Event) -> None:
-        nonlocal drafted
+        nonlocal described, written
         view(event)
-        if isinstance(event, Step) and event.phase == "describe" and not drafted:
-            drafted = True
+        if isinstance(event, Called):
+            written = written or event.sample.tool in writes
+        elif isinstance(event, Step) and (written or (event.phase == "describe" and not described)):
+            written, described = False, described or event.phase == "describe"
             draft(known(tools, log, settings=settings))
 
     # What a Python tool prints is not the result.
@@ -145,4 +149,6 @@ def _probed(
             with open_model(config, progress=told_in_tenths()) as (ask, sandbox), view:
                 return 0, probe(tools, log, settings=settings, ask=ask, sandbox=sandbox, watch=watch)
         except KeyboardInterrupt:
+            with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
+                take_away(tools, log, settings=settings)
             return 128 + (signals or [signal.SIGINT])[0], known(tools, log, settings=settings)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from atc.cli.output import count, error_document, print_json, print_text, say
+from atc.cli.output import count, error_document, escape_controls, print_json, print_text, say
 from atc.cli.probe_setup import cut_off
-from probing.coverage import coverage
+from probing.coverage import coverage, made_line
 from probing.log import Log
 from probing.output import READABLE, Written
 from probing.probed import Probed
@@ -56,8 +56,8 @@ def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[
     partly = sum(bool(tool["answered"] and tool["missing"]) for tool in report["coverage"].values())
     if partly:
         yield f"Of {count(partly, 'documented tool')} something is missing still."
-    for call in report["leftBehind"]:
-        yield f"Made and not taken away again: {call['tool']} (call {call['call']})"
+    for made in report["made"]:
+        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
     if written.kept:
         yield f"Kept as they were changed by hand: {', '.join(written.kept)}; new versions are in {written.aside}"
     if written.stale:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from probing.combine import records_of
 from probing.effects.seen import Seen, Timeline, made_here
 from probing.effects.words import UNTOLD, kind_of, kind_of_name
 from probing.facts import ToolFacts
 from probing.gate.plan import reads
 from probing.sample import Sample, call_key
+from probing.shape import text_of
+from probing.things import noun_made
 from protocols.id_names import field_key
 from protocols.jsontypes import Json
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, Verify
@@ -186,10 +189,22 @@ def _verifier(facts: ToolFacts, timeline: Timeline, seen: Mapping[int, list[Seen
 
 
 def _undo(facts: ToolFacts, timeline: Timeline) -> Undo | None:
-    from probing.writes.owned import handles, same_address, takers
-
-    for name in takers(facts, timeline):
-        remover = timeline.world[name]
-        if timeline.kinds[facts.name] == "create" or same_address(remover.protocol, facts.protocol):
-            return Undo(tool=name, arguments=handles(remover, facts) or {})
+    """What took away what a call of this tool made: each of its arguments is of that call, by answer or argument."""
+    for name, remover in timeline.world.items():
+        for removal in made_here(remover) if timeline.kinds[name] == "remove" else ():
+            for sample in made_here(facts) if timeline.kinds[facts.name] in ("create", "update") else ():
+                if sample.number > removal.number or noun_made(remover.protocol) != noun_made(facts.protocol):
+                    continue
+                found = {argument: _place_of(value, sample) for argument, value in removal.plain.items()}
+                if found and all(found.values()):
+                    return Undo(tool=name, arguments=found)
     return None
+
+
+def _place_of(value: Json, sample: Sample) -> str:
+    """Where a value stands in the answer of a call (a path), or among its arguments (`(name)`); empty: nowhere."""
+    for record in records_of(sample):
+        for (_, path), held in record.values.items():
+            if "[]" not in path and not path.startswith("(") and text_of(held.value) == text_of(value):
+                return path
+    return next((f"({name})" for name, given in sample.plain.items() if given == value), "")

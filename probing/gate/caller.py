@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from probing.effects.words import kind_of
 from probing.events import Called, Note, Watch, unwatched
 from probing.gate.answers import unusable
 from probing.gate.hosts import GATEWAY, Host
 from probing.gate.interrupt import OutOfTime, finishing, time_limit
 from probing.gate.plan import host_of, reads, why_not
 from probing.log import Log
+from probing.made import Ledger
 from probing.sample import Purpose, Sample, Value
 from probing.settings import ProbeSettings
 from protocols.errors import AtcError, ToolError, UnknownTool
@@ -24,6 +24,8 @@ from protocols.toolbox import Tool, Toolbox
 Scope = Literal["call", "tool", "all"]
 _Fate = Literal["answer", "busy", "unreached", "broken", "unsendable"]
 _AGAIN_SECONDS = 1.0
+_TO_TAKE_AWAY = 2
+"""Calls that are kept for each thing that was made: a read that shows it, and what takes it away."""
 
 
 class NotCalled(AtcError):
@@ -43,7 +45,8 @@ class Caller:
     A call that the log has is answered from there. One that was sent before a kill and never answered is not sent
     again. What says nothing of the tool becomes no sample and may be made again: an answer that asks to wait (429) and
     a host that cannot be reached are waited for, a read whose connection broke is sent once more. All of it counts as
-    calls, but for what never left this machine.
+    calls, but for what never left this machine. To a tool that writes goes only what the `ledger` lets pass, after
+    `prepare` has put the probing's mark into it.
 
     `stopped` says of tools, by their own names, why they are not called, or not any more. Safe for threads, which wait
     for each other.
@@ -62,6 +65,8 @@ class Caller:
         self._log, self._settings, self._watch = log, settings, watch
         self._tools = {tool.protocol.name: tool for tool in toolbox.values()}
         self.stopped = {name: reason for name, t in self._tools.items() if (reason := why_not(t.protocol, settings))}
+        self.ledger = Ledger({name: tool.protocol for name, tool in self._tools.items()}, log)
+        self.prepare: Callable[[str, Mapping[str, Value]], Mapping[str, Value]] = lambda _, arguments: arguments
         self._lock = threading.RLock()
         answered = {sample.tool for sample in log.samples if sample.done}
         hosts: dict[str, Host] = {}
@@ -90,15 +95,14 @@ class Caller:
             NotCalled: it is not made.
             UnknownTool: there is no such tool.
         """
-        plain = {name: given.value for name, given in arguments.items()}
         with self._lock:
             if tool not in self._tools:
                 raise UnknownTool(tool, list(self._tools))
-            if purpose != "effect" and tool in self._hosts and kind_of(self._tools[tool].protocol)[0] == "remove":
-                raise NotCalled(f"{tool} takes things away; it is given only what this probing made.", scope="call")
+            arguments = self.prepare(tool, arguments)
+            plain = {name: given.value for name, given in arguments.items()}
             sample = None if again else self._log.find(tool, plain)
             while sample is None:
-                self._admit(tool, plain)
+                self._admit(tool, plain, purpose)
                 self._hosts[tool].pace.wait()
                 sample = self._attempt(tool, arguments, plain, purpose, round)
             return sample
@@ -111,7 +115,7 @@ class Caller:
         budget = self._settings.budget
         return max(0, mine if budget is None else min(mine, budget - self._log.sent))
 
-    def _admit(self, tool: str, plain: JsonObject) -> None:
+    def _admit(self, tool: str, plain: JsonObject, purpose: Purpose) -> None:
         """Raises `NotCalled` where the call may not be made."""
         if reason := self.stopped.get(tool):
             raise NotCalled(f"{reason}.", scope="tool")
@@ -121,9 +125,18 @@ class Caller:
                 " called so again.",
                 scope="call",
             )
+        if why := self.ledger.refuses(tool, plain):
+            raise NotCalled(f"{why}.", scope="call")
         budget = self._settings.budget
         if budget is not None and self._log.sent >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
+        adds = self.ledger.adds(tool)
+        if budget is not None and not self.ledger.removes(tool):
+            kept = (self.ledger.removable() + adds) * (1 if purpose == "effect" and not adds else _TO_TAKE_AWAY)
+            if kept and budget - self._log.sent <= kept:
+                raise NotCalled("the calls that are left are kept for taking away what was made.", scope="tool")
+        if adds and self.ledger.made_by(tool) >= max(self._settings.per_tool // 2, 1):
+            raise NotCalled("more of it would not be taken away again within its calls.", scope="tool")
         if self._log.sent_to(tool) >= self._settings.per_tool:
             raise NotCalled(f"its {self._settings.per_tool} calls are spent.", scope="tool")
 

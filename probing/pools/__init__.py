@@ -37,7 +37,6 @@ class Pools:
         self._added: set[tuple[str, int]] = set()
         arguments = (words_of(name) for protocol in self.protocols.values() for name in protocol.parameters)
         self._takes_files = any(set(name.split("_")) & _FILE_WORDS for name in arguments)
-        self._words: set[str] = set()
         self._keys: dict[str, dict[str, Value]] = {}
 
     @property
@@ -50,10 +49,6 @@ class Pools:
         """The arguments with which tools answered."""
         return (place for place in self._places.values() if place.argument)
 
-    def mentions(self, word: str) -> bool:
-        """Whether any response held a word, or any argument did, alone or at the end of a path."""
-        return word in self._words
-
     def add(self, sample: Sample) -> None:
         """Take the values of a call that is done; a second time changes nothing."""
         protocol = self.protocols.get(sample.tool)
@@ -65,8 +60,6 @@ class Pools:
             for key in islice(sample.response, _MOST_KEYS):
                 keys.setdefault(str(key), Value(str(key), _origin(sample, KEYS)))
         self._take_response(protocol, sample)
-        if self._takes_files:
-            self._words |= {text.rpartition("/")[2] for text in _texts(sample)}
         # What a tool made may be asked for by what it was given, although it answered nothing.
         told = says_something(sample.response) or kind_of(protocol)[0] == "create"
         if told and sample.purpose != "refuse":
@@ -148,15 +141,6 @@ class Pools:
         if key not in self._derived:
             self._derived[key] = Place(protocol.name, path, Name("id", f"{noun}_id"))
         return self._derived[key]
-
-
-def _texts(sample: Sample) -> Iterator[str]:
-    """The texts of a call and of its response, and the names and values in those of several lines."""
-    for given in sample.arguments.values():
-        yield from (text for text in scalars(given.value) if isinstance(text, str))
-    yield from (found.value for found in harvest(sample.response) if isinstance(found.value, str))
-    for _, text in texts_in(sample.response):
-        yield from (said for _, said in said_in(text))
 
 
 def _nonsense(sample: Sample) -> set[str]:

@@ -1,13 +1,14 @@
 """Writes: in which order they are tried, how their effects are seen, and how what they made is taken back.
 
-Each decision follows from the log alone, so that a probing that was killed goes on where it was. What takes away gets
-only what this probing made; where there is no such thing, it is not called.
+Each decision follows from the log alone, so that a probing that was killed goes on where it was. What changes or takes
+away gets only what this probing made (`probing.made`); where there is no such thing, it is not called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 
 from probing.demands import needed
 from probing.discover import next_arguments, taught
@@ -16,15 +17,16 @@ from probing.effects.known import Effects, all_effects
 from probing.effects.seen import GONE, Timeline, made_here
 from probing.effects.words import repeats_harmlessly
 from probing.facts import ToolFacts
+from probing.fits import Fits
 from probing.gate.caller import NotCalled
 from probing.gate.plan import reads
-from probing.sample import Sample, Value, call_key
+from probing.made import Made
+from probing.sample import Origin, Sample, Value, call_key
 from probing.session import Session
-from probing.writes.back import as_before
-from probing.writes.given import lists, unseen
 from probing.writes.order import in_order
-from probing.writes.owned import identifying, owned
 from probing.writes.watch import WatchedRead, watched_reads
+from protocols.jsontypes import Json
+from protocols.schema import types
 
 _TRIES = 3
 """Calls with one thing that this probing made, until it is left as it is."""
@@ -64,7 +66,7 @@ class Writes:
         """The tools to be called last: those that take something away, the latest things first; then `logout`."""
         timeline = self._timeline()
         found = [name for name in in_order(timeline) if timeline.kinds[name] in ("remove", "end")]
-        return sorted(found, key=lambda name: (timeline.kinds[name] == "end", -self._latest(name, timeline)))
+        return sorted(found, key=lambda name: (timeline.kinds[name] == "end", -self._latest(name)))
 
     def reserved(self, tool: str) -> int:
         """Calls of a read that are to be kept for showing what writes change."""
@@ -89,31 +91,46 @@ class Writes:
         Raises:
             NotCalled: there is nothing that may be taken away, or it may not be called any more.
         """
-        timeline = self._timeline()
-        facts = timeline.world[tool]
-        if timeline.kinds[tool] == "end":
-            return self._learn(tool, self._any, round)
-        if not identifying(facts.protocol) and not lists(facts.protocol):
+        ledger = self._session.ledger
+        if not any(ledger.names_it(tool, name) or _is_list(schema) for name, schema in self._parameters(tool)):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
-        for read in unseen(facts, timeline):
-            with suppress(NotCalled):
-                self._call(read.tool, read.arguments, round, again=True)
-        timeline = self._timeline()
-        if not made_here(facts) and next(owned(facts, timeline), None) is None:
+        self._show(round)
+        facts = self._session.facts(tool)
+        if not made_here(facts) and self._own(facts, self._timeline()) is None:
             raise NotCalled(f"{tool} is not called: {_NOTHING_MADE}.", scope="tool")
         self._learn(tool, self._own, round)
         while (arguments := self._own(self._session.facts(tool), self._timeline())) is not None:
-            self._call(tool, arguments, round)
-        return None
+            self._call(tool, arguments, round, again=True)
 
-    def restore(self, *, round: int) -> None:  # noqa: A002
-        """Change back what reads showed to be altered of things that were there before, where the same tool can.
+    def look_again(self, *, round: int) -> None:  # noqa: A002
+        """Ask lists of what was taken away once more: what they show still is not gone."""
+        ledger, session = self._session.ledger, self._session
+        gone = [made for made in ledger.made() if made.gone]
+        for tool, protocol in session.protocols.items():
+            facts = session.facts(tool)
+            since = max((made.gone for made in gone if ledger.is_about(tool, made.tool)), default=0)
+            last = facts.samples[-1].number if facts.samples else since
+            if reads(protocol) and last < since and not needed(facts):
+                with suppress(NotCalled):
+                    self._call(tool, {}, round, again=True)
 
-        Raises:
-            NotCalled: one of these tools may not be called any more.
-        """
-        for tool, arguments in list(as_before(self._timeline())):
-            self._call(tool, arguments, round)
+    def _show(self, number: int) -> None:
+        """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
+        ledger, session = self._session.ledger, self._session
+        for one in [made for made in ledger.made() if made.there and not made.shown]:
+            for tool, protocol in session.protocols.items():
+                wanted = needed(facts := session.facts(tool)) if reads(protocol) and not one.shown else None
+                if wanted is None or len(wanted) > 1 or not session.caller.left(tool):
+                    continue
+                last = max((s.number for s in facts.samples), default=0)
+                ids: list[dict[str, Value]] = [{}] if one.calls[-1].number > last > 0 else []
+                if wanted:
+                    given = ledger.owned(tool, wanted[0], of=one, born=True)
+                    ids = [{wanted[0]: Value(text, Origin(kind="response", tool=one.tool))} for text in given[:1]]
+                for arguments in ids:
+                    if wanted or ledger.is_about(tool, one.tool):
+                        with suppress(NotCalled):
+                            self._call(tool, arguments, number, again=True)
 
     def effects(self) -> dict[str, Effects]:
         """What is known of the effects of every tool."""
@@ -154,7 +171,7 @@ class Writes:
             arguments = choose(facts, timeline)
             if arguments is None:
                 return None
-            return self._stale(facts, arguments, timeline) or ("", arguments, False)
+            return self._stale(facts, arguments, timeline) or ("", arguments, timeline.kinds[facts.name] == "remove")
         if timeline.kinds[facts.name] == "read":
             return self._unchanged(facts, timeline)
         first = live[0]
@@ -164,7 +181,9 @@ class Writes:
             last = read.last(timeline)
             if (last is None or last.number < latest.number) and timeline.fresh(latest):
                 return read.tool, read.arguments, True
-        if second is not None or not repeats_harmlessly(facts.protocol) or timeline.kinds[facts.name] == "end":
+        # The calls that take away what is there still are not spent on doing it twice.
+        spared = 0 < self._session.caller.left(facts.name) <= self._session.ledger.removable()
+        if second is not None or not repeats_harmlessly(facts.protocol) or spared:
             return None
         return self._stale(facts, first.arguments, timeline) or ("", first.arguments, True)
 
@@ -206,33 +225,55 @@ class Writes:
             if read.tool not in self._blind and self._session.caller.left(read.tool):
                 yield read
 
-    def _any(self, facts: ToolFacts, timeline: Timeline) -> dict[str, Value] | None:
-        """Arguments for what takes nothing away; rather those that name a thing that this probing made."""
-        if timeline.kinds[facts.name] in ("create", "update"):
-            arguments = self._own(facts, timeline)
-            if arguments is not None:
-                return arguments
+    def _any(self, facts: ToolFacts, _: Timeline) -> dict[str, Value] | None:
+        """Arguments for what takes nothing away."""
         return next_arguments(self._session, facts, alone=False)
 
-    def _own(self, facts: ToolFacts, timeline: Timeline) -> dict[str, Value] | None:
+    def _own(self, facts: ToolFacts, _: Timeline) -> dict[str, Value] | None:
         """Arguments that name a thing that this probing made, with which the tool was not called yet."""
-        tried = [sample.plain for sample in facts.samples]
-        for one in owned(facts, timeline):
-            if sum(all(past.get(n) == v.value for n, v in one.arguments.items()) for past in tried) >= _TRIES:
-                continue
-            rest = [name for name in needed(facts) if name not in one.arguments]
-            for chosen in self._session.choices(facts.name, rest, alone=False) if rest else [{}]:
-                arguments = {**chosen, **one.arguments}
-                if not self._session.called(facts.name, arguments):
-                    return arguments
+        ledger, tool = self._session.ledger, facts.name
+        for one in reversed([made for made in ledger.made() if made.there and ledger.takes(tool, made)]):
+            wanted = needed(facts)
+            if not any(ledger.names_it(tool, name) for name in wanted):
+                told = [n for n, schema in self._parameters(tool) if _is_list(schema) or ledger.names_it(tool, n)]
+                wanted += [name for name in told if name not in wanted]
+            named = [name for name in wanted if ledger.names_it(tool, name)]
+            ids = {name: list(self._ids(facts, name, one)) for name in named}
+            rest = [name for name in wanted if name not in named]
+            for place in range(max(map(len, ids.values()), default=1)) if all(ids.values()) else ():
+                chosen = {name: found[min(place, len(found) - 1)] for name, found in ids.items()}
+                for more in islice(self._session.choices(tool, rest, alone=False), _TRIES) if rest else [{}]:
+                    arguments = {**more, **chosen}
+                    plain = {name: value.value for name, value in self._session.marked(tool, arguments).items()}
+                    last = self._session.log.find(tool, plain)
+                    if (last is None or last.number < one.calls[-1].number) and not ledger.refuses(tool, plain):
+                        return arguments
         return None
 
-    def _latest(self, tool: str, timeline: Timeline) -> int:
-        return max((one.made_by.number for one in owned(timeline.world[tool], timeline)), default=0)
+    def _ids(self, facts: ToolFacts, name: str, made: Made) -> Iterator[Value]:
+        """The ids of what was made, else of what it stands in, as an argument can take them."""
+        origin = Origin(kind="response", tool=made.tool, sample=made.calls[0].number)
+        fits = Fits(facts, facts.arguments[name])
+        for of in (made, None):
+            values = (Value(held, origin) for held in self._session.ledger.owned(facts.name, name, of=of))
+            if found := list(filter(None, map(fits.adapted, values))):
+                yield from found
+                return
+
+    def _latest(self, tool: str) -> int:
+        ledger = self._session.ledger
+        return max((made.calls[-1].number for made in ledger.made() if ledger.takes(tool, made)), default=0)
+
+    def _parameters(self, tool: str) -> list[tuple[str, Json]]:
+        return list(self._session.protocols[tool].parameters.items())
 
     def _timeline(self) -> Timeline:
         world = {name: self._session.facts(name) for name in self._session.protocols}
         return Timeline(world, self._firsts)
+
+
+def _is_list(schema: Json) -> bool:
+    return isinstance(schema, Mapping) and "array" in types(schema)
 
 
 def _same_call(one: Sample, other: Sample) -> bool:

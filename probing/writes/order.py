@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from probing.effects.seen import Timeline
 from probing.gate.plan import reads
-from probing.writes.owned import identifying
 from probing.writes.watch import nouns
+from protocols.words import snake
 
 _ORDER = ("read", "create", "update", "remove", "end")
 
@@ -20,7 +20,7 @@ def in_order(timeline: Timeline) -> list[str]:
 
     def needs(name: str) -> int:
         """How many other writes an argument names: `plan_id` is of what `create_plan` makes."""
-        wanted = {argument.rpartition("_")[0] for argument in identifying(timeline.world[name].protocol)}
+        wanted = {snake(argument).rpartition("_")[0] for argument in timeline.world[name].protocol.parameters}
         return sum(bool(wanted & made) for other, made in makers.items() if other != name)
 
     return sorted(names, key=lambda name: (_ORDER.index(timeline.kinds[name]), needs(name)))
