@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 from urllib.parse import unquote
 
 import jsonschema_rs
@@ -16,22 +17,21 @@ from protocols.jsontypes import Json, JsonObject
 
 MOST_STEPS = 5_000_000
 """Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
-MOST_VALUES = 1_000_000
-"""Values within one value that is validated."""
-MOST_PARTS = 100_000
+MOST_PARTS = 200_000
 """Parts of a schema; a larger one is not read."""
 MOST_BACKTRACKS = 10_000
 """Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
-MOST_STATES = 200_000_000
-"""Characters of a value × states of the costliest pattern of its schema."""
-_LONGEST_PATTERN, _STATES_OF_RETRIES = 10_000, 2_000
-_MOST_VISITS = 100_000
+_STATES_PER_STEP = 40  # of a pattern that are followed for one character, in the time of one comparison
+_LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_000
+_STEPS_OF_A_VALUE = 3  # to read it
+_MOST_VISITS = 200_000  # of schemas, to learn what one value costs
 _PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
 _RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
 MOST_VIOLATIONS = 20
 """Clauses that are named of all that one value breaks."""
-_MAPS = ("properties", "dependentSchemas", "dependencies")
+_MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 _BRANCHES = ("anyOf", "oneOf")
+_HOLDERS = (dict, list, tuple, Mapping)
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
 
@@ -80,25 +80,21 @@ class Judge:
     """
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
-        size = _parts(schema, MOST_PARTS)
-        if size is None:
+        self._size = _parts(schema)
+        if self._size > MOST_PARTS:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
-        self._schema, self._size, self._formats = schema, size.number, formats
+        self._schema, self._formats = schema, formats
         self._validator = validator(schema, formats=formats)
         self._anchors = _anchors(schema)
-        self._widths: dict[tuple[int, int], _Width] = {}
-        self._states = 0  # of the costliest pattern
-        self._visits = 0  # of schemas, to learn the widths for one value
+        self._lock = threading.Lock()  # of what follows
+        self._visits = 0
+        self._beside: dict[int, _Times | None] = {}  # `None` while it is being made
+        self._places: dict[frozenset[tuple[int, int]], _Place] = {}
 
     def valid(self, value: Json) -> bool:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
-        found = _parts(value, MOST_VALUES)
-        if found is None:
-            raise TooMuch(f"it holds more than {MOST_VALUES:,} values")
-        self._visits = 0
-        steps = found.number * self._width(self._schema, -(-found.depth // 4) * 4).most
-        if steps > MOST_STEPS or found.characters * self._states > MOST_STATES:
-            raise TooMuch("it and its schema are too large together")
+        with self._lock:
+            self._count(value)
         return self._validator.is_valid(value)
 
     def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
@@ -108,7 +104,7 @@ class Judge:
             schema = _without_branches(self._schema, self._schema)
         except RecursionError:
             return
-        for _ in range(max(1, MOST_PARTS // self._size)):
+        for _ in range(max(1, 100_000 // self._size)):
             try:
                 error = first_error(validator(schema, formats=self._formats), value)
             except ValueError:  # a reference to a clause that was left out
@@ -121,52 +117,76 @@ class Judge:
             except (LookupError, ValueError):  # a clause that was reached in another way than by its place
                 return
 
-    def _width(self, schema: Any, depth: int) -> _Width:
-        """How often one part of a value, `depth` levels deep, may be compared with this schema and those in it."""
-        if not isinstance(schema, Mapping):
-            return _Width(1, 0, 0)
-        self._visits += 1
+    def _count(self, value: Json) -> None:
+        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
+        self._visits = 0
+        top = self._place([(self._schema, 1)])
+        spent = top.steps(value)
+        left = [(value, top)] if isinstance(value, _HOLDERS) else []
+        while left and spent <= MOST_STEPS:
+            whole, place = left.pop()
+            parts: Iterable[tuple[Any, Json]] = enumerate(whole)
+            if isinstance(whole, Mapping):
+                parts = whole.items()
+                spent += sum(map(len, whole)) * place.named // _STATES_PER_STEP
+            for key, part in parts:
+                below = self._child(place, key)
+                spent += below.steps(part)
+                if isinstance(part, _HOLDERS):
+                    left.append((part, below))
+        if spent > MOST_STEPS:
+            raise TooMuch("it and its schema are too large together")
+
+    def _child(self, place: _Place, key: str | int) -> _Place:
+        """The place under a key, or of an item."""
+        known = key if key in place.keys else str if isinstance(key, str) else int
+        if known not in place.children:
+            inside = [(part, times) for schema, times in place.schemas for part in _inside(schema, known)]
+            place.children[known] = self._place(inside)
+        return place.children[known]
+
+    def _place(self, schemas: Iterable[tuple[Any, int]]) -> _Place:
+        """The place that these schemas describe, so many times each, with all that they combine."""
+        found: dict[int, tuple[JsonObject, int]] = {}
+        for schema, times in schemas:
+            _add(found, self._combined(schema), times)
+            self._visit(1 + len(found))
+        key = frozenset((one, times) for one, (_, times) in found.items())
+        if key not in self._places:
+            place = self._places[key] = _Place(list(found.values()))
+            for schema, times in place.schemas:
+                for part, often in self._combined(schema.get("propertyNames")).values():
+                    place.named += times * often * (_STATES_PER_STEP + _states(str(part.get("pattern", ""))))
+        return self._places[key]
+
+    def _visit(self, schemas: int) -> None:
+        self._visits += schemas
         if self._visits > _MOST_VISITS:
             raise TooMuch("its schema is too tangled")
-        key = (id(schema), depth)
-        if (known := self._widths.get(key)) is not None:
-            if known is _ENDLESS:
-                raise TooMuch("its schema refers to itself at one place")
-            return known
-        self._widths[key] = _ENDLESS
-        try:
-            beside = [self._width(part, depth) for part in self._beside(schema)]
-            inside = partial(self._most, depth=depth - 1) if depth else lambda _: 0
-            patterns, listed = schema.get("patternProperties"), schema.get("enum")
-            patterned = list(patterns.values()) if isinstance(patterns, Mapping) else []
-            tried = [pattern] if isinstance(pattern := schema.get("pattern"), str) else []
-            tried += patterns if isinstance(patterns, Mapping) else ()
-            self._states = max([self._states, *map(_states, tried)])
-            compared = sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
-            found = _Width(
-                1 + len(patterned) + compared + sum(width.here for width in beside),
-                max(
-                    map(inside, _values(schema, "properties", "additionalProperties", "unevaluatedProperties")),
-                    default=0,
-                )
-                + sum(map(inside, [*patterned, *_values(schema, "propertyNames")]))
-                + sum(width.fields for width in beside),
-                max(map(inside, _values(schema, "prefixItems", "items", "unevaluatedItems")), default=0)
-                + sum(map(inside, _values(schema, "contains")))
-                + sum(width.items for width in beside),
-            )
-        except RecursionError:
-            raise TooMuch("its schema is too tangled") from None
-        finally:
-            del self._widths[key]
-        self._widths[key] = found
-        return found
 
-    def _most(self, schema: Any, *, depth: int) -> int:
-        return self._width(schema, depth).most
+    def _combined(self, schema: Any) -> _Times:
+        """The schemas that are compared with a value when this one is, and how many times each."""
+        if not isinstance(schema, Mapping):
+            return {}
+        if id(schema) not in self._beside:
+            self._beside[id(schema)] = None
+            try:
+                found: _Times = {id(schema): (schema, 1)}
+                for part in self._parts_beside(schema):
+                    below = self._combined(part)
+                    self._visit(1 + len(below))
+                    _add(found, below, 1)
+            except RecursionError:
+                raise TooMuch("its schema is too tangled") from None
+            finally:
+                del self._beside[id(schema)]
+            self._beside[id(schema)] = found
+        known = self._beside[id(schema)]
+        if known is None:
+            raise TooMuch("its schema refers to itself at one place")
+        return known
 
-    def _beside(self, schema: JsonObject) -> Iterator[Any]:
-        """The schemas that are compared with the same value."""
+    def _parts_beside(self, schema: JsonObject) -> Iterator[Any]:
         yield from _values(
             schema, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"
         )
@@ -178,47 +198,74 @@ class Judge:
                 yield target
 
 
-class _Width(NamedTuple):
-    """Comparisons at one place of a value, and the most at one place among its fields or its items."""
-
-    here: int
-    fields: int
-    items: int
-
-    @property
-    def most(self) -> int:
-        return max(self)
+_Times: TypeAlias = dict[int, tuple[JsonObject, int]]
+"""Schemas by identity, and how many times each."""
 
 
-_ENDLESS = _Width(0, 0, 0)
+class _Place:
+    """A place of a value: the schemas that are compared with it, how many times each, and what that costs."""
+
+    def __init__(self, schemas: Sequence[tuple[JsonObject, int]]) -> None:
+        self.schemas = schemas
+        self.children: dict[Any, _Place] = {}
+        self.keys: set[str | int] = set()
+        """Those that the schemas treat in their own way."""
+        self.named = 0
+        """States of patterns that each character of a key meets."""
+        self._comparisons, self._states = _STEPS_OF_A_VALUE, 0
+        for schema, times in schemas:
+            listed, patterns = schema.get("enum"), schema.get("patternProperties")
+            self.keys.update(schema.get("properties") or ())
+            self.keys.update(range(len(schema.get("prefixItems") or ())))
+            compared = sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
+            self._comparisons += times * (1 + compared)
+            if isinstance(pattern := schema.get("pattern"), str):
+                self._states += times * _states(pattern)
+            self.named += times * sum(_STATES_PER_STEP + _states(one) for one in patterns or ())
+
+    def steps(self, value: Json) -> int:
+        """About how many comparisons a value costs here, without what stands in it."""
+        if self._states and isinstance(value, str):
+            return self._comparisons + len(value) * self._states // _STATES_PER_STEP
+        return self._comparisons
 
 
-class _Parts(NamedTuple):
-    number: int
-    depth: int
-    characters: int
+def _inside(schema: JsonObject, key: Any) -> Iterator[Any]:
+    """The schemas of what stands under a key; `str` and `int` stand for keys and items that have none of their own."""
+    if key is str or isinstance(key, str):
+        own = schema.get("properties") or {}
+        yield from [own[key]] if key in own else _values(schema, "additionalProperties", "unevaluatedProperties")
+        yield from _values(schema, "patternProperties", "propertyNames")
+    else:
+        first = schema.get("prefixItems") or ()
+        yield from [first[key]] if key is not int and key < len(first) else _values(schema, "items", "unevaluatedItems")
+        yield from _values(schema, "contains")
 
 
-def _parts(value: Json, most: int) -> _Parts | None:
-    """How many values and keys stand in `value`, and in how many levels; `None` for more than `most`."""
-    level: list[Json] = [value]
-    count = depth = characters = 0
-    while level:
-        count, depth = count + len(level), depth + 1
-        characters += sum(len(part) for part in level if isinstance(part, str))
-        held = [part for part in level if isinstance(part, Mapping | list | tuple)]
-        if count + sum(map(len, held)) > most:
-            return None
-        characters += sum(len(key) for part in held if isinstance(part, Mapping) for key in part)
-        level = [child for part in held for child in (part.values() if isinstance(part, Mapping) else part)]
-    return _Parts(count, depth, characters)
+def _add(found: _Times, more: _Times, factor: int) -> None:
+    for key, (schema, times) in more.items():
+        found[key] = (schema, found[key][1] + factor * times if key in found else factor * times)
+
+
+def _parts(value: Json) -> int:
+    """How many values and keys stand in `value`."""
+    number, left = 0, [value]
+    while left:
+        part = left.pop()
+        number += 1
+        if isinstance(part, Mapping):
+            number += len(part)
+            left.extend(part.values())
+        elif isinstance(part, list):
+            left.extend(part)
+    return number
 
 
 @lru_cache(maxsize=1024)
 def _states(pattern: str) -> int:
     """About how many states a pattern has with its counted repetitions written out."""
     if len(pattern) > _LONGEST_PATTERN:
-        return MOST_STATES
+        return _MOST_STATES
     open_groups, total, last = [], 0, 0
     for piece in _PATTERN_PARTS.findall(pattern):
         if piece == "(":
@@ -232,7 +279,7 @@ def _states(pattern: str) -> int:
         else:
             total, last = total + 1, 1
     # Look-around and back-references are tried again and again at one place.
-    return min(total, MOST_STATES) + (_STATES_OF_RETRIES if _RETRIES.search(pattern) else 0)
+    return min(total, _MOST_STATES) + (_STATES_OF_RETRIES if _RETRIES.search(pattern) else 0)
 
 
 def _values(schema: JsonObject, *keywords: str) -> Iterator[Any]:
