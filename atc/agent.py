@@ -18,11 +18,12 @@ from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.run_record import RunRecord, ignore
-from atc.store.refusals import ToolsChanged
+from atc.store.refusals import RunEnded, ToolsChanged
 from atc.store.stored import StoredRun
 from atc.strategies import strategy
 from atc.strategies.base import Parts
 from atc.strategies.chain import draft
+from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
 from protocols.errors import AtcError
@@ -109,7 +110,10 @@ class Agent:
         """
         if self._store is None:
             raise ValueError("an agent without a store has no runs to resume")
-        self._check_same_tools(self._store.load(run))
+        stored = self.load(run)
+        if stored.summary.strategy == GIVEN:
+            return self.resume_given(run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans)
+        self._check_same_tools(stored)
         stored = self._store.take(run)
         task = stored.summary.task
         with self._watched(stored.summary.id, observer, stored.pins or Pins(), task) as record:
@@ -126,12 +130,103 @@ class Agent:
     def _check_same_tools(self, stored: StoredRun) -> None:
         """Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began."""
         known = stored.identities
-        if changed := [a for a, tool in self.toolbox.items() if known.get(a, tool.identity) != tool.identity]:
+        if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             raise ToolsChanged(
                 f"run {stored.summary.id} cannot go on: {', '.join(changed[:3])}{more} would call something else than"
                 " when it began (another source, method or address). Restore these tools, or begin a new run."
             )
+
+    def execute(
+        self,
+        source: str,
+        *,
+        task: str = "",
+        continues: str | None = None,
+        observer: Observer | None = None,
+        ask_person: AskPerson | None = None,
+        max_seconds: float | None = None,
+        accept_orphans: bool = False,
+    ) -> Solution:
+        """Run a program that the caller wrote; no model is asked.
+
+        With `continues`, the id of a stored run, the calls which that run completed are not repeated: `source` is its
+        program, corrected or made longer. `ask_person` replaces the agent's. `task` is what the program is for: values
+        that stand in it count as the user's.
+
+        Raises:
+            UnknownRun, RunTaken: `continues` names no run, or one that another process works on.
+            SandboxUnavailable: an outage; no verdict on the program.
+        """
+        program = Program(source)
+        named = named_tools(program, self.toolbox)
+        with self._given_record(task, continues, observer, named) as record:
+            tools = self.toolbox.only([*named, *_called(record.past, self.toolbox)])
+            parts = self._parts(record, max_seconds=max_seconds, given=tools, ask_person=ask_person)
+            earlier = () if record.past is None else record.past.attempts
+            if record.past is not None:
+                parts.journal.restore(recorded(record.past, parts.toolbox))
+                parts.redact.learn_run(record.past)
+                program = Program(parts.redact.restored(source))
+            parts = replace(parts, accept_orphans=accept_orphans)
+            solution = run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
+            record.solution = replace(solution, run=record.run)
+        return record.solution
+
+    def load(self, run: str) -> StoredRun:
+        """A stored run. Needs a `store`.
+
+        Raises:
+            UnknownRun: there is no such run.
+        """
+        if self._store is None:
+            raise ValueError("an agent without a store has no runs to load")
+        return self._store.load(run)
+
+    def resume_given(
+        self,
+        run: str,
+        *,
+        observer: Observer | None = None,
+        ask_person: AskPerson | None = None,
+        max_seconds: float | None = None,
+        accept_orphans: bool = False,
+    ) -> Solution:
+        """Run the last program of a run of `execute` again, as it was: after a person has allowed what paused it.
+
+        Raises:
+            RunEnded: the run is not paused.
+            UnknownRun, RunTaken, SandboxUnavailable: see `execute`.
+        """
+        stored = self.load(run)
+        if stored.summary.status not in ("paused", "interrupted") or not stored.attempts:
+            raise RunEnded(f"run {run} is {stored.summary.status}, not paused; send a program that continues it.")
+        return self.execute(
+            stored.attempts[-1].program.source,
+            continues=stored.summary.id,
+            observer=observer,
+            ask_person=ask_person,
+            max_seconds=max_seconds,
+            accept_orphans=accept_orphans,
+        )
+
+    @contextmanager
+    def _given_record(
+        self, task: str, continues: str | None, observer: Observer | None, named: Toolbox
+    ) -> Iterator[RunRecord]:
+        """The record of a program's run: a new one, or the one that it continues. `named` are the program's tools."""
+        if continues is None:
+            pins = Pins(seed=secrets.randbits(64), clock=time.time())
+            with self._recording(task, observer, pins, given=named) as record:
+                yield record
+            return
+        if self._store is None:
+            raise ValueError("an agent without a store has no runs to continue")
+        self._check_same_tools(self._store.load(continues))
+        stored = self._store.take(continues, ended=True)
+        with self._watched(stored.summary.id, observer, stored.pins or Pins(), task or stored.summary.task) as record:
+            record.past = stored
+            yield record
 
     def _solve(self, task: str, parts: Parts) -> Solution:
         return strategy(self.config.strategy)(task, parts)
@@ -199,21 +294,30 @@ class Agent:
 
         return Expansions(self._index.folder)
 
-    def _parts(self, record: RunRecord, *, max_seconds: float | None) -> Parts:
+    def _parts(
+        self,
+        record: RunRecord,
+        *,
+        max_seconds: float | None,
+        given: Toolbox | None = None,
+        ask_person: AskPerson | None = None,
+    ) -> Parts:
+        """The parts of one run. `given` are the tools of a program that the caller wrote, for which no model is asked."""
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
-        effects = Effects(tools=self.toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
+        toolbox = self.toolbox if given is None else given
+        effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
         journal = Journal(sink=record.sink, prepare=record.prepare, pins=record.pins, effects=effects)
         if record.run is not None:
             journal.run = record.run
-        consent = Consent(
-            task=record.task, config=config, ask_person=self._ask_person, journal=journal, past=record.past
-        )
-        toolbox = consent.guard(self.toolbox)
+        # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
+        person, past = ask_person or self._ask_person, record.past if given is None else None
+        consent = Consent(task=record.task, config=config, ask_person=person, journal=journal, past=past)
+        toolbox = consent.guard(toolbox)
         record.redact = Redactor(toolbox)
         return Parts(
             toolbox=toolbox,
             finder=self.finder,
-            ask=self.ask,
+            ask=self.ask if given is None else NoModel(),
             sandbox=self.sandbox,
             journal=journal,
             config=config,
@@ -224,20 +328,23 @@ class Agent:
         )
 
     @contextmanager
-    def _recording(self, task: str, observer: Observer | None, pins: Pins) -> Iterator[RunRecord]:
-        """A new run, stored where there is a store."""
+    def _recording(
+        self, task: str, observer: Observer | None, pins: Pins, *, given: Toolbox | None = None
+    ) -> Iterator[RunRecord]:
+        """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
         if self._store is None:
             yield RunRecord(watcher=observer or ignore, task=task, pins=pins)
             return
+        tools = self.toolbox if given is None else given
         run = self._store.create(
             task,
             model=self._model if isinstance(self._model, str) else self._model.name if self._model else "",
-            strategy=self.config.strategy,
+            strategy=self.config.strategy if given is None else GIVEN,
             sandbox=self.config.sandbox,
             config=public(self.config),
-            tools=list(self.toolbox)[:1000],
+            tools=list(tools)[:1000],
             pins=pins,
-            identities={alias: tool.identity for alias, tool in self.toolbox.items()},
+            identities={alias: tool.identity for alias, tool in tools.items()},
         )
         with self._watched(run, observer, pins, task) as record:
             yield record
@@ -258,6 +365,11 @@ class Agent:
             raise
         assert record.solution is not None
         self._store.finish(run, record.solution)
+
+
+def _called(past: StoredRun | None, toolbox: Toolbox) -> list[str]:
+    """The tools that a run has called so far and that are still there."""
+    return list(dict.fromkeys(found.call.tool for found in past.calls if found.call.tool in toolbox)) if past else []
 
 
 def readable(task: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import threading
 from collections import Counter
@@ -10,12 +11,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.config import Config
+from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
 from atc.taint.trusted import tool_named
 from atc.types import Program
 from protocols.jsontypes import JsonObject
 from protocols.protocol import McpBinding
+from protocols.spelled import spelled
 from protocols.toolbox import Tool, Toolbox
 from sandbox.clock import waiting_on_person
 from sandbox.errors import Paused
@@ -40,6 +43,22 @@ class Question:
     def reasons(self) -> tuple[str, ...]:
         """A sentence for each value that is not clean, safe to be shown."""
         return tuple(map(str, self.tainted))
+
+
+def question_text(question: Question) -> str:
+    """What a person reads before they decide; characters that could act or deceive are escaped, secrets covered."""
+    shown = Redactor().value(dict(question.arguments), question.tool.protocol.input_schema)
+    arguments = json.dumps(shown, ensure_ascii=False, indent=2)
+    tool = question.tool
+    how = spelled(tool.protocol.binding)
+    alias = f"{tool.alias} ({how} of {tool.source or 'an unnamed source'})" if how else tool.alias
+    if not question.tainted:
+        text = f"{alias} may change something. Arguments:\n{arguments}"
+    else:
+        reasons = "\n".join(f"- {reason}" for reason in question.reasons)
+        head = f"{alias} is to be called with values that neither you nor your settings gave:"
+        text = f"{head}\n{reasons}\nArguments:\n{arguments}"
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 AskPerson = Callable[[Question], bool]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from protocols.jsontypes import Json
 from sandbox import workers
 from sandbox.calls import Calls, Closed, Open
+from sandbox.cancel import cancellable
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, running
 from sandbox.concurrent_calls import ConcurrentCalls, Replies
 from sandbox.frames import (
@@ -76,7 +77,8 @@ class Conversation:
                     self._send(start)
                 start = b""
             workers.start(lambda: context.run(self._talk, start))
-            how = self._await_end(clock)
+            with cancellable(self._end):
+                how = self._await_end(clock)
             if isinstance(how, RunEnded):
                 return self._located(how, interrupt)
         except BaseException as error:  # Ctrl-C

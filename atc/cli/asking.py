@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -10,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.output import escape_controls
-from atc.redaction import Redactor
-from protocols.spelled import spelled
+from atc.consent import question_text
 
 if TYPE_CHECKING:
     from atc.consent import AskPerson, Question
@@ -32,23 +29,7 @@ def asker(*, yes: bool, aside: Callable[[], AbstractContextManager[None]] = null
         if not terminal:
             return False
         with aside():
-            click.echo(escape_controls(_shown(question), keep_newlines=True), err=True)
+            click.echo(question_text(question), err=True)
             return click.confirm("Send it?", default=False, err=True)
 
     return ask if yes or terminal else None
-
-
-def _shown(question: Question) -> str:
-    shown = Redactor().value(dict(question.arguments), question.tool.protocol.input_schema)
-    arguments = json.dumps(shown, ensure_ascii=False, indent=2)
-    tool = question.tool
-    alias = (
-        f"{tool.alias} ({how} of {tool.source or 'an unnamed source'})"
-        if (how := spelled(tool.protocol.binding))
-        else tool.alias
-    )
-    if not question.tainted:
-        return f"{alias} may change something. Arguments:\n{arguments}"
-    reasons = "\n".join(f"- {reason}" for reason in question.reasons)
-    head = f"{alias} is to be called with values that neither you nor your settings gave:"
-    return f"{head}\n{reasons}\nArguments:\n{arguments}"

@@ -30,6 +30,7 @@ _VERBS = {
     "check": ("atc.cli.check:check", "Check the file PROGRAM ('-' reads stdin) against the tools that it calls."),
     "probe": ("atc.cli.probe:probe", "Write protocols of the tools of SRC into DIR, by calling them."),
     "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
+    "serve": ("atc.cli.serve:serve", "Let another agent act on the tools by programs, over MCP."),
     "runs": ("atc.cli.runs:runs", "See, resume, export and replay earlier runs."),
     "models": ("atc.cli.models:models", "See, fetch and test language models."),
     "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost, and how sandboxes hold."),

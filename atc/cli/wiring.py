@@ -95,6 +95,18 @@ def open_agent(
         yield stack.enter_context(agent)
 
 
+@contextmanager
+def open_given_agent(config: Config, *, talk: Talk) -> Iterator[Agent]:
+    """An agent whose callers write the programs: over the configured tools, with its runs stored, without a model."""
+    from atc.agent import Agent
+    from atc.strategies.given import NoModel
+
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(config))
+        toolbox = stack.enter_context(open_toolbox(config, talk=talk))
+        yield stack.enter_context(Agent(toolbox, model=NoModel(), config=config, store=store))
+
+
 def invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
     """The credentials and MCP servers. Of a secret that cannot be read it is told, and tools that need it fail."""
     from atc.cli.servers import configured_servers, confirmer

@@ -184,8 +184,10 @@ class Store:
             identities=json.loads(row["identities"]),
         )
 
-    def take(self, name: str) -> StoredRun:
+    def take(self, name: str, *, ended: bool = False) -> StoredRun:
         """The run of this name, now this process's to go on with: no other process can take it while this one lives.
+
+        With `ended`, one that was solved or has failed can be taken, too: another program is to continue it.
 
         Raises:
             UnknownRun: there is none, or more than one.
@@ -198,9 +200,10 @@ class Store:
             if _is_worked_on(row):
                 raise RunTaken(f"run {run} is being worked on by process {row['pid']}; wait for it, or end it first.")
             # A failed run keeps an error only where its budget ended it: with a larger one there is more to be done.
-            if row["status"] == "solved" or (row["status"] == "failed" and row["error"] is None):
-                ended = {"solved": "is solved", "failed": "has failed"}[row["status"]]
-                raise RunEnded(f"run {run} {ended}: there is nothing to resume; 'atc runs show {run}' shows it.")
+            over = row["status"] == "solved" or (row["status"] == "failed" and row["error"] is None)
+            if over and not ended:
+                how = {"solved": "is solved", "failed": "has failed"}[row["status"]]
+                raise RunEnded(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
             pid = os.getpid()
             db.execute(
                 "UPDATE runs SET status = 'running', ended = NULL, error = NULL, pid = ?, process = ? WHERE id = ?",

@@ -56,7 +56,7 @@ def attempt(
     parts.observer(ProgramWritten(number, program, findings, mended))
     trace = None
     if not findings:
-        trace = _executed(program, known, parts, meter)
+        trace = executed_trace(program, known, parts, meter)
     fault = attribute(program, findings, trace, known)
     if look and fault is not None and fault.kind == "no_answer":
         fault = None
@@ -122,7 +122,7 @@ def executed(
     if (before := parts.past.attempt(number)) is not None:
         return before
     parts.observer(ProgramWritten(number, program, ()))
-    trace = _executed(program, tools, parts, meter)
+    trace = executed_trace(program, tools, parts, meter)
     fault = attribute(program, (), trace, tools)
     if look and fault is not None and fault.kind == "no_answer":
         fault = None
@@ -140,7 +140,7 @@ def _again(
     """
     if program is None or any(found.certain for found in check(program, tools)):
         return result
-    trace = _executed(program, tools, parts, meter)
+    trace = executed_trace(program, tools, parts, meter)
     trace = replace(trace, calls=_as_made(trace.calls, result))
     mended = (*result.mended, finding)
     fault, execution = attribute(program, (), trace, tools), parts.journal.execution
@@ -194,7 +194,8 @@ def _certain(task: str, program: Program, tools: Toolbox, *, look: bool) -> tupl
     return (*found, *made_up(program, task, tools))
 
 
-def _executed(program: Program, tools: Toolbox, parts: Parts, meter: Meter) -> Trace:
+def executed_trace(program: Program, tools: Toolbox, parts: Parts, meter: Meter) -> Trace:
+    """What running `program` left, within what is left of the run's budget."""
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in _words(program) if alias in tools}))
     return parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
 

@@ -1,0 +1,122 @@
+"""`atc serve`: the gateway by which another agent acts on the tools."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+
+from atc.cli.options import servers_options, tools_option, trust_option
+from atc.cli.output import print_text, say
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_given_agent
+from atc.config import Config
+from atc.serve.clients import CLIENTS, config_for
+from protocols.errors import AtcError
+
+TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
+_EPILOG = """\b
+Examples:
+  atc serve --tools openapi.json --print-config claude
+  atc serve --tools openapi.json
+  ATC_SERVE_TOKEN=... atc serve --tools openapi.json --http 127.0.0.1:8787
+"""
+
+
+class Address(click.ParamType[tuple[str, int]]):
+    """`HOST:PORT`."""
+
+    name = "HOST:PORT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Host and port; a lone port is one of 127.0.0.1."""
+        if isinstance(value, tuple):
+            return value
+        host, _, port = value.rpartition(":")
+        if not port.isdecimal() or int(port) > 65535:
+            self.fail(f"{value!r} is no address; write HOST:PORT, such as 127.0.0.1:8787.", param, ctx)
+        return host or "127.0.0.1", int(port)
+
+
+@click.command(epilog=_EPILOG)
+@tools_option
+@servers_options
+@click.option("--http", "address", type=Address(), metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
+@click.option("--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'.")
+@trust_option
+@click.option("--sandbox", metavar="NAME", help="What runs the programs: auto, zygote, docker or monty.")
+@click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=120.0, metavar="S", show_default=True,
+              help="Wall time of one program.")  # fmt: skip
+@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
+@click.option("--print-config", type=click.Choice(CLIENTS), help="Print what to paste into an agent, and end.")
+@click.help_option("-h", "--help")
+def serve(
+    *,
+    address: tuple[str, int] | None,
+    hosts: tuple[str, ...],
+    max_seconds: float,
+    print_config: str | None,
+    **flags: Any,
+) -> None:
+    """Let another agent act on the tools by programs, over MCP: on stdin and stdout, or over HTTP.
+
+    Programs are checked, run in the sandbox and journaled as those of 'atc run'. A write asks the person at the client,
+    or needs --allow-writes. Over HTTP a client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is
+    drawn and printed.
+    """
+    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    if print_config is not None:
+        url = None if address is None else f"http://{address[0]}:{address[1]}/mcp"
+        print_text(config_for(print_config, _command(flags["tools"]), url=url, token=f"${TOKEN}"))
+        return
+    config = load_config(flags)[0]
+    if address is None and sys.stdin.isatty():
+        say("An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it.")
+    _serve(config, address, hosts, token, max_seconds)
+
+
+def _serve(
+    config: Config, address: tuple[str, int] | None, hosts: tuple[str, ...], token: str, max_seconds: float
+) -> None:
+    try:
+        from atc.serve.gateway import Gateway, GatewayLimits
+        from atc.serve.http import PATH, http_app, is_loopback, serve_http
+        from atc.serve.server import gateway_server
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"the gateway needs {error.name!r}: pip install 'automatic-tool-chain[mcp]'.") from error
+    with open_given_agent(config, talk=say) as agent:
+        server = gateway_server(Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds)))
+        if address is None:
+            anyio.run(_over_stdio, server)
+            return
+        host, port = address
+        if not is_loopback(host):
+            say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")
+        say(f"Serving MCP at http://{host}:{port}{PATH}")
+        if TOKEN not in os.environ:
+            say(f"Bearer token: {token}")
+        serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
+
+
+async def _over_stdio(server: Any) -> None:
+    from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def _command(tools: tuple[str, ...]) -> list[str]:
+    """How an agent starts this gateway over stdio, with files by their whole paths."""
+    sources = [str(Path(tool).resolve()) if Path(tool).exists() else tool for tool in tools]
+    return [shutil.which("atc") or "atc", "serve", *(part for tool in sources for part in ("--tools", tool))]
+
+
+class MissingExtra(AtcError):
+    """A package that this verb needs is not installed."""

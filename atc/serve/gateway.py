@@ -1,0 +1,308 @@
+"""What the gateway does, without MCP: search and describe tools, check and run programs, go on with a paused one.
+
+The client's model writes the programs. `atc` checks each against the response schemas before any call, runs it in the
+sandbox, answers calls that the same run has completed from the journal, and blames a failure on one call.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+from atc.agent import Agent
+from atc.consent import AskPerson
+from atc.events import CallEnded, Event
+from atc.recording.recording import RecordedTools
+from atc.redaction import Redactor
+from atc.retrieve.base import Retriever
+from atc.serve.results import READ_RESULT, Results
+from atc.strategies.given import NoModel, certain_findings
+from atc.types import Attempt, Fault, Finding, Program, Solution
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from protocols.render import stubs, stubs_within, token_estimate
+from protocols.schema import shape
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall
+
+DESCRIBED_TOKENS = 2_000
+"""Toolboxes whose stubs fit so many tokens are described when a client connects, without a search."""
+_SEARCHED = 8
+"""Tools that a search names unless it is asked for more."""
+_MOST_SEARCHED = 40
+_DESCRIBED_AT_ONCE = 12_000
+"""Tokens of one reply of `describe`."""
+_CALLS_SHOWN = 30
+_LONGEST_SOURCE = 100_000
+"""Characters of a program."""
+
+Progress = Callable[[int, str], None]
+"""Takes how many calls have ended, and the last one in a few words."""
+
+
+class BadRequest(AtcError):
+    """A request that cannot be carried out as it stands. The sentence says what to change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayLimits:
+    """What one client may use of a gateway that others use, too."""
+
+    run_seconds: float = 120.0
+    """Wall time of one program, waits on tools included."""
+    programs: int = 16
+    """Programs that run at the same time, of all clients together; others wait for their turn."""
+
+
+class Gateway:
+    """Programs of other agents over one toolbox. Its methods may be called from several threads at once.
+
+    Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
+    and no other's, also after it has connected anew. `agent` must have a store.
+    """
+
+    def __init__(self, agent: Agent, *, key: bytes | None = None, limits: GatewayLimits | None = None) -> None:
+        self._agent = agent
+        self._key = key or secrets.token_bytes(32)
+        self.limits = limits or GatewayLimits()
+        self._results = Results()
+        agent.toolbox = agent.toolbox.also([self._results.tool()])
+        self._turns = threading.BoundedSemaphore(self.limits.programs)
+        self._search_lock = threading.Lock()
+        self._finder: Retriever | None = None
+
+    @property
+    def tools(self) -> Toolbox:
+        """The tools that programs may call, but for `read_result`."""
+        return self._agent.toolbox.only([name for name in self._agent.toolbox if name != READ_RESULT])
+
+    def overview(self) -> str:
+        """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
+        tools = self.tools
+        if len(tools) * 10 <= DESCRIBED_TOKENS and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS:
+            return text
+        counts = Counter(tool.source for tool in tools.values())
+        sources = ", ".join(f"{name or 'tools'} ({count})" for name, count in counts.most_common(8))
+        more = f" and {len(counts) - 8} more sources" if len(counts) > 8 else ""
+        return f"{len(tools)} tools: {sources}{more}. Search, then describe, then run."
+
+    def search(self, query: str, limit: int = _SEARCHED) -> dict[str, Json]:
+        """The tools that fit `query`, best first, with those that yield the ids they need; a line each."""
+        if not query.strip():
+            raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
+        limit = min(max(limit, 1), _MOST_SEARCHED)
+        with self._search_lock:
+            if self._finder is None:
+                self._finder = self._agent.finder(NoModel())
+            found = self._finder.search(query, k=limit)
+        tools = self._agent.toolbox
+        lines = [{"tool": signature(tools, hit.tool), "does": summary(tools, hit.tool)} for hit in found.hits]
+        return {"tools": lines, "of": len(self.tools)}
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Typed Python stubs of the tools of these names.
+
+        Raises:
+            UnknownTool: there is no such tool; it carries the nearest names.
+        """
+        if not names:
+            raise BadRequest("name at least one tool; search_tools finds their names.")
+        wanted = self._agent.toolbox.only(dict.fromkeys(self._agent.toolbox.find(name).alias for name in names))
+        text, kept = stubs_within(wanted, budget=_DESCRIBED_AT_ONCE)
+        left = [name for name in wanted if name not in kept]
+        return text + (f"\n\n# Not shown for want of room: {', '.join(left)}. Ask for fewer at once." if left else "")
+
+    def check(self, source: str) -> dict[str, Json]:
+        """What is certainly wrong with a program, before any call is made."""
+        program = _readable(source)
+        found = certain_findings(program, self._agent.toolbox)
+        return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
+
+    def run(
+        self,
+        source: str,
+        continues: str | None = None,
+        *,
+        progress: Progress | None = None,
+        ask_person: AskPerson | None = None,
+    ) -> dict[str, Json]:
+        """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
+        program = _readable(source)
+        run = None if continues is None else self._run_of(continues)
+        with self._turns:
+            solution = self._agent.execute(
+                program.source,
+                continues=run,
+                observer=_watcher(progress),
+                ask_person=ask_person,
+                max_seconds=self.limits.run_seconds,
+            )
+        return self._reply(solution)
+
+    def resume(
+        self, handle: str, *, progress: Progress | None = None, ask_person: AskPerson | None = None
+    ) -> dict[str, Json]:
+        """Run the last program of a paused run again, after a person has allowed what it was paused for."""
+        run = self._run_of(handle)
+        with self._turns:
+            solution = self._agent.resume_given(
+                run, observer=_watcher(progress), ask_person=ask_person, max_seconds=self.limits.run_seconds
+            )
+        return self._reply(solution)
+
+    def stored(self, handle: str) -> dict[str, Json]:
+        """A run with its programs, calls and faults; secrets are placeholders."""
+        run = self._agent.load(self._run_of(handle))
+        redact = Redactor(RecordedTools(run.protocols))
+        redact.learn_run(run)
+        attempts = [asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)]
+        return {"status": run.summary.status, "attempts": attempts}
+
+    def handle_of(self, run: str) -> str:
+        """The name by which a client continues a run: its id, and a mark that only this gateway can make."""
+        return f"{run}.{hmac.new(self._key, run.encode(), sha256).hexdigest()[:24]}"
+
+    def _run_of(self, handle: str) -> str:
+        run = handle.rpartition(".")[0]
+        if not run or not hmac.compare_digest(self.handle_of(run), handle):
+            raise BadRequest(f"no run {handle!r}; give 'run' as an earlier reply of run_program gave it.")
+        return run
+
+    def _reply(self, solution: Solution) -> dict[str, Json]:
+        """What the client's model is told of a run. Secrets are placeholders."""
+        redact = Redactor(self._agent.toolbox.only({call.tool for call in _calls(solution.attempts)}))
+        redact.learn_attempts(solution.attempts)
+        solution = redact.value(solution)
+        last = solution.attempts[-1]
+        reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
+        if last.answer is not None:
+            reply["answer"] = self._results.shown(_answer(last))
+        calls = last.trace.calls if last.trace is not None else ()
+        if calls:
+            reply["calls"] = [_call_line(call) for call in calls[:_CALLS_SHOWN]]
+            if len(calls) > _CALLS_SHOWN:
+                reply["calls"].append(f"… {len(calls) - _CALLS_SHOWN} more")
+            reused = sum(call.reused for call in calls)
+            if reused:
+                reply["reused"] = f"{reused} of {len(calls)} calls were answered by the journal, not made again"
+        warnings = [*last.doubts, *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1])]
+        if warnings:
+            reply["warnings"] = list(dict.fromkeys(warnings))[:8]
+        if last.findings:
+            reply["findings"] = [_finding(finding, last.program) for finding in last.findings]
+        elif last.fault is not None:
+            reply["fault"] = _fault(last.fault)
+        printed = last.trace.stdout.strip() if last.trace is not None else ""
+        if last.answer is None and printed:
+            reply["printed"] = self._results.shown(printed)
+        if solution.unknown:
+            reply["unknown_writes"] = [_call_line(call) for call in solution.unknown]
+        if solution.orphans:
+            reply["left_behind"] = [_call_line(call) for call in solution.orphans]
+        if solution.status == "paused":
+            reply["next"] = _next_step(solution, self.handle_of(solution.run or ""))
+        return reply
+
+
+def signature(tools: Toolbox, name: str) -> str:
+    """`get_film(film_id, language=…)`: a tool with its arguments."""
+    tool = tools[name]
+    arguments = [alias if alias in tool.required else f"{alias}=…" for alias in tool.arguments]
+    return f"{tool.alias}({', '.join(arguments)})"
+
+
+def summary(tools: Toolbox, name: str) -> str:
+    """What a tool does: the first paragraph of its description, and whether it may change something."""
+    protocol = tools[name].protocol
+    text = " ".join((protocol.description or protocol.title).partition("\n\n")[0].split())[:200]
+    return text + (" (may change something)" if protocol.writes else "")
+
+
+def _readable(source: str) -> Program:
+    if not source.strip():
+        raise BadRequest("the program is empty; write Python that calls the tools and prints the answer.")
+    if len(source) > _LONGEST_SOURCE:
+        raise BadRequest(f"the program has {len(source):,} characters, more than {_LONGEST_SOURCE:,}.")
+    return Program(source)
+
+
+def _calls(attempts: Sequence[Attempt]) -> list[ToolCall]:
+    return [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
+
+
+def _answer(attempt: Attempt) -> Json:
+    """What was printed, as JSON where it is JSON; else the last expression's value."""
+    assert attempt.trace is not None
+    printed = attempt.trace.stdout.strip()
+    if not printed:
+        return attempt.trace.value
+    try:
+        value: Json = json.loads(printed)
+    except ValueError:
+        return printed
+    return value
+
+
+def _call_line(call: ToolCall) -> str:
+    """`get_film(film_id=7) → {title: string} · 12 ms`."""
+    given = ", ".join(f"{name}={_short(value)}" for name, value in call.arguments.items())
+    came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
+    took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    return f"line {call.line}: {call.tool}({given}) → {came[:300]} · {took}"
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else shape(value)
+
+
+def _finding(finding: Finding, program: Program) -> dict[str, Json]:
+    found: dict[str, Json] = {"line": finding.line, "code": program.line(finding.line), "problem": finding.message}
+    if finding.suggestion and finding.suggestion not in finding.message:
+        found["suggestion"] = finding.suggestion
+    return found
+
+
+def _fault(fault: Fault) -> dict[str, Json]:
+    found: dict[str, Json] = {"kind": fault.kind, "problem": fault.message}
+    if fault.line is not None:
+        found["line"] = fault.line
+    if fault.tool is not None:
+        found["blamed_call"] = fault.tool
+    if fault.evidence:
+        found["evidence"] = list(fault.evidence)
+    return found
+
+
+def _next_step(solution: Solution, handle: str) -> str:
+    """What a person types, and what the client does then."""
+    last = solution.attempts[-1]
+    failure = last.trace.failure if last.trace is not None else None
+    if failure is None:
+        return (
+            "Writes of earlier programs of this run stand that this one does not make: undo them in a program that"
+            f" continues it, or a person lets them stand: atc runs resume {solution.run} --accept-orphans"
+        )
+    return f"{failure.message} When that is done, call resume_run(run={handle!r})."
+
+
+def _watcher(progress: Progress | None) -> Callable[[Event], None] | None:
+    if progress is None:
+        return None
+    count = 0
+
+    def watch(event: Event) -> None:
+        nonlocal count
+        if isinstance(event, CallEnded):
+            count += 1
+            progress(count, f"{event.call.tool}: {event.call.outcome}")
+
+    return watch
+

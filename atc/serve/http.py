@@ -1,0 +1,79 @@
+"""The gateway over streamable HTTP: who may connect, and a server that ends when it is told to."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+PATH = "/mcp"
+MOST_SESSIONS = 200
+LARGEST_REQUEST = 2 * 2**20
+"""Bytes of one request."""
+IDLE_SECONDS = 1800.0
+"""A session that says nothing for so long is forgotten; its runs are kept."""
+
+
+class BearerToken:
+    """Lets only requests through that carry the gateway's token. The comparison takes the same time for any token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 401 without the token, else pass the request on."""
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            kind, _, rest = given.partition(b" ")
+            if not hmac.compare_digest(kind.lower() + b" " + rest.strip(), self._expected):
+                headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
+                await send({"type": "http.response.start", "status": 401, "headers": headers})
+                await send({"type": "http.response.body", "body": b"A bearer token is needed; see atc serve --help.\n"})
+                return
+        await self._app(scope, receive, send)
+
+
+def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()) -> ASGIApp:
+    """The ASGI application. `hosts` are names besides the address by which clients may reach it.
+
+    Requests with another Host header are refused (a page whose name was rebound to this address), and so are those
+    with the Origin of another site.
+    """
+    names = {host, *hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())}
+    security = TransportSecuritySettings(
+        allowed_hosts=[*names, *(f"{name}:{port}" for name in names)],
+        allowed_origins=[f"{scheme}://{name}:{port}" for name in names for scheme in ("http", "https")],
+    )
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        transport_security=security,
+        max_request_body_size=LARGEST_REQUEST,
+        session_idle_timeout=IDLE_SECONDS,
+        max_sessions=MOST_SESSIONS,
+        host=host,
+    )
+    return BearerToken(app, token)
+
+
+def serve_http(app: ASGIApp, *, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3, server_header=False
+    )
+    uvicorn.Server(config).run()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,347 @@
+"""The gateway as an MCP server: its tools, resources, progress, consent by elicitation, and cancellation.
+
+Gateway methods block, so each request runs in a thread of its own. Consent is asked in the middle of a request where
+the connection lets the server ask (protocol versions up to 2025-11-25); since 2026-07-28 the reply says what is asked,
+the run waits paused, and the client's second request goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+
+from atc import __version__
+from atc.consent import Question, question_text
+from atc.serve.gateway import BadRequest, Gateway
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from protocols.protocol import dump
+from sandbox.cancel import Cancellation, Cancelled, cancellation
+
+Context = ServerRequestContext[Any, Any]
+
+_PROGRESS_SECONDS = 0.2
+
+INSTRUCTIONS = (
+    "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed call raises ToolError. "
+    "Find them (search_tools), read their stubs (describe_tools), then run one program for the whole job: loops and "
+    "arithmetic in Python, the answer printed. After a fault send the corrected program with continues=run: completed "
+    "calls are not repeated."
+)
+
+_STRING = {"type": "string"}
+
+
+def _tool(name: str, description: str, properties: Mapping[str, Json], required: list[str], **hints: bool) -> types.Tool:
+    schema = {"type": "object", "properties": dict(properties), "required": required}
+    return types.Tool(
+        name=name, description=description, input_schema=schema, annotations=types.ToolAnnotations(**hints)
+    )
+
+
+TOOLS = (
+    _tool(
+        "search_tools",
+        "Find API functions by what they do or by name.",
+        {"query": _STRING, "limit": {"type": "integer"}},
+        ["query"],
+        read_only_hint=True,
+    ),
+    _tool(
+        "describe_tools",
+        "Typed Python stubs of functions: arguments and response shapes.",
+        {"names": {"type": "array", "items": _STRING}},
+        ["names"],
+        read_only_hint=True,
+    ),
+    _tool(
+        "run_program",
+        "Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault "
+        "with its evidence. continues: run of an earlier reply, whose calls are not repeated.",
+        {"source": _STRING, "continues": _STRING},
+        ["source"],
+        destructive_hint=True,
+    ),
+    _tool(
+        "check_program",
+        "Check a program without running it.",
+        {"source": _STRING},
+        ["source"],
+        read_only_hint=True,
+    ),
+    _tool(
+        "resume_run",
+        "Go on with a paused run after a person has allowed its write.",
+        {"run": _STRING},
+        ["run"],
+        destructive_hint=True,
+    ),
+)
+
+_CONSENT = {
+    "type": "object",
+    "properties": {
+        "allow": {
+            "type": "string",
+            "title": "Send it?",
+            "enum": ["no", "this call", "all writes of this program"],
+            "default": "no",
+        }
+    },
+    "required": ["allow"],
+}
+_CONSENT_TO_VALUES = {
+    "type": "object",
+    "properties": {
+        "allow": {"type": "string", "title": "Send it?", "enum": ["no", "this call"], "default": "no"},
+    },
+    "required": ["allow"],
+}
+
+
+def gateway_server(gateway: Gateway) -> Server[Any]:
+    """An MCP server over `gateway`, for any transport."""
+    service = _Service(gateway)
+    server: Server[Any] = Server(
+        "atc",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=service.list_tools,
+        on_call_tool=service.call_tool,
+        on_list_resources=service.list_resources,
+        on_list_resource_templates=service.list_templates,
+        on_read_resource=service.read_resource,
+    )
+    # What a client echoes of a request that waits for consent is sealed: it is attacker-controlled otherwise.
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="atc"))
+    return server
+
+
+class _Service:
+    """The handlers of one gateway's server."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._threads = anyio.CapacityLimiter(gateway.limits.programs + 8)
+
+    async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """The gateway's own tools; few API tools are described in `run_program`'s description."""
+        overview = self._gateway.overview()
+        tools = [
+            tool.model_copy(update={"description": f"{tool.description}\n\n{overview}"})
+            if tool.name == "run_program"
+            else tool
+            for tool in TOOLS
+        ]
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
+        given = params.arguments or {}
+        try:
+            match params.name:
+                case "search_tools":
+                    limit = _integer(given, "limit", default=8)
+                    return await self._replied(partial(self._gateway.search, _text(given, "query"), limit))
+                case "describe_tools":
+                    return await self._replied(partial(self._gateway.describe, _names(given)))
+                case "check_program":
+                    return await self._replied(partial(self._gateway.check, _text(given, "source")))
+                case "run_program" if params.request_state is None:
+                    continues = _text(given, "continues") if given.get("continues") else None
+                    run = partial(self._gateway.run, _text(given, "source"), continues)
+                    return await self._program(ctx, params, run)
+                case "run_program" | "resume_run":
+                    handle = params.request_state or _text(given, "run")
+                    return await self._program(ctx, params, partial(self._gateway.resume, handle))
+            names = ", ".join(tool.name for tool in TOOLS)
+            raise BadRequest(f"no tool {params.name!r}; there are {names}. API functions are called by run_program.")
+        except AtcError as error:
+            return _result({"error": str(error)}, failed=True)
+
+    async def _program(
+        self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run or resume a program; the client may be asked for consent, told of progress, and cancel."""
+        consent = _Consent(ctx, params)
+        progress = _Progress(ctx) if _wants_progress(ctx) else None
+        stop = Cancellation()
+
+        def work() -> dict[str, Json]:
+            with cancellation(stop):
+                return run(progress=progress, ask_person=consent.ask)
+
+        try:
+            reply = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        except anyio.get_cancelled_exc_class():
+            stop.cancel()
+            raise
+        if consent.open is not None and reply["status"] == "paused" and consent.later:
+            return consent.required(str(reply["run"]))
+        return _result(reply, failed=reply["status"] == "failed")
+
+    async def _replied(self, work: Callable[[], Any]) -> types.CallToolResult:
+        return _result(await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads))
+
+    async def list_resources(
+        self, _ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Nothing is listed: a run is read by the handle that its client was given, a protocol by its tool's name."""
+        return types.ListResourcesResult(resources=[])
+
+    async def list_templates(
+        self, _ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Where runs and protocols are read."""
+        runs = types.ResourceTemplate(
+            name="run",
+            uri_template="atc://runs/{run}",
+            mime_type="application/json",
+            description="A run by its handle: programs, calls, faults.",
+        )
+        protocols = types.ResourceTemplate(
+            name="protocol",
+            uri_template="atc://protocols/{tool}",
+            mime_type="application/json",
+            description="A tool's protocol.",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[runs, protocols])
+
+    async def read_resource(self, _ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """A run or a protocol as JSON."""
+        kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
+        if kind == "runs":
+            found: Json = await anyio.to_thread.run_sync(self._gateway.stored, name)
+        elif kind == "protocols":
+            found = dump(self._gateway.tools.find(name).protocol)
+        else:
+            raise BadRequest(f"no resource {params.uri!r}; there are atc://runs/RUN and atc://protocols/TOOL.")
+        text = json.dumps(found, ensure_ascii=False)
+        content = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+
+class _Progress:
+    """Tells a client how many calls have ended. One that does not read is told nothing more; the program goes on."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._session, self._loop = ctx.session, asyncio.get_running_loop()
+        self._told_at = 0.0
+        self._telling: Future[None] | None = None
+
+    def __call__(self, count: int, text: str) -> None:
+        """Called by the program's thread after each call."""
+        if time.monotonic() - self._told_at < _PROGRESS_SECONDS or not (self._telling is None or self._telling.done()):
+            return
+        self._told_at = time.monotonic()
+        told = self._session.report_progress(float(count), None, text)
+        self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
+
+
+class _Consent:
+    """Asks the person at the client about one request's calls.
+
+    `later` is set where the connection has no way back: the question stays `open`, and the client's next request, with
+    the answer, goes on with the paused run.
+    """
+
+    def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
+        capabilities = ctx.session.client_capabilities
+        self._ctx, self._loop = ctx, asyncio.get_running_loop()
+        self._can = capabilities is not None and capabilities.elicitation is not None
+        self.later = self._can and not ctx.session.can_send_request
+        self.open: Question | None = None
+        self._all = False
+        self._answered = _answer((params.input_responses or {}).get("consent"))
+        self._lock = threading.Lock()
+
+    def ask(self, question: Question) -> bool:
+        """Whether the person agrees to this call; called from the program's thread."""
+        if not self._can:
+            return False
+        if self._all and not question.tainted:
+            return True
+        with self._lock:
+            if self.later:
+                # The answer is for the call that the run was paused at, which is the first that asks again.
+                answer, self._answered = self._answered, ""
+                if not answer:
+                    self.open = self.open or question
+                    return False
+            else:
+                answer = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop).result()
+        self._all = self._all or (answer == "all writes of this program" and not question.tainted)
+        return answer in ("this call", "all writes of this program")
+
+    async def _elicit(self, question: Question) -> str:
+        found = await self._ctx.session.elicit_form(
+            question_text(question), _schema(question), related_request_id=self._ctx.request_id
+        )
+        return _answer(found)
+
+    def required(self, run: str) -> types.InputRequiredResult:
+        """The reply that has the client ask its person, and come again."""
+        assert self.open is not None
+        form = types.ElicitRequestFormParams(message=question_text(self.open), requested_schema=_schema(self.open))
+        return types.InputRequiredResult(
+            input_requests={"consent": types.ElicitRequest(params=form)}, request_state=run
+        )
+
+
+def _schema(question: Question) -> dict[str, Any]:
+    return _CONSENT_TO_VALUES if question.tainted else _CONSENT
+
+
+def _answer(response: object) -> str:
+    """What the person chose; `no` where they declined or closed the question, empty where none was asked."""
+    if response is None:
+        return ""
+    if isinstance(response, types.ElicitResult) and response.action == "accept":
+        return str((response.content or {}).get("allow", "no"))
+    return "no"
+
+
+def _wants_progress(ctx: Context) -> bool:
+    return bool(ctx.meta and ctx.meta.get("progress_token") is not None)
+
+
+def _result(reply: Json, *, failed: bool = False) -> types.CallToolResult:
+    text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise BadRequest(f"{name!r} must be a string, got {value!r:.80}.")
+    return value
+
+
+def _integer(given: Mapping[str, Any], name: str, *, default: int) -> int:
+    value = given.get(name, default)
+    if type(value) is not int:
+        raise BadRequest(f"{name!r} must be an integer, got {value!r:.80}.")
+    return value
+
+
+def _names(given: Mapping[str, Any]) -> list[str]:
+    value = given.get("names")
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadRequest(f"'names' must be a list of strings, got {value!r:.80}.")
+    return names

@@ -1,0 +1,87 @@
+"""A program that the caller wrote: checked, executed and blamed as any other, without a model.
+
+The check, the journal, consent and attribution are those of every run. What a model's own programs get besides is left
+out: nothing is mended, and a value does not count as invented because no task holds it, since only the caller knows
+where it came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from atc.attribute import attribute
+from atc.check import check
+from atc.doubt import doubts
+from atc.events import AttemptEnded, ProgramWritten
+from atc.strategies.base import Parts
+from atc.strategies.programs.attempt import executed_trace, with_named
+from atc.strategies.programs.conclusion import conclusion
+from atc.types import Attempt, Finding, Program, Solution
+from protocols.ask import Message
+from protocols.errors import ModelUnavailable
+from protocols.toolbox import Toolbox
+
+GIVEN = "given"
+"""What a run's record names as its strategy when the caller wrote its programs."""
+
+_CALLED = re.compile(r"([^\W\d]\w*)\s*\(")
+
+
+@dataclass(frozen=True)
+class NoModel:
+    """The model of a run that asks none."""
+
+    name: str = "none"
+    prompt_tokens: int = 0
+
+    def __call__(self, messages: Sequence[Message], **how: Any) -> NoReturn:
+        """Never replies.
+
+        Raises:
+            ModelUnavailable: always.
+        """
+        raise ModelUnavailable("this run has no model: the caller writes its programs.")
+
+
+def run_given(
+    program: Program, task: str, parts: Parts, *, everything: Toolbox, earlier: Sequence[Attempt] = ()
+) -> Solution:
+    """Run `program` after the `earlier` attempts of the same run, whose completed calls are not repeated.
+
+    Findings that are certain stop it before any call. `everything` holds the names that they suggest; `parts.toolbox`
+    may be only what the run needs of it.
+    """
+    meter = parts.meter()
+    tools = named_tools(program, parts.toolbox)
+    findings = certain_findings(program, everything)
+    parts.consent.wrote(program, blind=False)  # nobody here knows what the caller had read when it wrote this
+    number = len(earlier)
+    parts.observer(ProgramWritten(number, program, findings))
+    trace = None if findings else executed_trace(program, tools, parts, meter)
+    fault = attribute(program, findings, trace, tools)
+    execution = None if trace is None else parts.journal.execution
+    attempt = Attempt(program, findings, trace, fault, round=number, execution=execution)
+    if attempt.answer is not None and trace is not None:
+        attempt = replace(attempt, doubts=doubts(task, program, trace, attempt.answer, tools))
+    parts.observer(AttemptEnded(number, attempt))
+    return conclusion(task, [*earlier, attempt], tools, parts, meter, answer=attempt.answer, limit=None)
+
+
+def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
+    """The tools whose aliases stand in `program`: what a run needs of a large toolbox."""
+    return with_named(program, Toolbox(), toolbox)
+
+
+def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
+    """What is certainly wrong with `program`. The nearest names for an unknown tool are looked for among all tools."""
+    tools = named_tools(program, toolbox)
+    found = check(program, tools)
+    unknown = [name for one in found if one.code == "unknown-tool" for name in _CALLED.findall(program.line(one.line))]
+    if unknown:
+        near = [alias for name in unknown for alias in get_close_matches(name, toolbox, n=3)]
+        found = check(program, toolbox.only(dict.fromkeys([*tools, *near])))
+    return tuple(finding for finding in found if finding.certain)
