@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from atc.config import Config, public
 from atc.consent import AskPerson, Consent
 from atc.events import Observer
+from atc.learned import LearnedSchemas
 from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
@@ -52,7 +54,7 @@ class Agent:
     `model` is an `Ask`, or a name as `atc run --model` takes it; None is the configuration's, that is, the endpoint
     of the environment or else the embedded model. Tools that may change something run only when the configuration's
     `allow_writes` names them or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is recorded
-    from its first moment.
+    from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
     """
 
     def __init__(
@@ -64,8 +66,10 @@ class Agent:
         config: Config | None = None,
         ask_person: AskPerson | None = None,
         store: Store | None = None,
+        learned: LearnedSchemas | None = None,
     ) -> None:
-        self.toolbox = tools
+        self.toolbox = tools if learned is None else learned.over(tools)
+        self._learned, self._learning = learned, threading.Lock()
         self.config = config or Config()
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
 
@@ -365,6 +369,17 @@ class Agent:
             raise
         assert record.solution is not None
         self._store.finish(run, record.solution)
+        self._learn(record)
+
+    def _learn(self, record: RunRecord) -> None:
+        """Take over what a run has shown of the tools' responses."""
+        if self._learned is None or record.solution is None:
+            return
+        earlier = len(record.past.attempts) if record.past is not None else 0
+        attempts = record.solution.attempts[earlier:]
+        calls = [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
+        with self._learning:
+            self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
 
 
 def _called(past: StoredRun | None, toolbox: Toolbox) -> list[str]:

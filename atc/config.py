@@ -115,6 +115,8 @@ class Config:
     docs: Literal["full", "requests", "names"] = "full"
     """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where
     decoding knows the rest."""
+    learn: bool = True
+    """Whether tools without a response schema get one from what their calls bring, kept for later runs."""
     state_dir: Path = field(default_factory=lambda: _user_dir("state"))
     """Where runs are stored."""
     cache_dir: Path = field(default_factory=lambda: _user_dir("cache"))

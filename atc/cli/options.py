@@ -80,6 +80,12 @@ def trust_option(verb: _Verb) -> _Verb:
     )(verb)
 
 
+def learn_option(verb: _Verb) -> _Verb:
+    """`--learn/--no-learn`."""
+    told = "Learn response schemas from calls of tools that declare none (on)."
+    return click.option("--learn/--no-learn", default=None, help=told)(verb)
+
+
 def decoding_options(verb: _Verb) -> _Verb:
     """`--decoding` and `--docs`."""
     decoding = click.option(

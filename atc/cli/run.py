@@ -12,6 +12,7 @@ from atc.agent import readable
 from atc.cli.asking import asker
 from atc.cli.options import (
     decoding_options,
+    learn_option,
     on_unknown_option,
     servers_options,
     strategy_option,
@@ -46,6 +47,7 @@ Examples:
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
 )
 @trust_option
+@learn_option
 @on_unknown_option
 @click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")

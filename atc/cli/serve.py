@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import click
 
-from atc.cli.options import servers_options, tools_option, trust_option
+from atc.cli.options import learn_option, servers_options, tools_option, trust_option
 from atc.cli.output import print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_given_agent
@@ -51,10 +51,13 @@ class Address(click.ParamType[tuple[str, int]]):
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
 @click.option("--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'.")
 @trust_option
+@learn_option
 @click.option("--sandbox", metavar="NAME", help="What runs the programs: auto, zygote, docker or monty.")
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=120.0, metavar="S", show_default=True,
               help="Wall time of one program.")  # fmt: skip
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
+@click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
+              help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
 @click.option("--print-config", type=click.Choice(CLIENTS), help="Print what to paste into an agent, and end.")
 @click.help_option("-h", "--help")
 def serve(
@@ -62,6 +65,7 @@ def serve(
     address: tuple[str, int] | None,
     hosts: tuple[str, ...],
     max_seconds: float,
+    as_: str,
     print_config: str | None,
     **flags: Any,
 ) -> None:
@@ -74,25 +78,27 @@ def serve(
     token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
     if print_config is not None:
         url = None if address is None else f"http://{address[0]}:{address[1]}/mcp"
-        print_text(config_for(print_config, _command(flags["tools"]), url=url, token=f"${TOKEN}"))
+        print_text(config_for(print_config, _command(flags["tools"], as_), url=url, token=f"${TOKEN}"))
         return
     config = load_config(flags)[0]
     if address is None and sys.stdin.isatty():
         say("An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it.")
-    _serve(config, address, hosts, token, max_seconds)
+    _serve(config, address, hosts, token, max_seconds, as_)
 
 
 def _serve(
-    config: Config, address: tuple[str, int] | None, hosts: tuple[str, ...], token: str, max_seconds: float
+    config: Config, address: tuple[str, int] | None, hosts: tuple[str, ...], token: str, max_seconds: float, as_: str
 ) -> None:
     try:
         from atc.serve.gateway import Gateway, GatewayLimits
         from atc.serve.http import PATH, http_app, is_loopback, serve_http
+        from atc.serve.plain import tools_server
         from atc.serve.server import gateway_server
     except ModuleNotFoundError as error:
         raise MissingExtra(f"the gateway needs {error.name!r}: pip install 'automatic-tool-chain[mcp]'.") from error
     with open_given_agent(config, talk=say) as agent:
-        server = gateway_server(Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds)))
+        gateway = Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds))
+        server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:
             anyio.run(_over_stdio, server)
             return
@@ -112,10 +118,11 @@ async def _over_stdio(server: Any) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def _command(tools: tuple[str, ...]) -> list[str]:
+def _command(tools: tuple[str, ...], as_: str) -> list[str]:
     """How an agent starts this gateway over stdio, with files by their whole paths."""
     sources = [str(Path(tool).resolve()) if Path(tool).exists() else tool for tool in tools]
-    return [shutil.which("atc") or "atc", "serve", *(part for tool in sources for part in ("--tools", tool))]
+    options = [part for source in sources for part in ("--tools", source)] + (["--as", as_] if as_ == "tools" else [])
+    return [shutil.which("atc") or "atc", "serve", *options]
 
 
 class MissingExtra(AtcError):

@@ -14,6 +14,7 @@ from protocols.errors import SourceUnavailable
 if TYPE_CHECKING:  # each verb imports what it needs when it needs it
     from atc.agent import Agent
     from atc.consent import AskPerson
+    from atc.learned import LearnedSchemas
     from atc.store import Store
     from protocols.ask import Ask
     from protocols.invoke import InvokeSettings
@@ -71,6 +72,13 @@ def open_store(config: Config) -> Store:
     return Store(config.state_dir / "runs.sqlite")
 
 
+def open_learned(config: Config) -> LearnedSchemas | None:
+    """The response schemas that earlier runs have learned; None where nothing is to be learned."""
+    from atc.learned import LearnedSchemas
+
+    return LearnedSchemas(config.state_dir / "learned") if config.learn else None
+
+
 @contextmanager
 def open_agent(
     config: Config,
@@ -91,6 +99,7 @@ def open_agent(
             config=config,
             ask_person=ask_person,
             store=store,
+            learned=open_learned(config),
         )
         yield stack.enter_context(agent)
 
@@ -104,7 +113,8 @@ def open_given_agent(config: Config, *, talk: Talk) -> Iterator[Agent]:
     with ExitStack() as stack:
         store = stack.enter_context(open_store(config))
         toolbox = stack.enter_context(open_toolbox(config, talk=talk))
-        yield stack.enter_context(Agent(toolbox, model=NoModel(), config=config, store=store))
+        agent = Agent(toolbox, model=NoModel(), config=config, store=store, learned=open_learned(config))
+        yield stack.enter_context(agent)
 
 
 def invoke_settings(config: Config, talk: Talk) -> InvokeSettings:

@@ -1,1 +1,4 @@
-"""The gateway: any agent acts on APIs by sending programs over MCP. `gateway` is what it does, `server` how MCP says it."""
+"""The gateway: other agents act on APIs by sending programs over MCP.
+
+`gateway` is what it does, `server` and `plain` are how MCP says it, `http` who may connect.
+"""

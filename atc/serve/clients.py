@@ -30,7 +30,7 @@ def _vscode(command: list[str], url: str | None, token: str | None) -> str:
     return "// .vscode/mcp.json\n" + _json({"servers": {"atc": kind | _entry(command, url, token)}})
 
 
-def _codex(command: list[str], url: str | None, token: str | None) -> str:
+def _codex(command: list[str], url: str | None, _token: str | None) -> str:
     lines = ["# ~/.codex/config.toml", "[mcp_servers.atc]"]
     if url is None:
         lines += [f"command = {json.dumps(command[0])}", f"args = {json.dumps(command[1:])}"]

@@ -26,7 +26,7 @@ from atc.serve.results import READ_RESULT, Results
 from atc.strategies.given import NoModel, certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.jsontypes import Json, JsonObject
 from protocols.render import stubs, stubs_within, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Toolbox
@@ -136,26 +136,39 @@ class Gateway:
         """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
         program = _readable(source)
         run = None if continues is None else self._run_of(continues)
-        with self._turns:
-            solution = self._agent.execute(
-                program.source,
-                continues=run,
-                observer=_watcher(progress),
-                ask_person=ask_person,
-                max_seconds=self.limits.run_seconds,
-            )
-        return self._reply(solution)
+        return self._reply(self._execute(program.source, run, progress, ask_person))
 
     def resume(
         self, handle: str, *, progress: Progress | None = None, ask_person: AskPerson | None = None
     ) -> dict[str, Json]:
         """Run the last program of a paused run again, after a person has allowed what it was paused for."""
-        run = self._run_of(handle)
-        with self._turns:
-            solution = self._agent.resume_given(
-                run, observer=_watcher(progress), ask_person=ask_person, max_seconds=self.limits.run_seconds
-            )
-        return self._reply(solution)
+        return self._reply(self._resume(handle, progress, ask_person))
+
+    def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        progress: Progress | None = None,
+        ask_person: AskPerson | None = None,
+    ) -> dict[str, Json]:
+        """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
+
+        The reply has the full response under `result`, or what went wrong under `error`.
+
+        Raises:
+            UnknownTool: there is no such tool.
+        """
+        tool = self._agent.toolbox.find(name)
+        aliases = {original: alias for alias, original in tool.arguments.items()}
+        given = {aliases.get(original, original): value for original, value in arguments.items()}
+        return self._called(self._execute(f"{tool.alias}(**{given!r})", None, progress, ask_person))
+
+    def call_again(
+        self, handle: str, *, progress: Progress | None = None, ask_person: AskPerson | None = None
+    ) -> dict[str, Json]:
+        """Go on with a `call` that waited for a person."""
+        return self._called(self._resume(handle, progress, ask_person))
 
     def stored(self, handle: str) -> dict[str, Json]:
         """A run with its programs, calls and faults; secrets are placeholders."""
@@ -175,11 +188,47 @@ class Gateway:
             raise BadRequest(f"no run {handle!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
-    def _reply(self, solution: Solution) -> dict[str, Json]:
-        """What the client's model is told of a run. Secrets are placeholders."""
+    def _execute(
+        self, source: str, continues: str | None, progress: Progress | None, ask_person: AskPerson | None
+    ) -> Solution:
+        with self._turns:
+            return self._agent.execute(
+                source,
+                continues=continues,
+                observer=_watcher(progress),
+                ask_person=ask_person,
+                max_seconds=self.limits.run_seconds,
+            )
+
+    def _resume(self, handle: str, progress: Progress | None, ask_person: AskPerson | None) -> Solution:
+        run = self._run_of(handle)
+        with self._turns:
+            return self._agent.resume_given(
+                run, observer=_watcher(progress), ask_person=ask_person, max_seconds=self.limits.run_seconds
+            )
+
+    def _covered(self, solution: Solution) -> Solution:
+        """The solution with a placeholder for each secret."""
         redact = Redactor(self._agent.toolbox.only({call.tool for call in _calls(solution.attempts)}))
         redact.learn_attempts(solution.attempts)
-        solution = redact.value(solution)
+        return redact.value(solution)
+
+    def _called(self, solution: Solution) -> dict[str, Json]:
+        """What the caller of one tool is told."""
+        last = self._covered(solution).attempts[-1]
+        reply: dict[str, Json] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
+        call = last.trace.calls[-1] if last.trace is not None and last.trace.calls else None
+        if call is None or call.error is not None:
+            problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
+            return reply | {"error": problem}
+        if call.drift:
+            problem = f"the response departs from its declared schema ({'; '.join(call.drift)})"
+            return reply | {"error": problem, "response": call.result}
+        return reply | {"result": call.result}
+
+    def _reply(self, solution: Solution) -> dict[str, Json]:
+        """What the client's model is told of a run. Secrets are placeholders."""
+        solution = self._covered(solution)
         last = solution.attempts[-1]
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
@@ -305,4 +354,3 @@ def _watcher(progress: Progress | None) -> Callable[[Event], None] | None:
             progress(count, f"{event.call.tool}: {event.call.outcome}")
 
     return watch
-

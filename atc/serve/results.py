@@ -1,4 +1,4 @@
-"""What the gateway replies: JSON that a model reads, never cut in the middle of a value; what is too large has a handle."""
+"""What is shown of a value that is too large: a handle, its shape and a beginning that is complete JSON."""
 
 from __future__ import annotations
 

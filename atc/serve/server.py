@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -29,11 +29,15 @@ from atc.serve.gateway import BadRequest, Gateway
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import dump
-from sandbox.cancel import Cancellation, Cancelled, cancellation
+from sandbox.cancel import Cancellation, cancellation
 
 Context = ServerRequestContext[Any, Any]
 
+T = TypeVar("T")
 _PROGRESS_SECONDS = 0.2
+"""Between two notifications of progress, at least."""
+_QUICK_REQUESTS = 8
+"""Searches and the like that are answered beside the programs."""
 
 INSTRUCTIONS = (
     "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed call raises ToolError. "
@@ -43,13 +47,14 @@ INSTRUCTIONS = (
 )
 
 _STRING = {"type": "string"}
+_READS, _ACTS = types.ToolAnnotations(read_only_hint=True), types.ToolAnnotations(destructive_hint=True)
 
 
-def _tool(name: str, description: str, properties: Mapping[str, Json], required: list[str], **hints: bool) -> types.Tool:
+def _tool(
+    name: str, description: str, properties: Mapping[str, Json], required: list[str], hints: types.ToolAnnotations
+) -> types.Tool:
     schema = {"type": "object", "properties": dict(properties), "required": required}
-    return types.Tool(
-        name=name, description=description, input_schema=schema, annotations=types.ToolAnnotations(**hints)
-    )
+    return types.Tool(name=name, description=description, input_schema=schema, annotations=hints)
 
 
 TOOLS = (
@@ -58,14 +63,14 @@ TOOLS = (
         "Find API functions by what they do or by name.",
         {"query": _STRING, "limit": {"type": "integer"}},
         ["query"],
-        read_only_hint=True,
+        _READS,
     ),
     _tool(
         "describe_tools",
         "Typed Python stubs of functions: arguments and response shapes.",
         {"names": {"type": "array", "items": _STRING}},
         ["names"],
-        read_only_hint=True,
+        _READS,
     ),
     _tool(
         "run_program",
@@ -73,21 +78,21 @@ TOOLS = (
         "with its evidence. continues: run of an earlier reply, whose calls are not repeated.",
         {"source": _STRING, "continues": _STRING},
         ["source"],
-        destructive_hint=True,
+        _ACTS,
     ),
     _tool(
         "check_program",
         "Check a program without running it.",
         {"source": _STRING},
         ["source"],
-        read_only_hint=True,
+        _READS,
     ),
     _tool(
         "resume_run",
         "Go on with a paused run after a person has allowed its write.",
         {"run": _STRING},
         ["run"],
-        destructive_hint=True,
+        _ACTS,
     ),
 )
 
@@ -125,17 +130,54 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
         on_list_resource_templates=service.list_templates,
         on_read_resource=service.read_resource,
     )
-    # What a client echoes of a request that waits for consent is sealed: it is attacker-controlled otherwise.
+    return sealed(server)
+
+
+def sealed(server: Server[Any]) -> Server[Any]:
+    """The server, with the state that a client echoes sealed: it could be forged otherwise."""
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="atc"))
     return server
+
+
+class Requests:
+    """Carries out the requests of one server, each in a thread of its own."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._threads = anyio.CapacityLimiter(gateway.limits.programs + _QUICK_REQUESTS)
+
+    async def answer(self, work: Callable[[], T]) -> T:
+        """What `work` gives, which runs no program."""
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+
+    async def run(
+        self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
+    ) -> dict[str, Json] | types.InputRequiredResult:
+        """The reply of `run`, a method of the gateway that runs a program, or a question to the client's person.
+
+        The client is told of progress where it asks for it; when it cancels, the program ends.
+        """
+        consent = _Consent(ctx, params)
+        progress = _Progress(ctx) if _wants_progress(ctx) else None
+        stop = Cancellation()
+
+        def work() -> dict[str, Json]:
+            with cancellation(stop):
+                return run(progress=progress, ask_person=consent.ask)
+
+        try:
+            reply = await self.answer(work)
+        except anyio.get_cancelled_exc_class():
+            stop.cancel()
+            raise
+        asked = consent.later and consent.open is not None and reply["status"] == "paused"
+        return consent.required(str(reply["run"])) if asked else reply
 
 
 class _Service:
     """The handlers of one gateway's server."""
 
     def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-        self._threads = anyio.CapacityLimiter(gateway.limits.programs + 8)
+        self._gateway, self._requests = gateway, Requests(gateway)
 
     async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The gateway's own tools; few API tools are described in `run_program`'s description."""
@@ -174,29 +216,16 @@ class _Service:
         except AtcError as error:
             return _result({"error": str(error)}, failed=True)
 
+    async def _replied(self, work: Callable[[], Any]) -> types.CallToolResult:
+        return _result(await self._requests.answer(work))
+
     async def _program(
         self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Run or resume a program; the client may be asked for consent, told of progress, and cancel."""
-        consent = _Consent(ctx, params)
-        progress = _Progress(ctx) if _wants_progress(ctx) else None
-        stop = Cancellation()
-
-        def work() -> dict[str, Json]:
-            with cancellation(stop):
-                return run(progress=progress, ask_person=consent.ask)
-
-        try:
-            reply = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
-        except anyio.get_cancelled_exc_class():
-            stop.cancel()
-            raise
-        if consent.open is not None and reply["status"] == "paused" and consent.later:
-            return consent.required(str(reply["run"]))
+        reply = await self._requests.run(ctx, params, run)
+        if isinstance(reply, types.InputRequiredResult):
+            return reply
         return _result(reply, failed=reply["status"] == "failed")
-
-    async def _replied(self, work: Callable[[], Any]) -> types.CallToolResult:
-        return _result(await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads))
 
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None

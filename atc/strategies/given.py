@@ -38,7 +38,7 @@ class NoModel:
     name: str = "none"
     prompt_tokens: int = 0
 
-    def __call__(self, messages: Sequence[Message], **how: Any) -> NoReturn:
+    def __call__(self, messages: Sequence[Message], **how: Any) -> NoReturn:  # noqa: ARG002 - the shape of `Ask`
         """Never replies.
 
         Raises:

@@ -1,0 +1,158 @@
+"""Response schemas learned as programs run: for tools of which nobody said what they answer.
+
+A tool without a declared response schema gets one from the responses that its calls brought. It is kept in the state
+folder by what the tool is (its protocol, whatever it is called there), shown in the stubs of the next run, and used by
+the check, as observed and not as declared: it never stops a program for a key that was not seen yet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from atc.redaction import Redactor
+from probing.infer.counts import count_fields
+from probing.infer.inference import infer
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import Evidence, ToolProtocol, dump
+from protocols.schema import validator
+from protocols.secret_parts import within
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
+
+_LARGEST_CHARACTERS = 300_000
+"""Of a response as JSON. Nothing is learned from a larger one: reading it would hold up the run."""
+_COUNTED = 20
+"""Responses of a tool that are counted; after them only one that departs from the schema is looked at."""
+_STRUCTURE = frozenset({"type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf",
+                        "oneOf", "$ref", "$defs"})  # fmt: skip
+"""Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
+_IN_PLACE = ("properties", "$defs")
+_LISTS = ("anyOf", "oneOf", "prefixItems")
+
+
+class LearnedSchemas:
+    """The response schemas that were learned, one small file a tool. Safe to share between threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[JsonObject, Evidence] | None] = {}
+        self._keys: dict[int, tuple[ToolProtocol, str]] = {}
+
+    def over(self, toolbox: Toolbox) -> Toolbox:
+        """The toolbox with what is known of tools that declare no response schema."""
+        if not self._folder.is_dir():
+            return toolbox
+        return toolbox.map(self._informed)
+
+    def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
+        """Take what the completed calls of a run show, and give the toolbox that knows it."""
+        changed: dict[str, Tool] = {}
+        for call in calls:
+            tool = changed.get(call.tool) or toolbox.get(call.tool)
+            if tool is None or call.error is not None or call.reused or not self._is_open(tool):
+                continue
+            better = self._learned(tool, call.result, redact)
+            if better is not None:
+                changed[call.tool] = better
+        return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
+
+    def _is_open(self, tool: Tool) -> bool:
+        """Whether nobody declared what the tool answers."""
+        return tool.protocol.output_schema is None or self._known.get(self._key(tool.protocol)) is not None
+
+    def _learned(self, tool: Tool, response: Json, redact: Redactor) -> Tool | None:
+        """The tool with what one more response shows; None where it shows nothing new."""
+        with self._lock:
+            key = self._key(tool.protocol)
+            schema, evidence = self._read(key) or ({}, Evidence(level="observed"))
+            fits = bool(schema) and validator(schema).is_valid(response)
+            if fits and evidence.observations >= _COUNTED:
+                return None
+            covered = redact.value(response)
+            if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
+                return None
+            if not fits:
+                schema = _open(structure(infer([covered], schema or None)))
+            counts = dict(evidence.fields)
+            for path in count_fields(schema, [covered]):
+                counts[path] = counts.get(path, 0) + 1
+            evidence = Evidence(level="observed", observations=evidence.observations + 1, fields=counts)
+            self._known[key] = schema, evidence
+            self._write(key, tool, schema, evidence)
+            return self._with(tool, schema, evidence)
+
+    def _informed(self, tool: Tool) -> Tool:
+        if tool.protocol.output_schema is not None:
+            return tool
+        found = self._read(self._key(tool.protocol))
+        return tool if found is None else self._with(tool, *found)
+
+    def _with(self, tool: Tool, schema: JsonObject, evidence: Evidence) -> Tool:
+        key = self._key(tool.protocol)
+        protocol = replace(tool.protocol, output_schema=schema, evidence=evidence)
+        self._keys[id(protocol)] = protocol, key
+        return replace(tool, protocol=protocol)
+
+    def _key(self, protocol: ToolProtocol) -> str:
+        """What the tool is without its responses: the same for the same tool in every run."""
+        known = self._keys.get(id(protocol))
+        if known is not None and known[0] is protocol:
+            return known[1]
+        bare = dump(replace(protocol, output_schema=None, evidence=Evidence(), examples=()))
+        key = hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()[:32]
+        self._keys[id(protocol)] = protocol, key
+        return key
+
+    def _read(self, key: str) -> tuple[JsonObject, Evidence] | None:
+        if key not in self._known:
+            try:
+                found = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
+                self._known[key] = found["outputSchema"], Evidence(level="observed", **found["evidence"])
+            except (OSError, ValueError, KeyError, TypeError):  # there is none, or it is damaged: it is learned anew
+                self._known[key] = None
+        return self._known[key]
+
+    def _write(self, key: str, tool: Tool, schema: JsonObject, evidence: Evidence) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        document = {
+            "tool": tool.protocol.name,
+            "source": tool.source,
+            "outputSchema": schema,
+            "evidence": {"observations": evidence.observations, "fields": dict(evidence.fields)},
+        }
+        with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False, encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+        os.replace(file.name, self._folder / f"{key}.json")  # noqa: PTH105 - of a name, not of a Path
+
+
+def structure(schema: Any) -> Any:
+    """A schema's types, keys and nesting alone: no value that a response held is left in it."""
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword not in _STRUCTURE:
+            continue
+        if keyword in _IN_PLACE:
+            kept[keyword] = {name: structure(inner) for name, inner in value.items() if not any(within(name))}
+        elif keyword in _LISTS:
+            kept[keyword] = [structure(inner) for inner in value]
+        else:
+            kept[keyword] = structure(value)
+    if "required" in kept:
+        kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
+    return kept
+
+
+def _open(schema: dict[str, Any]) -> dict[str, Any]:
+    """An object that may have more keys: what programs get of a response must not change as more is learned of it."""
+    return {**schema, "additionalProperties": True} if schema.get("type") == "object" else schema

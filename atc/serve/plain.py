@@ -1,0 +1,95 @@
+"""`atc serve --as tools`: the same sources as plain MCP tools, each with its input and its output schema."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+
+from atc import __version__
+from atc.serve.gateway import Gateway
+from atc.serve.server import Context, Requests, sealed
+from protocols.errors import AtcError
+from protocols.jsontypes import Json, JsonObject
+from protocols.toolbox import Tool
+
+_PAGE = 200
+"""Tools in one reply of a listing."""
+_RESULT = "result"
+"""The key of a response that is no object: MCP's structured results are objects."""
+
+
+def tools_server(gateway: Gateway) -> Server[Any]:
+    """An MCP server that offers each tool of `gateway` by its alias, for any transport."""
+    service = _Service(gateway)
+    return sealed(Server("atc", version=__version__, on_list_tools=service.list_tools, on_call_tool=service.call_tool))
+
+
+class _Service:
+    """The handlers of one gateway's server of plain tools."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway, self._requests = gateway, Requests(gateway)
+
+    async def list_tools(self, _ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """The tools in pages; a cursor is the number of the first one."""
+        cursor = params.cursor if params is not None and params.cursor is not None else "0"
+        start = int(cursor) if cursor.isdecimal() else 0
+        tools = list(self._gateway.tools.values())
+        more = str(start + _PAGE) if start + _PAGE < len(tools) else None
+        return types.ListToolsResult(
+            tools=[_described(tool) for tool in tools[start : start + _PAGE]], next_cursor=more
+        )
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Call one tool. An error of the tool is a result that its caller reads."""
+        if params.request_state is None:
+            call = partial(self._gateway.call, params.name, params.arguments or {})
+        else:
+            call = partial(self._gateway.call_again, params.request_state)
+        try:
+            reply = await self._requests.run(ctx, params, call)
+        except AtcError as error:
+            return _failed({"error": str(error)})
+        if isinstance(reply, types.InputRequiredResult):
+            return reply
+        return _answered(reply["result"]) if "result" in reply else _failed(reply)
+
+
+def _described(tool: Tool) -> types.Tool:
+    protocol, hints = tool.protocol, tool.protocol.annotations
+    return types.Tool(
+        name=tool.alias,
+        title=protocol.title or None,
+        description=protocol.description,
+        input_schema={**protocol.input_schema, "type": "object"},
+        output_schema=None if protocol.output_schema is None else _as_object(protocol.output_schema),
+        annotations=types.ToolAnnotations(
+            read_only_hint=hints.read_only, destructive_hint=hints.destructive, idempotent_hint=hints.idempotent
+        ),
+    )
+
+
+def _as_object(schema: JsonObject) -> dict[str, Any]:
+    """The schema of a structured result: of an object as it is, of anything else under one key."""
+    if schema.get("type") == "object":
+        return dict(schema)
+    inner = {key: value for key, value in schema.items() if key != "$defs"}
+    whole = {"type": "object", "properties": {_RESULT: inner}, "required": [_RESULT]}
+    return whole | ({"$defs": schema["$defs"]} if "$defs" in schema else {})
+
+
+def _failed(reply: Json) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=json.dumps(reply, ensure_ascii=False))], is_error=True)
+
+
+def _answered(response: Json) -> types.CallToolResult:
+    """A response as text and, as its schema has it, as a structured result."""
+    text = response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
+    structured = response if isinstance(response, dict) else {_RESULT: response}
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)

@@ -1,0 +1,453 @@
+"""The gateway, through a client of the `mcp` package: what an agent sees, over each way to connect."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from atc import Agent
+from atc.cli.main import cli
+from atc.config import Config
+from atc.learned import LearnedSchemas
+from atc.serve.gateway import Gateway, GatewayLimits
+from atc.serve.http import http_app
+from atc.serve.plain import tools_server
+from atc.serve.server import INSTRUCTIONS, gateway_server
+from atc.store import Store
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.render import token_estimate
+from protocols.toolbox import Tool, Toolbox
+
+MAIN = "from atc.cli.main import main; main()"
+ORDERS = {
+    "type": "object",
+    "properties": {"orders": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}},
+    "required": ["orders", "page"],
+    "additionalProperties": False,
+}
+ORDERS["properties"]["page"] = {"type": "integer"}
+
+
+class Shop:
+    """Three tools, and what reached them."""
+
+    def __init__(self):
+        self.calls = []
+        self.release = threading.Event()
+
+    def tools(self):
+        read, write = Annotations(read_only=True), Annotations(read_only=False)
+        text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+        return Toolbox(
+            [
+                self._tool("list_orders", "The orders, in pages.", read, output=ORDERS),
+                self._tool("get_secret_note", "A note.", read),
+                self._tool("add_note", "Write a note down.", write, takes=text),
+                self._tool("wait", "Waits.", read),
+            ]
+        )
+
+    def _tool(self, name, does, hints, *, takes=None, output=None):
+        taken = {"input_schema": takes} if takes else {}
+        protocol = ToolProtocol(name=name, description=does, annotations=hints, output_schema=output, **taken)
+        return Tool(protocol, lambda arguments: self._answer(name, arguments), source="shop")
+
+    def _answer(self, name, arguments):
+        self.calls.append((name, dict(arguments)))
+        match name:
+            case "list_orders":
+                return {"orders": [{"id": number} for number in range(3000)], "page": 1}
+            case "get_secret_note":
+                return {"title": "hello", "api_key": "sk-abcdefghijklmnopqrstuvwxyz012345"}
+            case "wait":
+                self.release.wait(20)
+        return {"ok": True}
+
+
+@pytest.fixture
+def shop():
+    shop = Shop()
+    yield shop
+    shop.release.set()
+
+
+@pytest.fixture
+def open_gateway(shop, tmp_path):
+    """Makes gateways over the shop; all of a test share one store."""
+    opened = []
+
+    def make(*, tools=None, learn=True, key=None, **config):
+        store = Store(tmp_path / "runs.sqlite")
+        learned = LearnedSchemas(tmp_path / "learned") if learn else None
+        agent = Agent(
+            tools or shop.tools(),
+            model="none",
+            store=store,
+            learned=learned,
+            config=Config(state_dir=tmp_path, **config),
+        )
+        opened.extend([agent, store])
+        return Gateway(agent, key=key, limits=GatewayLimits(run_seconds=20))
+
+    yield make
+    for part in opened:
+        part.close()
+
+
+@pytest.fixture
+def gateway(open_gateway):
+    return open_gateway()
+
+
+def talk(gateway, conversation, **client):
+    """Runs `conversation(client)` over a connection in this process."""
+
+    async def go():
+        async with Client(gateway_server(gateway), **client) as connected:
+            return await conversation(connected)
+
+    return anyio.run(go)
+
+
+def read(result):
+    return json.loads(result.content[0].text)
+
+
+async def run_program(client, source, **more):
+    return read(await client.call_tool("run_program", {"source": source, **more}))
+
+
+def test_an_agent_searches_reads_stubs_and_runs_a_program(gateway, shop):
+    async def conversation(client):
+        found = read(await client.call_tool("search_tools", {"query": "orders"}))
+        stub = (await client.call_tool("describe_tools", {"names": ["list_orders"]})).content[0].text
+        return found, stub, await run_program(client, "print(len(list_orders()['orders']))")
+
+    found, stub, reply = talk(gateway, conversation)
+    assert found["tools"][0]["tool"] == "list_orders()"
+    assert "def list_orders() -> Orders:" in stub
+    assert (reply["status"], reply["answer"]) == ("solved", 3000)
+    assert reply["calls"][0].startswith("line 1: list_orders() → {orders: [{id: integer}] × 3000")
+
+
+def test_a_fault_is_found_before_any_call(gateway, shop):
+    reply = talk(gateway, lambda client: run_program(client, "print(list_orders()['order'])"))
+    assert reply["status"] == "failed"
+    assert reply["findings"][0]["problem"] == (
+        "the result of list_orders has no key 'order'; its keys are orders, page. Did you mean 'orders'?"
+    )
+    assert shop.calls == []
+
+
+def test_a_corrected_program_repeats_no_call_and_no_write(open_gateway, shop):
+    async def conversation(client):
+        first = await run_program(client, "add_note(text='a')\nget_secret_note()['nothing']")
+        corrected = "add_note(text='a')\nprint(get_secret_note()['title'])"
+        return first, await run_program(client, corrected, continues=first["run"])
+
+    first, second = talk(open_gateway(allow_writes=("all",)), conversation)
+    assert first["status"] == "failed"
+    assert "its keys are title, api_key" in first["fault"]["problem"]
+    assert (second["status"], second["answer"]) == ("solved", "hello")
+    assert [name for name, _ in shop.calls] == ["add_note", "get_secret_note"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_write_asks_the_person_at_the_client(gateway, shop, mode):
+    asked = []
+
+    async def person(_, question):
+        asked.append(question.message)
+        return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
+
+    program = "add_note(text='a')\nadd_note(text='b')\nprint('done')"
+    reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=person, mode=mode)
+    assert reply["status"] == "solved"
+    assert [arguments for _, arguments in shop.calls] == [{"text": "a"}, {"text": "b"}]
+    assert len(asked) == 1
+    assert '"text": "a"' in asked[0]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, shop, mode):
+    async def person(_, question):
+        return types.ElicitResult(action="decline")
+
+    program = "add_note(text='a')\nprint('done')"
+    for callback in (person, None):
+        reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=callback, mode=mode)
+        assert reply["status"] == "paused"
+        run = reply["run"].rpartition(".")[0]
+        assert f"atc runs resume {run} --allow-writes add_note" in reply["next"]
+    assert shop.calls == []
+
+
+def test_a_paused_run_goes_on_when_it_is_allowed(open_gateway, shop):
+    async def start(client):
+        return await run_program(client, "add_note(text='a')\nprint('done')")
+
+    async def go_on(client):
+        return read(await client.call_tool("resume_run", {"run": paused["run"]}))
+
+    key = b"the same gateway, started again".ljust(32)
+    paused = talk(open_gateway(key=key), start)
+    reply = talk(open_gateway(key=key, allow_writes=("add_note",)), go_on)
+    assert (reply["status"], reply["answer"]) == ("solved", "done")
+    assert len(shop.calls) == 1
+
+
+def test_response_schemas_are_learned_without_secrets(open_gateway, tmp_path):
+    async def use(client):
+        await run_program(client, "print(get_secret_note()['title'])")
+        return (await client.call_tool("describe_tools", {"names": ["get_secret_note"]})).content[0].text
+
+    async def look(client):
+        return (await client.call_tool("describe_tools", {"names": ["get_secret_note"]})).content[0].text
+
+    assert "title" not in talk(open_gateway(), look)
+    assert "title: str" in talk(open_gateway(), use)
+    assert "title: str" in talk(open_gateway(), look)  # kept for the next gateway
+    assert "title" not in talk(open_gateway(learn=False), look)
+    kept = [path.read_text() for path in (tmp_path / "learned").iterdir()]
+    assert len(kept) == 1
+    assert "sk-abc" not in kept[0]
+    assert "hello" not in kept[0]
+
+
+def test_a_learned_schema_changes_nothing_of_what_a_program_gets(open_gateway):
+    """A response of one key must not be unwrapped only because it was seen."""
+    program = "print(sorted(add_note(text='a')))"
+    gateway = open_gateway(allow_writes=("all",))
+    replies = [talk(gateway, lambda client: run_program(client, program)) for _ in range(3)]
+    assert [reply["answer"] for reply in replies] == ["['ok']"] * 3 or [r["answer"] for r in replies] == [["ok"]] * 3
+
+
+def test_a_large_answer_has_a_handle_that_a_program_can_read(gateway):
+    async def conversation(client):
+        large = await run_program(client, "list_orders()['orders']")
+        handle = large["answer"]["handle"]
+        return large, await run_program(client, f"print(read_result(handle={handle!r})[2999]['id'])")
+
+    large, small = talk(gateway, conversation)
+    assert large["answer"]["shape"] == "[{id: integer}] × 3000"
+    assert large["answer"]["preview"][0] == {"id": 0}
+    assert len(json.dumps(large)) < 8000
+    assert small["answer"] == 2999
+
+
+def test_no_client_goes_on_with_the_run_of_another(open_gateway):
+    async def start(client):
+        return await run_program(client, "print(get_secret_note()['title'])")
+
+    own = talk(open_gateway(), start)["run"]
+    run, _, mark = own.rpartition(".")
+    for stranger in (run, f"{run}.", f"{run}.{'0' * len(mark)}", "last", own + "x"):
+        reply = talk(open_gateway(), lambda client, named=stranger: run_program(client, "print(1)", continues=named))
+        assert reply == {"error": f"no run {stranger!r}; give 'run' as an earlier reply of run_program gave it."}
+
+
+def test_a_cancelled_request_ends_its_program(gateway, shop):
+    async def conversation(client):
+        with anyio.move_on_after(0.5):
+            await client.call_tool("run_program", {"source": "while True:\n    pass"})
+        return await run_program(client, "print('free')")
+
+    began = time.monotonic()
+    assert talk(gateway, conversation)["answer"] == "free"
+    gateway._agent.sandbox.close()
+    assert time.monotonic() - began < 10  # far below the program's limit
+
+
+def test_mistakes_of_the_model_are_told_as_results(gateway):
+    async def conversation(client):
+        return [
+            read(await client.call_tool(name, arguments))["error"]
+            for name, arguments in [
+                ("run_program", {}),
+                ("run_program", {"source": " "}),
+                ("describe_tools", {"names": ["list_order"]}),
+                ("list_orders", {}),
+            ]
+        ]
+
+    assert talk(gateway, conversation) == [
+        "'source' must be a string, got None.",
+        "the program is empty; write Python that calls the tools and prints the answer.",
+        "no tool named 'list_order'; did you mean list_orders?",
+        (
+            "no tool 'list_orders'; there are search_tools, describe_tools, run_program, check_program, resume_run. "
+            "API functions are called by run_program."
+        ),
+    ]
+
+
+def test_few_tools_are_described_at_once_and_many_in_600_tokens(open_gateway):
+    async def listed(client):
+        tools = (await client.list_tools()).tools
+        return json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])
+
+    assert "def list_orders() -> Orders:" in talk(open_gateway(), listed)
+    many = Toolbox(
+        Tool(ToolProtocol(name=f"tool_{number}", description="Does something."), dict, source=f"source {number % 9}")
+        for number in range(10_000)
+    )
+    text = talk(open_gateway(tools=many), listed)
+    assert "10000 tools: " in text
+    assert token_estimate(text + INSTRUCTIONS) <= 600
+
+
+def test_runs_and_protocols_are_resources(gateway):
+    async def conversation(client):
+        run = (await run_program(client, "print(get_secret_note())"))["run"]
+        return [
+            (await client.read_resource(uri)).contents[0].text for uri in (f"atc://runs/{run}", "atc://protocols/wait")
+        ]
+
+    run, protocol = talk(gateway, conversation)
+    assert json.loads(run)["attempts"][0]["program"]["source"] == "print(get_secret_note())"
+    assert "sk-abc" not in run
+    assert json.loads(protocol)["description"] == "Waits."
+
+
+def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
+    gateway = open_gateway(allow_writes=("add_note",))
+
+    async def conversation(client):
+        await client.call_tool("get_secret_note", {})
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        return tools, [
+            await client.call_tool(name, arguments)
+            for name, arguments in [("get_secret_note", {}), ("add_note", {"text": "a"}), ("add_note", {})]
+        ]
+
+    async def go():
+        async with Client(tools_server(gateway)) as client:
+            return await conversation(client)
+
+    tools, (note, written, wrong) = anyio.run(go)
+    assert list(tools) == ["list_orders", "get_secret_note", "add_note", "wait"]
+    assert tools["get_secret_note"].output_schema["properties"]["title"] == {"type": "string"}  # learned
+    assert note.structured_content["title"] == "hello"
+    assert "sk-abc" not in note.content[0].text
+    assert written.structured_content == {"ok": True}
+    assert wrong.is_error
+    assert "needs the argument text" in wrong.content[0].text
+    assert [name for name, _ in shop.calls] == ["get_secret_note", "get_secret_note", "add_note"]
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture
+def http_gateway(tmp_path):
+    """`atc serve --http` in a process of its own: its address and token."""
+    tools = tmp_path / "notes.py"
+    tools.write_text(
+        'def add(a: int, b: int) -> int:\n    """Add.\n\n    :meta read-only:\n    """\n    return a + b\n'
+    )
+    port = free_port()
+    environment = {
+        **os.environ,
+        "ATC_SERVE_TOKEN": "a-token",
+        "XDG_STATE_HOME": str(tmp_path),
+        "PYTHONPATH": str(Path.cwd()),
+    }
+    command = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "serve",
+        "--tools",
+        str(tools),
+        "--allow-writes",
+        "all",
+        "--http",
+        f"127.0.0.1:{port}",
+    ]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "Serving MCP" in line:
+                break
+        yield f"http://127.0.0.1:{port}/mcp"
+        process.terminate()
+        assert process.wait(15) in (0, -15, 130, 143)
+
+
+def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(http_gateway):
+    url, good = http_gateway, {"Authorization": "Bearer a-token"}
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}  # fmt: skip
+    kinds = {"Accept": "application/json, text/event-stream"}
+
+    def status(**headers):
+        for _ in range(100):  # the socket is bound a moment after the address is told
+            try:
+                return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
+            except httpx2.ConnectError:
+                time.sleep(0.05)
+        raise AssertionError("the gateway does not listen")
+
+    assert status(**good) == 200
+    assert status() == 401
+    assert status(Authorization="Bearer a-toke") == 401
+    assert status(**good, Origin="http://evil.example") == 403
+    assert status(**good, Host="evil.example") == 421  # a name that was rebound to this address
+
+    async def conversation():
+        async with (
+            httpx2.AsyncClient(headers=good) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            return await run_program(client, "print(add(a=20, b=22))")
+
+    assert anyio.run(conversation)["answer"] == 42
+
+
+def test_over_stdio_the_gateway_is_started_by_its_client(tmp_path):
+    async def conversation():
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-c", MAIN, "serve", "--tools", str(tmp_path / "add.py"), "--allow-writes", "all"],
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(Path.cwd())},
+        )
+        async with Client(server) as client:
+            return await run_program(client, "print(add(a=20, b=22))")
+
+    (tmp_path / "add.py").write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
+    assert anyio.run(conversation)["answer"] == 42
+
+
+@pytest.mark.parametrize("client", ["claude", "cursor", "vscode", "codex"])
+def test_what_to_paste_into_an_agent_is_printed(client, capsys):
+    cli.main(["serve", "--tools", "openapi.json", "--print-config", client], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert re.search(r"serve\W+--tools\W+openapi\.json", printed)
+
+
+def test_the_application_needs_a_token_for_every_path(gateway):
+    app = http_app(gateway_server(gateway), host="127.0.0.1", port=1, token="t")
+
+    async def ask():
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:1") as client:
+            return [(await client.get(path)).status_code for path in ("/", "/mcp", "/other")]
+
+    assert anyio.run(ask) == [401, 401, 401]
