@@ -108,6 +108,7 @@ KINDS: Mapping[str, Kind] = {
     "start_servers": Kind("true or false", _yes_or_no, _yes_or_no_of),
     "trust_annotations": Kind("true or false", _yes_or_no, _yes_or_no_of),
     "lend_credentials": Kind("true or false", _yes_or_no, _yes_or_no_of),
+    "learn": Kind("true or false", _yes_or_no, _yes_or_no_of),
     "strategy": Kind(f"{', '.join(STRATEGIES)}, with flags that it has (docs/strategies.md)", _strategy),
     "repair": _one_of("facts", "reflection", "traceback", "none"),
     "retrieval": Kind(f"{AUTO}, or a method of 'atc tools search'", _method),
