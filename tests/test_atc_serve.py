@@ -361,7 +361,7 @@ def http_gateway(tmp_path):
     """`atc serve --http` in a process of its own: its address and token."""
     tools = tmp_path / "notes.py"
     tools.write_text(
-        'def add(a: int, b: int) -> int:\n    """Add.\n\n    :meta read-only:\n    """\n    return a + b\n'
+        'def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n'
     )
     port = free_port()
     environment = {
@@ -434,6 +434,18 @@ def test_over_stdio_the_gateway_is_started_by_its_client(tmp_path):
 
     (tmp_path / "add.py").write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
     assert anyio.run(conversation)["answer"] == 42
+
+
+def test_the_client_in_the_documentation_gets_its_answer(tmp_path):
+    page = (Path.cwd() / "docs" / "gateway.md").read_text()
+    script = re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[1]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "HOME": str(tmp_path), "PATH": path}  # what a client hands on to its server
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    reply = json.loads(done.stdout)
+    assert (reply["status"], reply["answer"]) == ("solved", 24.5)
 
 
 @pytest.mark.parametrize("client", ["claude", "cursor", "vscode", "codex"])
