@@ -306,7 +306,7 @@ class Agent:
         given: Toolbox | None = None,
         ask_person: AskPerson | None = None,
     ) -> Parts:
-        """The parts of one run. `given` are the tools of a program that the caller wrote, for which no model is asked."""
+        """The parts of one run. `given` are the tools of a program that the caller wrote; then no model is asked."""
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
         toolbox = self.toolbox if given is None else given
         effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)

@@ -360,9 +360,7 @@ def free_port():
 def http_gateway(tmp_path):
     """`atc serve --http` in a process of its own: its address and token."""
     tools = tmp_path / "notes.py"
-    tools.write_text(
-        'def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n'
-    )
+    tools.write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
     port = free_port()
     environment = {
         **os.environ,
