@@ -1,0 +1,204 @@
+"""The gateways side by side over the same services: right answers, faults, repairs, lost answers, latency, tokens."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import anyio
+
+from benchmarks.gateway.faults import Faulty, faulty_programs
+from benchmarks.gateway.gateways import Gateway, Reply
+from benchmarks.gateway.services import Calls, GeneratedDocuments, Services, counted, repeated
+from benchmarks.gateway.translate import Untranslatable
+from protocols.render import token_estimate
+from toolflow_bench.grade import grade
+from toolflow_bench.suites.toolflow import choose_tasks, draw
+from toolflow_bench.task import Task
+
+Open = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Gateway]]
+"""Opens a gateway over OpenAPI documents by name."""
+Row = dict[str, Any]
+SECONDS = 120.0
+"""The most that one program may take."""
+_DISCOVERIES = 20
+"""Tasks of which the tokens of discovery are counted."""
+
+
+async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Sequence[int]) -> list[Row]:
+    """Rows of every program, and of what is read at connection with so many tools."""
+    every = choose_tasks()
+    gold = draw(every, min(tasks, len(every)), seed=seed)
+    writing = [task for task in every if task.writes]
+    losing = draw(writing, min(max(tasks // 4, 1), len(writing)), seed=seed)
+    rows: list[Row] = []
+    with Services() as services, GeneratedDocuments() as generated:
+        faulty = faulty_programs(every, services.tools, count=tasks, seed=seed)
+        for open_gateway in opens:
+            async with open_gateway(services.documents) as gateway:
+                measured = _Measured(gateway, services)
+                rows += await measured.programs(gold, faulty, losing)
+                text = await gateway.descriptions()
+                rows.append(_tokens(gateway, len(services.tools), text))
+                for task in gold[:_DISCOVERIES]:
+                    names = list(dict.fromkeys(task.operations))
+                    read = token_estimate(await gateway.discovery(task.question, names))
+                    rows.append({"gateway": gateway.name, "part": "discovery", "task": task.id, "tokens": read})
+            for count in counts:
+                with anyio.fail_after(600):
+                    async with open_gateway({"generated": generated.url(count)}) as gateway:
+                        rows.append(_tokens(gateway, count, await gateway.descriptions()))
+    return rows
+
+
+def _tokens(gateway: Gateway, tools: int, text: str) -> Row:
+    return {"gateway": gateway.name, "part": "descriptions", "tools": tools, "tokens": token_estimate(text)}
+
+
+class _Measured:
+    """One gateway's programs, each from a fresh state."""
+
+    def __init__(self, gateway: Gateway, services: Services) -> None:
+        self._gateway, self._services = gateway, services
+        self._needed: dict[str, tuple[Calls, Calls]] = {}
+
+    async def programs(self, gold: Sequence[Task], faulty: Sequence[Faulty], losing: Sequence[Task]) -> list[Row]:
+        """A row for each program; the gold program of each task runs once before its faulty one."""
+        if gold:  # what starts with the first program is not in its latency
+            await self._gateway.run(self._gateway.program("print(1)", self._services.tools))
+        rows = [await self._gold(task, "gold") for task in gold]
+        known = set(self._needed)
+        others = {task.id: task for task in [*(one.task for one in faulty), *losing] if task.id not in known}
+        for task in others.values():
+            await self._gold(task, "other")
+        rows += [await self._faulty(one) for one in faulty]
+        return rows + [await self._lost(task, again) for task in losing for again in self._ways()]
+
+    def _ways(self) -> tuple[str, ...]:
+        return ("sent again", "continued") if self._gateway.prefix is None else ("sent again",)
+
+    async def _gold(self, task: Task, part: str) -> Row:
+        self._services.reset()
+        row, _ = await self._run(task, task.program)
+        requests = self._services.requests
+        self._needed[task.id] = counted(requests), counted(one for one in requests if one.wrote)
+        return row | {"part": part, "calls": len(requests)}
+
+    async def _faulty(self, faulty: Faulty) -> Row:
+        task = faulty.task
+        self._services.reset()
+        row, reply = await self._run(task, faulty.program, unknown=faulty.unknown)
+        first = counted(self._services.requests)
+        repair, _ = await self._run(task, task.program, continues=reply.run)
+        both = counted(self._services.requests)
+        wrote = counted(one for one in self._services.requests if one.wrote)
+        calls, writes = self._needed[task.id]
+        return row | {
+            "part": "faulty",
+            "kind": faulty.kind,
+            "fault": f"{faulty.before} → {faulty.after}",
+            "calls": first.total(),
+            "before_call": not reply.ok and not first,
+            "noticed": not reply.ok or reply.answer is None,
+            "repeated": repeated(first, both - first, calls),
+            "repeated_writes": (wrote - writes).total(),
+            "repaired": repair["right"],
+            "repair_said": repair["said"],
+        }
+
+    async def _lost(self, task: Task, way: str) -> Row:
+        """The program, of whose first write no answer comes, and, where it failed, the same program once more."""
+        self._services.reset()
+        self._services.lose_answer()
+        first, reply = await self._run(task, task.program)
+        lost = any(one.wrote for one in self._services.requests)
+        row = first
+        if not reply.ok:
+            row, _ = await self._run(task, task.program, continues=reply.run if way == "continued" else None)
+        wrote = counted(one for one in self._services.requests if one.wrote)
+        extra = (wrote - self._needed[task.id][1]).total()
+        first_said = {"first_said": first["said"], "first_ok": first["ok"]}
+        return row | {"part": "lost", "way": way, "lost": lost, "repeated_writes": extra, **first_said}
+
+    async def _run(self, task: Task, source: str, *, continues: str | None = None, unknown: str = "") -> tuple[Row, Reply]:
+        tools, asked = self._services.tools, len(self._gateway.asked)
+        began = time.perf_counter()
+        try:
+            program = self._gateway.program(source, tools, also=unknown)
+            began = time.perf_counter()
+            with anyio.fail_after(SECONDS):
+                reply = await self._gateway.run(program, continues)
+        except Untranslatable as error:
+            reply = Reply(False, None, f"not translated: {error}")
+        except TimeoutError:
+            reply = Reply(False, None, f"no reply within {SECONDS:g} s")
+        seconds = time.perf_counter() - began
+        verdict = grade(reply.answer, task, state=self._services.snapshot())
+        row = {
+            "gateway": self._gateway.name,
+            "task": task.id,
+            "ok": reply.ok,
+            "right": reply.ok and verdict.correct,
+            "reason": verdict.reason,
+            "seconds": round(seconds, 5),
+            "asked": len(self._gateway.asked) - asked,
+            "said": reply.said[:2000],
+        }
+        return row, reply
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """The figures, a gateway a column."""
+    names = list(dict.fromkeys(row["gateway"] for row in rows))
+    lines = [("", *names)]
+
+    def add(label: str, figure: Callable[[list[Row]], str], **wanted: Any) -> None:
+        chosen = {name: [r for r in rows if r["gateway"] == name and wanted.items() <= r.items()] for name in names}
+        if any(chosen.values()):
+            lines.append((label, *(figure(chosen[name]) if chosen[name] else "-" for name in names)))
+
+    add("gold programs: answers right", _share("right"), part="gold")
+    add("gold programs: p50, ms", _latency(50), part="gold")
+    add("gold programs: p90, ms", _latency(90), part="gold")
+    add("gold programs: the person was asked", _total("asked"), part="gold")
+    add("faulty programs: found before any call", _share("before_call"), part="faulty")
+    for kind in dict.fromkeys(row["kind"] for row in rows if row["part"] == "faulty"):
+        add(f"  {kind}", _share("before_call"), part="faulty", kind=kind)
+    add("faulty programs: noticed at all", _share("noticed"), part="faulty")
+    add("faulty programs: calls made", _total("calls"), part="faulty")
+    add("after the repair: answers right", _share("repaired"), part="faulty")
+    add("after the repair: calls repeated", _total("repeated"), part="faulty")
+    add("after the repair: writes repeated", _total("repeated_writes"), part="faulty")
+    for way in ("sent again", "continued"):
+        add(f"lost answer, {way}: programs that wrote twice", _share("repeated_writes"), part="lost", way=way)
+        add(f"lost answer, {way}: answers right", _share("right"), part="lost", way=way)
+    for tools in dict.fromkeys(row["tools"] for row in rows if row["part"] == "descriptions"):
+        add(f"tokens read at connection, {tools:,} tools", _total("tokens"), part="descriptions", tools=tools)
+    add("tokens of search and schemas, 155 tools, p50", _median("tokens"), part="discovery")
+    widths = [max(len(line[column]) for line in lines) for column in range(len(names) + 1)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def _share(key: str) -> Callable[[list[Row]], str]:
+    return lambda rows: f"{sum(bool(row[key]) for row in rows)} of {len(rows)}"
+
+
+def _total(key: str) -> Callable[[list[Row]], str]:
+    return lambda rows: str(sum(row[key] for row in rows))
+
+
+def _median(key: str) -> Callable[[list[Row]], str]:
+    return lambda rows: f"{statistics.median(row[key] for row in rows):.0f}"
+
+
+def _latency(percent: int) -> Callable[[list[Row]], str]:
+    return lambda rows: f"{1000 * percentile([row['seconds'] for row in rows], percent):.1f}"
+
+
+def percentile(values: Iterable[float], percent: float) -> float:
+    """The smallest value that so many percent do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1))]

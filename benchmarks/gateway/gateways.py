@@ -1,0 +1,154 @@
+"""The gateways side by side: each a subprocess on stdin and stdout, driven by the client of the `mcp` package."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+
+from benchmarks.gateway.translate import translated
+from protocols.toolbox import Toolbox
+
+ROOT = Path(__file__).resolve().parents[2]
+ATC = ("-c", "from atc.cli.main import main; main()", "serve")
+FASTMCP = str(Path(__file__).with_name("fastmcp_server.py"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a program."""
+
+    ok: bool
+    answer: str | None
+    said: str
+    """The whole reply."""
+    run: str | None = None
+
+
+@dataclass
+class Gateway:
+    """An open connection to a gateway."""
+
+    name: str
+    client: Client
+    program_tool: str
+    argument: str
+    read: Callable[[types.CallToolResult], Reply]
+    search_tool: str
+    describe_tool: tuple[str, str]
+    prefix: str | None = None
+    """Before a tool's name in the gateway's programs; None where programs call functions."""
+    asked: list[str] = field(default_factory=list)
+    """What the person at the client was asked, and agreed to."""
+
+    def program(self, source: str, tools: Toolbox, *, also: str = "") -> str:
+        """A program in the gateway's dialect."""
+        return source if self.prefix is None else translated(source, tools, prefix=self.prefix, also=frozenset({also}))
+
+    async def run(self, program: str, continues: str | None = None) -> Reply:
+        """Send a program."""
+        more = {"continues": continues} if continues else {}
+        return self.read(await self.client.call_tool(self.program_tool, {self.argument: program, **more}))
+
+    async def descriptions(self) -> str:
+        """What a client's model reads when it connects."""
+        listed = await self.client.list_tools()
+        tools = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]
+        return (self.client.instructions or "") + json.dumps(tools)
+
+    async def discovery(self, question: str, names: Sequence[str]) -> str:
+        """What its model reads to find the tools for a question and to learn their arguments."""
+        found = await self.client.call_tool(self.search_tool, {"query": question})
+        tool, argument = self.describe_tool
+        described = await self.client.call_tool(tool, {argument: [(self.prefix or "") + name for name in names]})
+        return _text(found) + _text(described)
+
+
+@asynccontextmanager
+async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
+    """`atc serve`. The person at the client agrees to each write."""
+    asked: list[str] = []
+
+    async def agree(_context: Any, question: Any) -> types.ElicitResult:
+        asked.append(question.message)
+        return types.ElicitResult(action="accept", content={"allow": "this call"})
+
+    sources = [part for name, url in documents.items() for part in ("--tools", f"{name}={url}")]
+    with tempfile.TemporaryDirectory() as state:
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=[*ATC, *sources, "--allow-writes", "all"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state},
+        )
+        async with Client(server, elicitation_callback=agree) as client:
+            describe = ("describe_tools", "names")
+            yield Gateway("atc", client, "run_program", "source", _read_atc, "search_tools", describe, asked=asked)
+
+
+@asynccontextmanager
+async def fastmcp(documents: Mapping[str, str], *, python: str) -> AsyncIterator[Gateway]:
+    """FastMCP's CodeMode over `FastMCP.from_openapi`."""
+    server = StdioServerParameters(command=python, args=[FASTMCP, *documents.values()], env=_quiet())
+    async with Client(server) as client:
+        describe = ("get_schema", "tools")
+        yield Gateway("fastmcp", client, "execute", "code", _read_fastmcp, "search", describe, prefix="")
+
+
+@asynccontextmanager
+async def toolplane(documents: Mapping[str, str], *, command: str, python: str) -> AsyncIterator[Gateway]:
+    """toolplane, with the operations as an MCP server of FastMCP's for its upstream."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "toolplane.toml"
+        arguments = json.dumps([FASTMCP, "--plain", *documents.values()])
+        env = "\n".join(f"{name} = {json.dumps(value)}" for name, value in _quiet().items() if name != "HOME")
+        config.write_text(
+            f"[mcp.servers.api]\ncommand = {json.dumps(python)}\nargs = {arguments}\n[mcp.servers.api.env]\n{env}\n"
+        )
+        server = StdioServerParameters(
+            command=command, args=["serve", "mcp", "--config", str(config)], env=_quiet() | {"HOME": folder}
+        )
+        async with Client(server) as client:
+            describe = ("get_capability_schemas", "names")
+            search = "search_capabilities"
+            yield Gateway(
+                "toolplane", client, "execute_code", "code", _read_toolplane, search, describe, prefix="mcp:api/"
+            )
+
+
+def _quiet() -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "FASTMCP_LOG_LEVEL": "CRITICAL"}
+
+
+def _read_atc(result: types.CallToolResult) -> Reply:
+    said = _text(result)
+    reply = json.loads(said)
+    answer = reply.get("answer")
+    text = answer if isinstance(answer, str) or answer is None else json.dumps(answer)
+    return Reply(reply.get("status") == "solved", text, said, reply.get("run"))
+
+
+def _read_fastmcp(result: types.CallToolResult) -> Reply:
+    said = _text(result)
+    return Reply(not result.is_error, None if result.is_error else said, said)
+
+
+def _read_toolplane(result: types.CallToolResult) -> Reply:
+    said = _text(result)
+    if result.is_error:
+        return Reply(False, None, said)
+    reply = json.loads(said)
+    failed = reply["error"] is not None
+    return Reply(not failed, None if failed else str(reply["value"]), said)
+
+
+def _text(result: types.CallToolResult) -> str:
+    return "".join(part.text for part in result.content if isinstance(part, types.TextContent))
