@@ -65,8 +65,10 @@ class Gateway:
         tools = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]
         return (self.client.instructions or "") + json.dumps(tools)
 
-    async def discovery(self, question: str, names: Sequence[str]) -> str:
-        """What its model reads to find the tools for a question and to learn their arguments."""
+    async def discovery(self, question: str, names: Sequence[str], descriptions: str) -> str:
+        """What its model reads, after `descriptions`, to find the tools for a question and to learn their arguments."""
+        if all(f"def {name}(" in descriptions for name in names):
+            return ""
         found = await self.client.call_tool(self.search_tool, {"query": question})
         tool, argument = self.describe_tool
         described = await self.client.call_tool(tool, {argument: [(self.prefix or "") + name for name in names]})
@@ -91,7 +93,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
         )
         async with Client(server, elicitation_callback=agree) as client:
             describe = ("describe_tools", "names")
-            yield Gateway("atc", client, "run_program", "source", _read_atc, "search_tools", describe, asked=asked)
+            yield Gateway("atc", client, "run_program", "source", read_atc, "search_tools", describe, asked=asked)
 
 
 @asynccontextmanager
@@ -100,7 +102,7 @@ async def fastmcp(documents: Mapping[str, str], *, python: str) -> AsyncIterator
     server = StdioServerParameters(command=python, args=[FASTMCP, *documents.values()], env=_quiet())
     async with Client(server) as client:
         describe = ("get_schema", "tools")
-        yield Gateway("fastmcp", client, "execute", "code", _read_fastmcp, "search", describe, prefix="")
+        yield Gateway("fastmcp", client, "execute", "code", read_fastmcp, "search", describe, prefix="")
 
 
 @asynccontextmanager
@@ -128,7 +130,8 @@ def _quiet() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "FASTMCP_LOG_LEVEL": "CRITICAL"}
 
 
-def _read_atc(result: types.CallToolResult) -> Reply:
+def read_atc(result: types.CallToolResult) -> Reply:
+    """A reply of `run_program`."""
     said = _text(result)
     reply = json.loads(said)
     answer = reply.get("answer")
@@ -136,7 +139,8 @@ def _read_atc(result: types.CallToolResult) -> Reply:
     return Reply(reply.get("status") == "solved", text, said, reply.get("run"))
 
 
-def _read_fastmcp(result: types.CallToolResult) -> Reply:
+def read_fastmcp(result: types.CallToolResult) -> Reply:
+    """A reply of `execute`."""
     said = _text(result)
     return Reply(not result.is_error, None if result.is_error else said, said)
 
