@@ -99,12 +99,17 @@ def repeated(first: Calls, second: Calls, needed: Calls) -> int:
 
 
 class GeneratedDocuments:
-    """Serves OpenAPI documents of any number of operations at `/COUNT/openapi.json`."""
+    """Serves OpenAPI documents of any number of operations at `/COUNT/openapi.json`, and the operations."""
 
     def __enter__(self) -> Self:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:  # noqa: N802 - the name that http.server gives it
-                body = json.dumps(_document(int(self.path.split("/")[1]), self.headers["Host"])).encode()
+                _, first, *_, last = self.path.partition("?")[0].split("/")
+                if last == "openapi.json":
+                    found = _document(int(first), self.headers["Host"])
+                else:
+                    found = {f"{first.removesuffix('s')}_id": last, "title": "One", "state": "open", "total": 7.5}
+                body = json.dumps(found).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
