@@ -138,7 +138,9 @@ class _Measured:
         first_said = {"first_said": first["said"], "first_ok": first["ok"]}
         return row | {"part": "lost", "way": way, "lost": lost, "repeated_writes": extra, **first_said}
 
-    async def _run(self, task: Task, source: str, *, continues: str | None = None, unknown: str = "") -> tuple[Row, Reply]:
+    async def _run(
+        self, task: Task, source: str, *, continues: str | None = None, unknown: str = ""
+    ) -> tuple[Row, Reply]:
         tools, asked = self._services.tools, len(self._gateway.asked)
         began = time.perf_counter()
         try:
@@ -216,4 +218,6 @@ def _latency(percent: int) -> Callable[[list[Row]], str]:
 def percentile(values: Iterable[float], percent: float) -> float:
     """The smallest value that so many percent do not exceed."""
     ordered = sorted(values)
+    if not ordered:
+        return float("nan")
     return ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1))]

@@ -34,7 +34,7 @@ class Faulty:
 def faulty_programs(tasks: Sequence[Task], tools: Toolbox, *, count: int, seed: int) -> list[Faulty]:
     """The kinds in turn, each in the next of the tasks, in an order drawn by seed, that it can be put into."""
     order = list(tasks)
-    random.Random(f"{seed} faults").shuffle(order)  # noqa: S311 - must repeat
+    random.Random(f"{seed} faults").shuffle(order)
     queues = {kind: iter(order) for kind in KINDS}
     used: set[str] = set()
     found: list[Faulty] = []
@@ -50,7 +50,7 @@ def faulty_programs(tasks: Sequence[Task], tools: Toolbox, *, count: int, seed: 
 
 
 def _faulty(task: Task, kind: str, tools: Toolbox, seed: int) -> Faulty | None:
-    rng = random.Random(f"{seed} {task.id} {kind}")  # noqa: S311 - must repeat
+    rng = random.Random(f"{seed} {task.id} {kind}")
     edits = list(KINDS[kind](ast.parse(task.program), tools, rng))
     if not edits:
         return None

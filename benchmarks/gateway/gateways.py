@@ -80,7 +80,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
     """`atc serve`. The person at the client agrees to each write."""
     asked: list[str] = []
 
-    async def agree(_context: Any, question: Any) -> types.ElicitResult:
+    async def agree(_context: Any, question: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
         asked.append(question.message)
         return types.ElicitResult(action="accept", content={"allow": "this call"})
 
@@ -90,6 +90,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
             command=sys.executable,
             args=[*ATC, *sources, "--allow-writes", "all"],
             env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state},
+            cwd=ROOT,
         )
         async with Client(server, elicitation_callback=agree) as client:
             describe = ("describe_tools", "names")

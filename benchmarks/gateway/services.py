@@ -103,7 +103,7 @@ class GeneratedDocuments:
 
     def __enter__(self) -> Self:
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802 - the name that http.server gives it
+            def do_GET(self) -> None:
                 _, first, *_, last = self.path.partition("?")[0].split("/")
                 if last == "openapi.json":
                     found = _document(int(first), self.headers["Host"])

@@ -18,7 +18,7 @@ class Untranslatable(Exception):
 
 
 def translated(program: str, tools: Toolbox, *, prefix: str = "", also: frozenset[str] = frozenset()) -> str:
-    """`program` with `await call_tool(prefix + name, {…})` for each call of a tool, and its responses unwrapped as here.
+    """`program` with `await call_tool(prefix + name, {…})` for each call of a tool, and responses unwrapped as here.
 
     What the program prints is its answer. Functions that call tools become asynchronous, and generators become lists.
     `also` names tools besides `tools`, which no service has.
@@ -49,33 +49,33 @@ class _Awaiting(ast.NodeTransformer):
     def __init__(self, tools: Toolbox, calling: set[str], waiting: set[str], prefix: str) -> None:
         self._tools, self._calling, self._waiting, self._prefix = tools, calling, waiting, prefix
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - the name that ast gives it
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """A function that calls tools, as an asynchronous one."""
         self.generic_visit(node)
         if node.name not in self._waiting:
             return node
         return ast.AsyncFunctionDef(**{field: getattr(node, field) for field in node._fields})
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """A lambda, which must call no tool."""
         if _calls(node, self._calling | self._waiting):
             raise Untranslatable("a lambda calls a tool")
         return node
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:  # noqa: N802
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         """A generator, as an iterator over a list: it may await, and Monty takes no `next` of a generator."""
         self.generic_visit(node)
         whole = ast.ListComp(elt=node.elt, generators=node.generators)
         return ast.Call(func=ast.Name("iter", ast.Load()), args=[whole], keywords=[])
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:  # noqa: N802
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
         """A handler; what a rival's failed call raises is an `Exception`."""
         self.generic_visit(node)
         if isinstance(node.type, ast.Name) and node.type.id == "ToolError":
             node.type = ast.Name("Exception", ast.Load())
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         """A call of a tool or of a function that calls one, awaited."""
         self.generic_visit(node)
         if not isinstance(node.func, ast.Name):
