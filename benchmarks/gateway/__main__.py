@@ -45,7 +45,7 @@ def main() -> None:
                 opens.append(partial(gateways.toolplane, command=given.toolplane, python=given.rival_python))
         measure = partial(compare.compare, opens, tasks=given.tasks, seed=given.seed, counts=given.tools)
         rows = anyio.run(measure)
-        print(*compare.table(rows), sep="\n")
+        print(*compare.table(rows), "", "Gold programs without a right answer:", *compare.failures(rows), sep="\n")
     else:
         rows = load.measure(clients=given.clients, programs=given.programs, rival_python=given.rival_python)
     if given.json:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
@@ -66,9 +68,10 @@ async def _programs(
         await one.warm_up()
     rows = [await one.gold(task, "gold") for task in gold for one in measured]
     known = {task.id for task in gold}
-    for task in {task.id: task for task in [*(one.task for one in faulty), *losing] if task.id not in known}.values():
-        for one in measured:
-            await one.gold(task, "other")
+    others = {task.id: task for task in [*(one.task for one in faulty), *losing] if task.id not in known}
+    print(f"{len(gold)} gold programs done, {len(others)} more to come, then the faulty ones", file=sys.stderr)
+    rows += [await one.gold(task, "other") for task in others.values() for one in measured]
+    print(f"now {len(faulty)} faulty programs, then {len(losing)} whose answer is lost", file=sys.stderr)
     rows += [await one.faulty(fault) for fault in faulty for one in measured]
     return rows + [await one.lost(task, way) for task in losing for one in measured for way in one.ways]
 
@@ -149,9 +152,9 @@ class _Measured:
             with anyio.fail_after(SECONDS):
                 reply = await self._gateway.run(program, continues)
         except Untranslatable as error:
-            reply = Reply(False, None, f"not translated: {error}")
+            reply = Reply(False, None, "", f"not translated: {error}")
         except TimeoutError:
-            reply = Reply(False, None, f"no reply within {SECONDS:g} s")
+            reply = Reply(False, None, "", f"no reply within {SECONDS:g} s")
         seconds = time.perf_counter() - began
         verdict = grade(reply.answer, task, state=self._services.snapshot())
         row = {
@@ -162,6 +165,7 @@ class _Measured:
             "reason": verdict.reason,
             "seconds": round(seconds, 5),
             "asked": len(self._gateway.asked) - asked,
+            "problem": reply.problem[:300],
             "said": reply.said[:2000],
         }
         return row, reply
@@ -184,6 +188,7 @@ def table(rows: Sequence[Row]) -> list[str]:
     add("faulty programs: found before any call", _share("before_call"), part="faulty")
     for kind in dict.fromkeys(row["kind"] for row in rows if row["part"] == "faulty"):
         add(f"  {kind}", _share("before_call"), part="faulty", kind=kind)
+    add("faulty programs: answered right all the same", _share("right"), part="faulty")
     add("faulty programs: wrong answer, no fault told", _share("passed_wrong"), part="faulty")
     add("faulty programs: calls made", _total("calls"), part="faulty")
     add("after the repair: answers right", _share("repaired"), part="faulty")
@@ -197,6 +202,13 @@ def table(rows: Sequence[Row]) -> list[str]:
         add(f"tokens to the first program, {tools:,} tools", _median("tokens"), part="first program", tools=tools)
     widths = [max(len(line[column]) for line in lines) for column in range(len(names) + 1)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def failures(rows: Sequence[Row]) -> list[str]:
+    """Why gold programs had no right answer, by gateway."""
+    failed = [row for row in rows if row["part"] in ("gold", "other") and not row["right"]]
+    reasons = Counter((row["gateway"], row["problem"].split("\n")[0][:120] or row["reason"]) for row in failed)
+    return [f"{count} x {gateway}: {reason}" for (gateway, reason), count in sorted(reasons.items())]
 
 
 def _share(key: str) -> Callable[[list[Row]], str]:

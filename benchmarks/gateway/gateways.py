@@ -31,6 +31,8 @@ class Reply:
     answer: str | None
     said: str
     """The whole reply."""
+    problem: str = ""
+    """What was wrong, in a line."""
     run: str | None = None
 
 
@@ -114,6 +116,7 @@ async def toolplane(documents: Mapping[str, str], *, command: str, python: str) 
         arguments = json.dumps([FASTMCP, "--plain", *documents.values()])
         env = "\n".join(f"{name} = {json.dumps(value)}" for name, value in _quiet().items() if name != "HOME")
         config.write_text(
+            "[session]\nenabled = false\n"  # else names of earlier programs are left
             f"[mcp.servers.api]\ncommand = {json.dumps(python)}\nargs = {arguments}\n[mcp.servers.api.env]\n{env}\n"
         )
         server = StdioServerParameters(
@@ -137,22 +140,27 @@ def read_atc(result: types.CallToolResult) -> Reply:
     reply = json.loads(said)
     answer = reply.get("answer")
     text = answer if isinstance(answer, str) or answer is None else json.dumps(answer)
-    return Reply(reply.get("status") == "solved", text, said, reply.get("run"))
+    problems = [*reply.get("findings", ()), reply.get("fault", {"problem": reply.get("error", "")})]
+    return Reply(reply.get("status") == "solved", text, said, problems[0]["problem"], reply.get("run"))
 
 
 def read_fastmcp(result: types.CallToolResult) -> Reply:
     """A reply of `execute`."""
     said = _text(result)
-    return Reply(not result.is_error, None if result.is_error else said, said)
+    if result.is_error:
+        return Reply(False, None, said, said.removeprefix("Error calling tool 'execute': "))
+    return Reply(True, said, said)
 
 
 def _read_toolplane(result: types.CallToolResult) -> Reply:
     said = _text(result)
     if result.is_error:
-        return Reply(False, None, said)
+        return Reply(False, None, said, said)
     reply = json.loads(said)
-    failed = reply["error"] is not None
-    return Reply(not failed, None if failed else str(reply["value"]), said)
+    error = reply["error"]
+    if error is not None:
+        return Reply(False, None, said, f"{error['type']}: {error['message']}")
+    return Reply(True, str(reply["value"]), said)
 
 
 def _text(result: types.CallToolResult) -> str:
