@@ -48,7 +48,7 @@ class Shop:
 
     def __init__(self):
         self.calls = []
-        self.release = threading.Event()
+        self.entered, self.release = threading.Event(), threading.Event()
 
     def tools(self):
         read, write = Annotations(read_only=True), Annotations(read_only=False)
@@ -75,6 +75,7 @@ class Shop:
             case "get_secret_note":
                 return {"title": "hello", "api_key": "sk-abcdefghijklmnopqrstuvwxyz012345"}
             case "wait":
+                self.entered.set()
                 self.release.wait(20)
         return {"ok": True}
 
@@ -84,6 +85,12 @@ def shop():
     shop = Shop()
     yield shop
     shop.release.set()
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -261,16 +268,22 @@ def test_no_client_goes_on_with_the_run_of_another(open_gateway):
         assert reply == {"error": f"no run {stranger!r}; give 'run' as an earlier reply of run_program gave it."}
 
 
-def test_a_cancelled_request_ends_its_program(gateway, shop):
+def test_a_cancelled_request_ends_its_program(gateway, shop, store):
     async def conversation(client):
-        with anyio.move_on_after(0.5):
-            await client.call_tool("run_program", {"source": "while True:\n    pass"})
+        async with anyio.create_task_group() as group:
+            group.start_soon(run_program, client, "wait()\nprint(get_secret_note())")
+            await anyio.to_thread.run_sync(shop.entered.wait, 20)
+            group.cancel_scope.cancel()
         return await run_program(client, "print('free')")
 
-    began = time.monotonic()
     assert talk(gateway, conversation)["answer"] == "free"
-    gateway._agent.sandbox.close()
-    assert time.monotonic() - began < 10  # far below the program's limit
+    for _ in range(200):  # the thread that ran it stores its end a moment later
+        interrupted = [run.status for run in store.list() if run.status == "interrupted"]
+        if interrupted:
+            break
+        time.sleep(0.02)
+    assert interrupted == ["interrupted"]
+    assert ("get_secret_note", {}) not in shop.calls
 
 
 def test_mistakes_of_the_model_are_told_as_results(gateway):

@@ -97,6 +97,7 @@ def _serve(
     except ModuleNotFoundError as error:
         raise MissingExtra(f"the gateway needs {error.name!r}: pip install 'automatic-tool-chain[mcp]'.") from error
     with open_given_agent(config, talk=say) as agent:
+        agent.sandbox.warm()  # so that the first program need not wait for it
         gateway = Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds))
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:

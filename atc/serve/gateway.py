@@ -6,6 +6,7 @@ sandbox, answers calls that the same run has completed from the journal, and bla
 
 from __future__ import annotations
 
+import ast
 import hmac
 import json
 import secrets
@@ -77,6 +78,7 @@ class Gateway:
         self._turns = threading.BoundedSemaphore(self.limits.programs)
         self._search_lock = threading.Lock()
         self._finder: Retriever | None = None
+        self._overview: tuple[Toolbox, str] | None = None  # of this toolbox
 
     @property
     def tools(self) -> Toolbox:
@@ -86,6 +88,12 @@ class Gateway:
     def overview(self) -> str:
         """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
         tools = self.tools
+        if self._overview is not None and self._overview[0] is self._agent.toolbox:
+            return self._overview[1]
+        self._overview = self._agent.toolbox, self._described(tools)
+        return self._overview[1]
+
+    def _described(self, tools: Toolbox) -> str:
         if len(tools) * 10 <= DESCRIBED_TOKENS and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS:
             return text
         counts = Counter(tool.source for tool in tools.values())
@@ -202,6 +210,15 @@ class Gateway:
 
     def _resume(self, handle: str, progress: Progress | None, ask_person: AskPerson | None) -> Solution:
         run = self._run_of(handle)
+        stored = self._agent.load(run)
+        if stored.summary.status == "solved":  # a person has resumed it from the command line
+            return Solution(
+                task=stored.summary.task,
+                attempts=stored.attempts,
+                status="solved",
+                answer=stored.summary.answer,
+                run=run,
+            )
         with self._turns:
             return self._agent.resume_given(
                 run, observer=_watcher(progress), ask_person=ask_person, max_seconds=self.limits.run_seconds
@@ -271,7 +288,7 @@ def summary(tools: Toolbox, name: str) -> str:
     """What a tool does: the first paragraph of its description, and whether it may change something."""
     protocol = tools[name].protocol
     text = " ".join((protocol.description or protocol.title).partition("\n\n")[0].split())[:200]
-    return text + (" (may change something)" if protocol.writes else "")
+    return " ".join(filter(None, [text, "(may change something)" if protocol.writes else ""]))
 
 
 def _readable(source: str) -> Program:
@@ -287,16 +304,19 @@ def _calls(attempts: Sequence[Attempt]) -> list[ToolCall]:
 
 
 def _answer(attempt: Attempt) -> Json:
-    """What was printed, as JSON where it is JSON; else the last expression's value."""
+    """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
     if not printed:
         return attempt.trace.value
-    try:
-        value: Json = json.loads(printed)
-    except ValueError:
-        return printed
-    return value
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value: Json = read(printed)
+            json.dumps(value, allow_nan=False)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value
+    return printed
 
 
 def _call_line(call: ToolCall) -> str:
@@ -339,7 +359,7 @@ def _next_step(solution: Solution, handle: str) -> str:
             "Writes of earlier programs of this run stand that this one does not make: undo them in a program that"
             f" continues it, or a person lets them stand: atc runs resume {solution.run} --accept-orphans"
         )
-    return f"{failure.message} When that is done, call resume_run(run={handle!r})."
+    return f"{failure.message.rstrip('.')}. When that is done, call resume_run(run={handle!r})."
 
 
 def _watcher(progress: Progress | None) -> Callable[[Event], None] | None:

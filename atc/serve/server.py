@@ -124,6 +124,7 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
         "atc",
         version=__version__,
         instructions=INSTRUCTIONS,
+        get_tool_input_schema={tool.name: tool.input_schema for tool in TOOLS}.get,
         on_list_tools=service.list_tools,
         on_call_tool=service.call_tool,
         on_list_resources=service.list_resources,
