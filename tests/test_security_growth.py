@@ -185,3 +185,17 @@ def test_a_line_of_a_server_takes_time_in_proportion_to_it() -> None:
         return time.perf_counter() - begun
 
     assert grows(answered, 25_000) <= 3
+
+
+def test_checking_a_program_takes_time_in_proportion_to_it_and_its_schemas() -> None:
+    def checked(n: int) -> float:
+        fields = {f"key_number_{i}": {"type": "string"} for i in range(n)}
+        schema = {"type": "object", "properties": fields, "additionalProperties": False}
+        Path("doc.json").write_text(json.dumps(document("http://127.0.0.1:9", schema)))
+        wrong = "".join(f"print(r['kez_numbr_{i}q'])\n" for i in range(n))
+        Path("program.py").write_text(f"r = ask()\n{wrong}")
+        said, seconds, _ = atc("check", "program.py", "--tools", "doc.json")
+        assert "10 errors" in said
+        return seconds
+
+    assert grows(checked, 750) <= 3

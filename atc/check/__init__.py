@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from atc.check.flow import flow_findings
-from atc.check.report import characters, render_finding, render_place
+from atc.check.report import characters, few_guesses, render_finding, render_place
 from atc.check.source.branches import half_bound_names
 from atc.check.source.endless import leafless
 from atc.check.source.failures import lost_failures
@@ -18,7 +18,7 @@ from atc.check.source.hints import read_hints
 from atc.check.source.memo import walk
 from atc.check.source.names import unbound_names
 from atc.check.source.output import output_findings
-from atc.check.source.scopes import read_scopes
+from atc.check.source.scopes import Scopes, read_scopes
 from atc.check.source.shadows import shadowed_tools
 from atc.check.source.syntax import doubled_arguments, parse
 from atc.check.source.unseeded import unseeded_dicts
@@ -43,6 +43,11 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     except RecursionError:
         return ()
     nodes = walk(tree)
+    with few_guesses():
+        return _distinct(_found(scopes, tree, nodes, tools))
+
+
+def _found(scopes: Scopes, tree: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
     found = [
         *doubled_arguments(nodes),
         *unbound_names(scopes, tools),
@@ -53,8 +58,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
         *flow_findings(scopes, read_hints(nodes), tools),
         *output_findings(tree, nodes),
     ]
-    found += half_bound_names(scopes, nodes, tools, found)
-    return _distinct(found)
+    return found + half_bound_names(scopes, nodes, tools, found)
 
 
 def called_tools(program: Program, tools: Toolbox) -> tuple[str, ...]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from atc.types import Finding, Program
 from protocols.words import alike
 
 _COMMON = frozenset(("", "get", "list", "find", "fetch", "search", "show", "all", "by", "of", "for", "the", "to", "in"))
 """Words that make two names no more alike."""
+_MOST_COMPARED = 100_000
+_compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
 
 
 def finding(
@@ -39,9 +43,30 @@ def finding(
     )
 
 
+@contextmanager
+def few_guesses() -> Iterator[None]:
+    """Within this, `may_guess` allows for `_MOST_COMPARED` names: a program may have very many wrong ones."""
+    token = _compared.set([0])
+    try:
+        yield
+    finally:
+        _compared.reset(token)
+
+
+def may_guess(names: int) -> bool:
+    """Whether what was meant by a name may be looked for among so many others."""
+    so_far = _compared.get()
+    if so_far is None:
+        return True
+    so_far[0] += names
+    return so_far[0] <= _MOST_COMPARED
+
+
 def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
     """The one of `names` that was most likely meant by `name`; `loose` allows for one shared word."""
     known = list(names)
+    if not may_guess(len(known)):
+        return None
     folded = {_fold(known_name): known_name for known_name in known}
     if _fold(name) in folded:
         return folded[_fold(name)]

@@ -26,7 +26,7 @@ from atc.check.known.lattice import members
 from atc.check.known.objects import Instance, Made
 from atc.check.known.words import described
 from atc.check.operations.iteration import called, keys_text, list_keys, report_iterated
-from atc.check.report import listed, nearest, spelled
+from atc.check.report import listed, may_guess, nearest, spelled
 
 MOST_GIVERS = 5
 """A key that more tools than this give tells nothing (`name`, `id`)."""
@@ -140,6 +140,8 @@ def _report_missing(core: Core, record: Record, key: str, place: ast.expr, text:
 
 def _instead(core: Core, record: Record, key: str) -> tuple[str, str | None]:
     """What was probably meant by a key that is not there: a sentence, and what to write."""
+    if not may_guess(len(record.shape.properties)):
+        return "", None
     keys, lists = list(record.shape.properties), list_keys(record)
     close = nearest(key, keys, cutoff=0.8, loose=False)
     inside = _nested(record, key)

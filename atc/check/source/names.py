@@ -21,6 +21,9 @@ GIVEN = frozenset(dir(builtins)) | {
 _FEW = 8
 """Of more tools than this only the nearest are named."""
 
+_MOST_UNBOUND = 20
+"""Names that nothing binds, of which a finding is made."""
+
 _MODULE_OF = {
     "Counter": "collections", "defaultdict": "collections", "OrderedDict": "collections", "deque": "collections",
     "namedtuple": "collections", "datetime": "datetime", "timedelta": "datetime", "date": "datetime",
@@ -36,15 +39,19 @@ _MODULE_OF = {
 
 
 def unbound_names(scopes: Scopes, tools: Toolbox) -> list[Finding]:
-    """Findings for names that no scope binds: tools that do not exist, forgotten imports, misspellings."""
+    """Findings for names that no scope binds: tools that do not exist, forgotten imports, misspellings.
+
+    Of many only the first: to find what each was meant to be takes long.
+    """
     if scopes.opaque:
         return []
-    found = []
-    for node, scope, called in scopes.loads:
-        if node.id in GIVEN or node.id in tools or node in scopes.forgiven or _bound(node.id, scope):
-            continue
-        found.append(_unbound(node, scope, tools, called=called))
-    return found
+    loose = [
+        (node, scope, called)
+        for node, scope, called in scopes.loads
+        if not (node.id in GIVEN or node.id in tools or node in scopes.forgiven or _bound(node.id, scope))
+    ]
+    loose.sort(key=lambda load: (load[0].lineno, load[0].col_offset))
+    return [_unbound(node, scope, tools, called=called) for node, scope, called in loose[:_MOST_UNBOUND]]
 
 
 def _bound(name: str, scope: Scope) -> bool:
