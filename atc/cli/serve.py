@@ -13,7 +13,7 @@ import anyio
 import click
 
 from atc.cli.options import learn_option, servers_options, tools_option, trust_option
-from atc.cli.output import print_text, say
+from atc.cli.output import print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_given_agent
 from atc.config import Config
@@ -59,6 +59,7 @@ class Address(click.ParamType[tuple[str, int]]):
 @click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
               help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
 @click.option("--print-config", type=click.Choice(CLIENTS), help="Print what to paste into an agent, and end.")
+@click.option("--json", "as_json", is_flag=True, help="Print address and token, or the configuration, as JSON.")
 @click.help_option("-h", "--help")
 def serve(
     *,
@@ -67,27 +68,41 @@ def serve(
     max_seconds: float,
     as_: str,
     print_config: str | None,
+    as_json: bool,
     **flags: Any,
 ) -> None:
-    """Let another agent act on the tools by programs, over MCP: on stdin and stdout, or over HTTP.
+    """Let another agent act on the tools by programs, over MCP.
 
-    Programs are checked, run in the sandbox and journaled as those of 'atc run'. A write asks the person at the client,
-    or needs --allow-writes. Over HTTP a client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is
-    drawn and printed.
+    A client starts it and talks over stdin and stdout, or connects over HTTP. Programs are checked, run in the sandbox
+    and journaled as those of 'atc run'. A write asks the person at the client, or needs --allow-writes. Over HTTP a
+    client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is drawn and printed.
     """
     token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
     if print_config is not None:
         url = None if address is None else f"http://{address[0]}:{address[1]}/mcp"
-        print_text(config_for(print_config, _command(flags["tools"], as_), url=url, token=f"${TOKEN}"))
+        text = config_for(print_config, _command(flags["tools"], as_), url=url, token=f"${TOKEN}")
+        if as_json:
+            print_json({"client": print_config, "config": text})
+        else:
+            print_text(text)
         return
+    if as_json and address is None:
+        raise click.UsageError("--json needs --http or --print-config: over stdio, stdout belongs to the client")
     config = load_config(flags)[0]
     if address is None and sys.stdin.isatty():
         say("An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it.")
-    _serve(config, address, hosts, token, max_seconds, as_)
+    _serve(config, address, hosts, token, max_seconds, as_, as_json=as_json)
 
 
 def _serve(
-    config: Config, address: tuple[str, int] | None, hosts: tuple[str, ...], token: str, max_seconds: float, as_: str
+    config: Config,
+    address: tuple[str, int] | None,
+    hosts: tuple[str, ...],
+    token: str,
+    max_seconds: float,
+    as_: str,
+    *,
+    as_json: bool,
 ) -> None:
     try:
         from atc.serve.gateway import Gateway, GatewayLimits
@@ -107,7 +122,9 @@ def _serve(
         if not is_loopback(host):
             say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")
         say(f"Serving MCP at http://{host}:{port}{PATH}")
-        if TOKEN not in os.environ:
+        if as_json:
+            print_json({"url": f"http://{host}:{port}{PATH}", "token": token})
+        elif TOKEN not in os.environ:
             say(f"Bearer token: {token}")
         serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
 
