@@ -83,7 +83,7 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit."""
+    """Run the command line and exit: with `arguments` by `SystemExit`, without them by ending the process."""
     if "_ATC_COMPLETE" in os.environ:
         cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
@@ -91,7 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     code = _guarded(sys.argv[1:] if arguments is None else arguments)
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _leave(_flushed(code))
+    code = _flushed(code)
+    if arguments is None:
+        _leave(code)
+    sys.exit(code)
 
 
 def _guarded(arguments: Sequence[str]) -> int:
@@ -175,15 +178,14 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _leave(code: int) -> NoReturn:
-    """Exit. Everything is closed and written by now.
+def _leave(code: int) -> None:
+    """End the process where it cannot end by itself. Everything is closed and written by now.
 
     A thread that still works for a run that was ended is not waited for. The interpreter's own end would unwind its
     stack, which aborts the process when there is native code on it, such as a validator's.
     """
     if threading.active_count() > 1:
         os._exit(code)
-    sys.exit(code)
 
 
 def _reader_gone() -> int:
