@@ -17,7 +17,17 @@ from atc.models.scripted import ScriptedModel
 from sandbox.zygote import ZygoteSandbox
 from tests.loopback import Reply, serving
 
-ATC = "from atc.cli.main import main; main()"
+# What `wait4` tells of a child's memory counts that of its parent before the child began.
+ATC = """
+import sys
+from pathlib import Path
+from atc.cli.main import main
+try:
+    main(sys.argv[1:])
+finally:
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    Path("peak.txt").write_text(peak.split()[1])
+"""
 SERVER = """
 import json, sys
 for line in sys.stdin:
@@ -79,7 +89,7 @@ def atc(*arguments: str) -> tuple[str, float, float]:
         running = subprocess.Popen([sys.executable, "-c", ATC, *arguments], stdout=stream, stderr=stream)
         _, _, used = os.wait4(running.pid, 0)
         running.returncode = 0
-    return told.read_text(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return told.read_text(), used.ru_utime + used.ru_stime, int(Path("peak.txt").read_text()) / 1024
 
 
 def called(response: object, answer: object) -> tuple[str, float, float]:
