@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,8 @@ def _serve(
         gateway = Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds))
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:
+            # A thread that reads stdin cannot be interrupted; what a program had sent stands in the journal.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             anyio.run(_over_stdio, server)
             return
         host, port = address
