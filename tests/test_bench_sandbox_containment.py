@@ -174,7 +174,7 @@ def test_what_goes_over_a_limit_is_seen() -> None:
 
 def test_a_forged_report_is_seen() -> None:
     source = (
-        "import os\nfor fd in range(3, 40):\n    try: os.write(fd, b'{\"trace\": {}}\\n')\n    except OSError: pass"
+        "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'{\"trace\": {}}\\n')\n    except OSError: pass"
     )
     (verdict,) = judged(source)
     assert verdict.verdict == "ESCAPED"
