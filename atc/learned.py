@@ -81,7 +81,7 @@ class LearnedSchemas:
             if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
                 return None
             if not fits:
-                schema = _open(structure(infer([covered], schema or None)))
+                schema = opened(structure(infer([covered], schema or None)))
             counts = dict(evidence.fields)
             for path in count_fields(schema, [covered]):
                 counts[path] = counts.get(path, 0) + 1
@@ -153,6 +153,6 @@ def structure(schema: Any) -> Any:
     return kept
 
 
-def _open(schema: dict[str, Any]) -> dict[str, Any]:
+def opened(schema: dict[str, Any]) -> dict[str, Any]:
     """An object that may have more keys: what programs get of a response must not change as more is learned of it."""
     return {**schema, "additionalProperties": True} if schema.get("type") == "object" else schema

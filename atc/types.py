@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import dataclass, field
 from typing import Literal
 
+from protocols.jsontypes import Json
 from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
@@ -83,6 +85,18 @@ class Fault:
     evidence: tuple[str, ...] = ()
     candidates: tuple[int, ...] = ()
     """Indexes of calls between which the facts leave a tie; empty where they blame one, or none."""
+
+
+def answered(text: str) -> Json:
+    """What a program printed: as JSON where it is JSON or a Python literal, else the text."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value: Json = read(text)
+            json.dumps(value, allow_nan=False)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value
+    return text
 
 
 @dataclass(frozen=True, slots=True)

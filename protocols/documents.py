@@ -18,6 +18,7 @@ from protocols.protocol import (
     HttpBinding,
     Link,
     McpBinding,
+    ProgramBinding,
     PythonBinding,
     ToolProtocol,
     Verify,
@@ -80,6 +81,7 @@ DOCUMENT_SCHEMA: dict[str, Any] = {
                 "http": _HTTP,
                 "python": _record(["module", "function"], module=_TEXT, function=_TEXT),
                 "mcp": _record(["server", "tool"], server=_TEXT, tool=_TEXT),
+                "program": _record(["source", "tools"], source=_TEXT, tools=_NAMES),
             },
             "additionalProperties": False,
         },
@@ -200,6 +202,8 @@ def _read_binding(binding: Mapping[str, Any] | None) -> Binding | None:
             return PythonBinding(**python)
         case {"mcp": mcp}:
             return McpBinding(**mcp)
+        case {"program": program}:
+            return ProgramBinding(**program)
         case _:
             return None
 
@@ -223,6 +227,8 @@ def _write_binding(binding: Binding | None) -> dict[str, Any] | None:
             return {"python": {"module": binding.module, "function": binding.function}}
         case McpBinding():
             return {"mcp": {"server": binding.server, "tool": binding.tool}}
+        case ProgramBinding():
+            return {"program": {"source": binding.source, "tools": dict(binding.tools)}}
         case None:
             return None
 

@@ -17,7 +17,7 @@ from protocols.idempotency import idempotency_key
 from protocols.jsontypes import Json, JsonObject
 from protocols.pacing import Pacing
 from protocols.plain import python_call, to_json
-from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.secret_names import fits, kind_of
 from protocols.toolbox import Call
 
@@ -106,6 +106,9 @@ class Invoker:
 
                 reads = _only_reads(protocol, safe=False)
                 return mcp_call(protocol, binding, self.servers, reads=reads, mask=self._shared.mask)
+            case ProgramBinding():  # a source of tools must not bring code along
+                problem = "it is a saved program: put its file into the folder of saved tools instead."
+                raise InvalidProtocol(protocol.name, problem, path="binding.program")
             case None:
                 raise InvalidProtocol(protocol.name, "it has no binding, so it cannot be called.", path="binding")
 

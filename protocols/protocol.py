@@ -61,7 +61,18 @@ class McpBinding:
     tool: str
 
 
-Binding = HttpBinding | PythonBinding | McpBinding
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramBinding:
+    """A call of a saved program: `source` defines one function of keyword arguments, which runs where its caller runs.
+
+    `tools` are those that it calls: alias → identity (`Tool.identity`), without which it is not offered.
+    """
+
+    source: str
+    tools: Mapping[str, str]
+
+
+Binding = HttpBinding | PythonBinding | McpBinding | ProgramBinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +196,7 @@ __all__ = [
     "Link",
     "Location",
     "McpBinding",
+    "ProgramBinding",
     "PythonBinding",
     "ToolProtocol",
     "Verify",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protocols.protocol import Binding, HttpBinding, McpBinding, PythonBinding
+from protocols.protocol import Binding, HttpBinding, McpBinding, ProgramBinding, PythonBinding
 
 
 def spelled(binding: Binding | None) -> str:
@@ -14,5 +14,7 @@ def spelled(binding: Binding | None) -> str:
             return f"MCP {mcp.server}:{mcp.tool}"
         case PythonBinding() as python:
             return f"Python {python.module}:{python.function}"
+        case ProgramBinding() as program:
+            return f"a saved program that calls {', '.join(program.tools) or 'no tool'}"
         case None:
             return ""

@@ -70,14 +70,15 @@ class Calls:
         """
         tool, terms, writes = self._admit(call)
         started = self._clock.elapsed()
+        line, within = self._journal.origin(call.line)
         try:
             arguments = _accept(terms, call)
         except BadArguments as problem:
-            message = f"tool {call.tool!r}: {problem} (line {call.line})"
+            message = f"tool {call.tool!r}: {problem} (line {line})"
             given = {**call.arguments, **call.unsendable}
             asked = ToolCall(
-                index=call.number, tool=call.tool, arguments=given, line=call.line, started=started,
-                error=message, outcome="not_run",
+                index=call.number, tool=call.tool, arguments=given, line=line, started=started,
+                error=message, outcome="not_run", within=within,
             )  # fmt: skip
             with self._lock:
                 self._check()
@@ -85,8 +86,9 @@ class Calls:
                 self._journal.refused(asked)
             return Reply(call.number, error=message)
         asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started, outcome="unknown"
-        )
+            index=call.number, tool=call.tool, arguments=arguments, line=line, started=started, outcome="unknown",
+            within=within,
+        )  # fmt: skip
         with self._lock:
             self._check()
             found = self._journal.before(asked, writes=writes, defaults=terms.defaults)
@@ -284,7 +286,7 @@ class Calls:
         seconds = self._clock.elapsed() - asked.started
         return ToolCall(
             index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
-            seconds=seconds, baseline=asked.baseline, **how,
+            seconds=seconds, baseline=asked.baseline, within=asked.within, **how,
         )  # fmt: skip
 
 

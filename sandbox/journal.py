@@ -49,6 +49,8 @@ class Journal:
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     effects: Effects | None = None
+    origin: Callable[[int], tuple[int, str | None]] = field(default=lambda line: (line, None))
+    """Leads from a line of the executed source to the program's, and to the saved tool that the source has there."""
     settled: tuple[ToolCall, ...] = ()
     """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
@@ -260,7 +262,8 @@ class _Entry(NamedTuple):
 
 
 def _again(found: ToolCall, asked: ToolCall) -> ToolCall:
-    return replace(found, index=asked.index, line=asked.line, started=asked.started, seconds=0.0, reused=True)
+    same = replace(found, line=asked.line, within=asked.within)
+    return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 
 def canonical(tool: str, arguments: JsonObject) -> str:

@@ -12,6 +12,7 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.errors import Diverged, Unsupported
 from sandbox.frames import RunEnded
+from sandbox.inline import run
 from sandbox.journal import Journal, canonical
 from sandbox.limits import Limits
 from sandbox.trace import Failure, ToolCall, Trace
@@ -42,7 +43,7 @@ def replay(
         SandboxUnavailable: the sandbox could not start, died, or cannot run this program.
     """
     try:
-        trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
+        trace = run(sandbox, source, tools, limits=limits, journal=ReplayJournal(recorded))
         _compare(recorded, trace)
     except Diverged as departure:
         seen = source + _text([[call.result, call.error] for call in recorded.calls[: departure.index]])
@@ -81,7 +82,15 @@ class ReplayJournal(Journal):
             raise Diverged(call.index, shown(expected), shown(call))
         if failure is not None and self._stop is not None and call.index >= self._stop:
             raise RunEnded(failure)
-        return replace(expected, index=call.index, line=call.line, started=call.started, seconds=0.0, reused=True)
+        return replace(
+            expected,
+            index=call.index,
+            line=call.line,
+            within=call.within,
+            started=call.started,
+            seconds=0.0,
+            reused=True,
+        )
 
     def after(self, call: ToolCall) -> None:
         """Nothing: what is replayed is recorded already."""

@@ -6,6 +6,8 @@ no clock and no network is asked: the same arguments give the same fault.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atc.attribute.blame import Record
 from atc.attribute.endings import from_limit, without_answer
 from atc.attribute.facts import invocation
@@ -28,8 +30,13 @@ def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | No
     """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
     if findings:
         return from_findings(program, findings, tools)
-    if trace is None:
-        return None
+    fault = None if trace is None else _executed(program, trace, tools)
+    if fault is None or fault.call is None or trace is None or (within := trace.calls[fault.call].within) is None:
+        return fault
+    return replace(fault, evidence=(f"The saved tool {within!r} made this call within itself.", *fault.evidence))
+
+
+def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
     failure = trace.failure
     if failure is None and (trace.stdout.strip() or trace.value is not None):
         return None

@@ -27,6 +27,7 @@ _WIDTH = 200
         "show": ("atc.cli.runs:show", "Everything about a run: programs, calls, faults."),
         "resume": ("atc.cli.runs_resume:resume", "Go on with a run that was paused, or whose process ended."),
         "export": ("atc.cli.runs_export:export", "Write a run as a file that replays, or as a script of its own."),
+        "save": ("atc.cli.runs_save:save", "Make a solved program a tool that other programs can call."),
         "replay": ("atc.cli.runs_replay:replay", "Run an exported program again, its calls answered from the file."),
         "test": ("atc.cli.runs_test:test", "Replay many files, for CI; --junit writes a report."),
         "purge": ("atc.cli.runs_purge:purge", "Delete stored runs, down to the bytes in the file."),
@@ -166,6 +167,7 @@ def _call(stored: StoredCall) -> str:
     if not stored.complete:
         result = "(no outcome was recorded)"
     how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    how += f" · within {call.within}" if call.within is not None else ""
     how += f" · {call.note}" if call.note is not None else ""
     return f"call {call.index:<3} {call.tool}({arguments}) → {_line(result)} · {how}"
 

@@ -17,7 +17,7 @@ from atc.cli.output import error_document, json_text, print_columns, print_json,
 from atc.cli.settings import load_config
 from atc.cli.tool_lines import line_of, summary
 from atc.cli.tools_search import index, search
-from atc.cli.wiring import open_toolbox
+from atc.cli.wiring import open_toolbox, saved_folder
 from atc.consent import Consent
 from protocols.errors import CredentialMissing, ToolError
 from protocols.jsontypes import JsonObject
@@ -49,11 +49,17 @@ tools.add_command(export)
 @json_option
 def list_(*, as_json: bool, **flags: Any) -> None:
     """Every tool: its name in programs, whether it only reads, and what it does."""
-    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+    from atc.saved import examined
+
+    config = load_config(flags)[0]
+    with open_toolbox(config, talk=say) as toolbox:
         if as_json:
             print_json([line_of(tool) for tool in toolbox.values()])
         else:
             print_columns((tool.alias, _effect(tool), summary(tool)) for tool in toolbox.values())
+        for name, tool, why in examined(toolbox, saved_folder(config)):
+            if tool is None:
+                say(f"The saved tool {name} is not offered: {why}.")
 
 
 @tools.command(epilog="Example: atc tools show get_airport --json")

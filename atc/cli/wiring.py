@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc.cli.settings import read_secret
@@ -28,7 +29,11 @@ Progress = Callable[[int, int], None]
 
 @contextmanager
 def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
-    """The configured tools; with none configured, the flights service, started for as long as this is open."""
+    """The configured tools, and the saved ones that need no others.
+
+    With none configured, the flights service, started for as long as this is open.
+    """
+    from atc.saved import offered
     from protocols.invoke import Invoker
     from protocols.sources import load_tools
 
@@ -46,7 +51,7 @@ def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
             sources = (f"flights={service.document_url}",)
         invoker = Invoker(invoke_settings(config, talk))
         stack.callback(invoker.close)
-        yield load_tools(*sources, invoker=invoker)
+        yield offered(load_tools(*sources, invoker=invoker), saved_folder(config))
 
 
 def require_flights() -> None:
@@ -63,6 +68,11 @@ def choose_model(config: Config, *, progress: Progress | None = None, talk: Talk
     from atc.models import choose
 
     return choose(config.model, cache_dir=config.cache_dir, on_progress=progress, on_message=talk)
+
+
+def saved_folder(config: Config) -> Path:
+    """Where the user's saved tools are, a file each."""
+    return config.state_dir / "saved-tools"
 
 
 def open_store(config: Config) -> Store:

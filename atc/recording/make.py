@@ -26,7 +26,7 @@ def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recordin
     Raises:
         InvalidRecording: no program of the run came to an end, or a tool that it called is not in `protocols`.
     """
-    attempt = _standing(stored)
+    attempt = standing(stored)
     assert attempt.trace is not None
     where = f"run {stored.summary.id}"
     if [call.index for call in attempt.trace.calls] != list(range(len(attempt.trace.calls))):
@@ -51,7 +51,7 @@ def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recordin
     )
 
 
-def _standing(stored: StoredRun) -> Attempt:
+def standing(stored: StoredRun) -> Attempt:
     """The attempt whose answer is the run's, or else the last one that was executed to an end."""
     ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
     if not ended:

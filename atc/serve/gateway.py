@@ -6,7 +6,6 @@ sandbox, answers calls that the same run has completed from the journal, and bla
 
 from __future__ import annotations
 
-import ast
 import hmac
 import json
 import secrets
@@ -25,9 +24,10 @@ from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.serve.results import READ_RESULT, Results
 from atc.strategies.given import NoModel, certain_findings
-from atc.types import Attempt, Fault, Finding, Program, Solution
+from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ProgramBinding
 from protocols.render import stubs, stubs_within, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Toolbox
@@ -234,6 +234,9 @@ class Gateway:
         """What the caller of one tool is told."""
         last = self._covered(solution).attempts[-1]
         reply: dict[str, Json] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
+        called = self._agent.toolbox.get(last.program.source.partition("(")[0])
+        if called is not None and isinstance(called.protocol.binding, ProgramBinding) and last.answer is not None:
+            return reply | {"result": _answer(last)}
         call = last.trace.calls[-1] if last.trace is not None and last.trace.calls else None
         if call is None or call.error is not None:
             problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
@@ -307,16 +310,7 @@ def _answer(attempt: Attempt) -> Json:
     """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
-    if not printed:
-        return attempt.trace.value
-    for read in (json.loads, ast.literal_eval):
-        try:
-            value: Json = read(printed)
-            json.dumps(value, allow_nan=False)
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            continue
-        return value
-    return printed
+    return answered(printed) if printed else attempt.trace.value
 
 
 def _call_line(call: ToolCall) -> str:
@@ -324,7 +318,8 @@ def _call_line(call: ToolCall) -> str:
     given = ", ".join(f"{name}={_short(value)}" for name, value in call.arguments.items())
     came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
     took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
-    return f"line {call.line}: {call.tool}({given}) → {came[:300]} · {took}"
+    within = f"{call.within}: " if call.within else ""
+    return f"line {call.line}: {within}{call.tool}({given}) → {came[:300]} · {took}"
 
 
 def _short(value: Json) -> str:

@@ -234,7 +234,7 @@ def _from_elsewhere(source: Source, spelled: _Spelling) -> Source:
     Its tools may call the document's own host and the hosts below it, and the address that the user gave after `@`.
 
     Raises:
-        InvalidProtocol: a tool calls another host, or is bound to a Python function or an MCP server.
+        InvalidProtocol: a tool calls another host, or is bound to a Python function, an MCP server or a program.
     """
     home = home_of(spelled.location)
     homes = [home, *([home_of(spelled.base_url)] if spelled.base_url else [])]
@@ -246,7 +246,7 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
     if binding is None:
         return protocol
     if not isinstance(binding, HttpBinding):
-        kind = "a Python function" if isinstance(binding, PythonBinding) else f"the MCP server {binding.server!r}"
+        kind = f"the MCP server {binding.server!r}" if isinstance(binding, McpBinding) else "code of this machine"
         raise InvalidProtocol(
             where,
             f"{protocol.name!r} asks to call {kind}, which a document from an address may not.",

@@ -17,7 +17,9 @@ from atc.mend.naming import look_up_answer
 from atc.meter import Meter
 from atc.strategies.base import Parts
 from atc.types import Attempt, Finding, Program
+from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
+from sandbox import inline
 from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
@@ -118,6 +120,7 @@ def executed(
 
     `number`, `round_`, `blind` and `look` are those of `attempt`.
     """
+    tools = _with_inner(program, tools, parts.toolbox)
     parts.consent.wrote(program, blind=blind)
     if (before := parts.past.attempt(number)) is not None:
         return before
@@ -196,14 +199,26 @@ def _certain(task: str, program: Program, tools: Toolbox, *, look: bool) -> tupl
 
 def executed_trace(program: Program, tools: Toolbox, parts: Parts, meter: Meter) -> Trace:
     """What running `program` left, within what is left of the run's budget."""
-    parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in _words(program) if alias in tools}))
-    return parts.sandbox.run(program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
+    named = dict.fromkeys([*_words(program), *_inner(program, tools)])
+    parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
+    return inline.run(parts.sandbox, program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
     """The prompt's tools and those that the program names besides: a tool that exists may be used unseen."""
-    named = (word for word in _words(program) if word in everything and word not in tools)
-    return everything.only([*tools, *named])
+    named = everything.only(dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)]))
+    return _with_inner(program, named, everything)
+
+
+def _with_inner(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
+    """`tools`, and those that the saved ones which the program names call."""
+    inner = [alias for alias in _inner(program, tools) if alias not in tools and alias in everything]
+    return everything.only([*tools, *inner]) if inner else tools
+
+
+def _inner(program: Program, tools: Toolbox) -> list[str]:
+    bindings = [tools[word].protocol.binding for word in _words(program) if word in tools]
+    return [alias for binding in bindings if isinstance(binding, ProgramBinding) for alias in binding.tools]
 
 
 def _words(program: Program) -> list[str]:

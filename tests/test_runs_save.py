@@ -1,0 +1,320 @@
+"""`atc runs save`: a solved program becomes a tool, offered and held to account as the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from atc.cli.main import _guarded
+from atc.cli.wiring import open_given_agent, open_store
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+
+SHOP = '''
+"""A shop."""
+import json
+from pathlib import Path
+
+SENT = Path(__file__).with_name("sent.txt")
+ORDERS = [
+    {"id": 1, "city": "Bonn", "total": 20.5, "items": ["tea", "cup"]},
+    {"id": 2, "city": "Bonn", "total": 4.0, "items": ["pen"]},
+    {"id": 3, "city": "Oslo", "total": 7.5, "items": []},
+]
+
+
+def list_orders(city: str, page: int = 1) -> list[dict]:
+    """The orders of a city.
+
+    read_only = True
+    """
+    if city == "Nowhere":
+        raise ValueError("no such city")
+    return [order for order in ORDERS if order["city"] == city]
+
+
+def add_note(text: str) -> dict:
+    """Write a note down."""
+    with SENT.open("a") as file:
+        file.write(text + "\\n")
+    return {"id": 7}
+'''
+TASK = "What do the orders of Bonn above 10 cost?"
+PROGRAM = """\
+total = 0.0
+for order in list_orders(city="Bonn"):
+    if order["total"] > 10:
+        total += order["total"]
+print(total)
+"""
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "shop", raising=False)
+    (tmp_path / "shop.py").write_text(SHOP)
+    return Config(state_dir=tmp_path / "state", tools=("shop.py",))
+
+
+@pytest.fixture
+def atc_(config, capsys, monkeypatch):
+    """Runs `atc`; `replies` are what the model says."""
+
+    def run(*arguments, replies=()):
+        programs = [f"```python\n{reply}```" for reply in replies]
+        monkeypatch.setattr("atc.cli.wiring.choose_model", lambda *_, **__: ScriptedModel(*programs))
+        code = _guarded([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def solved(atc_):
+    def run(program=PROGRAM, task=TASK, *more):
+        code, out, err = atc_("run", task, "--tools", "shop.py", "--strategy", "chain", *more, replies=[program])
+        assert code == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def saved(solved, atc_):
+    """Saves a program as a tool, and gives its protocol."""
+
+    def save(name="spent", *more, program=PROGRAM, task=TASK, parameters=("city=Bonn", "least=10"), writes=()):
+        solved(program, task, *writes)
+        given = [part for one in parameters for part in ("--parameter", one)]
+        code, out, err = atc_("runs", "save", "last", "--as-tool", name, *given, "--json", *more)
+        assert code == 0, err
+        return json.loads(out)["protocol"]
+
+    return save
+
+
+@pytest.fixture
+def execute(config):
+    """Runs a program of the caller's own over the shop and the saved tools."""
+
+    def run(source, *, continues=None, **changed):
+        settings = {"state_dir": config.state_dir, "tools": ("shop.py",), **changed}
+        with open_given_agent(Config(**settings), talk=print) as agent:
+            return agent.execute(source, continues=continues)
+
+    return run
+
+
+def sent(tmp_path):
+    file = tmp_path / "sent.txt"
+    return file.read_text().split() if file.exists() else []
+
+
+def test_a_solved_program_becomes_a_tool_that_other_programs_call(saved, atc_):
+    protocol = saved()
+    assert protocol["description"] == TASK
+    assert protocol["inputSchema"]["required"] == ["city", "least"]
+    assert protocol["inputSchema"]["properties"]["least"]["type"] == "integer"
+    assert protocol["outputSchema"] == {"type": "number"}
+    assert protocol["annotations"] == {"readOnlyHint": True}
+    code, out, err = atc_("tools", "list", "--tools", "shop.py")
+    assert "spent" in out, err
+    program = 'print(spent(city="Oslo", least=2) + spent(city="Bonn", least=1))\n'
+    question = "What do the orders of Oslo above 2 and Bonn above 1 cost?"
+    code, out, err = atc_("run", question, "--tools", "shop.py", "--strategy", "chain", replies=[program])
+    assert (code, out.strip()) == (0, "32.0"), err
+
+
+def test_the_calls_of_a_saved_tool_stand_on_the_callers_lines(saved, execute):
+    saved()
+    program = '# of two cities\na = spent(city="Oslo", least=2)\nb = spent(\n    city="Bonn", least=1)\nprint(a + b)\n'
+    solution = execute(program)
+    assert solution.answer == "32.0"
+    calls = solution.attempts[-1].trace.calls
+    assert [(call.tool, call.line, call.within) for call in calls] == [
+        ("list_orders", 2, "spent"),
+        ("list_orders", 3, "spent"),
+    ]
+
+
+def test_a_failure_points_at_the_callers_line_and_names_the_saved_tool(saved, execute):
+    saved()
+    fault = execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n').attempts[-1].fault
+    assert (fault.kind, fault.line, fault.tool) == ("tool_failed", 3, "list_orders")
+    assert any("'spent'" in fact for fact in fault.evidence)
+    own = execute('x = spent(city="Bonn", least=1)\ny = [x]\nprint(y[4])\n').attempts[-1]
+    assert own.trace.failure.line == 3
+    inner = execute('x = 1\nx = spent(city="Bonn", least=[1])\n').attempts[-1]
+    assert (inner.fault or inner.findings[0]).line == 2
+    late = execute('n = [1]\nx = spent(city="Bonn", least=n)\nprint(spent(city="Oslo", least=1))\n').attempts[-1]
+    assert "saved tool 'spent'" in late.trace.failure.message
+    assert late.trace.failure.line == 2
+
+
+def test_the_check_sees_a_saved_tool_as_any_other(saved, execute):
+    saved()
+    found = execute('print(spent(town="Bonn", least=1))').attempts[-1]
+    assert found.trace is None
+    assert "town" in found.findings[0].message
+
+
+NOTE = 'note = add_note(text="tea")\nprint({"note": note["id"], "said": "tea"})\n'
+
+
+def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
+    protocol = saved(
+        "note_down", program=NOTE, task="Note tea down.", parameters=["text=tea"], writes=("--allow-writes", "add_note")
+    )
+    assert protocol["annotations"]["readOnlyHint"] is False
+    assert sent(tmp_path) == ["tea"]
+    paused = execute('note_down(text="milk")\nprint(missing)\n')
+    assert paused.status == "failed"  # the check finds it
+    paused = execute('x = note_down(text="milk")\nprint(x["note"] // (x["note"] - 7))\n')
+    assert paused.status == "paused"
+    assert "add_note may change something" in paused.attempts[-1].trace.failure.message
+    assert sent(tmp_path) == ["tea"]
+    failed = execute(paused.attempts[-1].program.source, continues=paused.run, allow_writes=("add_note",))
+    assert failed.status == "failed"
+    assert sent(tmp_path) == ["tea", "milk"]
+    program = 'y = 1\nx = note_down(text="milk")\nprint(x["note"])\n'
+    corrected = execute(program, continues=failed.run, allow_writes=("add_note",))
+    assert (corrected.status, corrected.answer) == ("solved", "7")
+    assert corrected.attempts[-1].trace.calls[0].reused
+    assert sent(tmp_path) == ["tea", "milk"]
+
+
+def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, config):
+    saved()
+    program = 'print(round(spent(city="Bonn", least=10) * 2))\n'
+    saved("twice", program=program, task="Twice what the orders of Bonn above 10 cost?", parameters=["city=Bonn"])
+    (config.state_dir / "saved-tools" / "spent.json").unlink()
+    solution = execute('print(twice(city="Oslo"))\n')
+    assert solution.answer == "0"
+    assert solution.attempts[-1].trace.calls[0].within == "twice"
+
+
+@pytest.mark.parametrize(
+    ("program", "answer", "again"),
+    [
+        ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Oslo: 1'"),
+        ('import json\nprint(json.dumps([o["id"] for o in list_orders(city="Bonn")]))', "[1, 2]", "[3]"),
+        ('[o["id"] for o in list_orders(city="Bonn")]', "[1, 2]", "[3]"),
+        (
+            "n = 0\ndef count(city):\n    global n\n    for o in list_orders(city=city):\n        n += 1\n"
+            'city = "Bonn"\ncount(city)\nprint(f"{n}")',
+            "2",
+            "1",
+        ),
+        ('from __future__ import annotations\nfor o in list_orders(city="Bonn"):\n    print(o["id"])', "1\n2", "3"),
+    ],
+)
+def test_what_a_program_prints_is_what_its_tool_gives(saved, execute, program, answer, again):
+    saved("told", program=program, task="How many orders are in Bonn?", parameters=["city=Bonn"])
+    solution = execute('print(repr(told(city="Oslo")))\n')
+    assert solution.attempts[-1].fault is None
+    assert solution.answer == again
+
+
+@pytest.mark.parametrize("backend", ["zygote", "docker", "monty", "trusted"])
+def test_every_sandbox_runs_a_saved_tool(saved, execute, backend):
+    from sandbox.choose import availability
+
+    if reason := availability(backend).reason:
+        pytest.skip(reason)
+    saved("spent", "--sandbox", backend)
+    program = 'a = spent(city="Oslo", least=2)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n'
+    last = execute(program, sandbox=backend).attempts[-1]
+    assert last.trace.backend == backend
+    assert [(call.tool, call.line, call.within) for call in last.trace.calls] == [
+        ("list_orders", line, "spent") for line in (1, 2, 3)
+    ]
+    assert last.fault.line == 3
+    assert execute('print(spent(city="Bonn", least=10))', sandbox=backend).answer == "20.5"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--as-tool", "list_orders"], "is the name of a tool"),
+        (["--as-tool", "no-name"], "'no_name' would be one"),
+        (["--as-tool", "spent", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
+        (["--as-tool", "spent", "--parameter", "city"], "NAME=LITERAL"),
+        (["--as-tool", "spent", "--parameter", "list_orders=Bonn"], "would hide"),
+        (["--as-tool", "spent", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_with_the_next_step(solved, atc_, config, arguments, said):
+    solved()
+    code, _, err = atc_("runs", "save", "last", *arguments)
+    assert code == 2, err
+    assert said in err
+    assert not (config.state_dir / "saved-tools").exists()
+
+
+def test_only_a_solved_run_with_a_name_of_its_own_is_saved(saved, execute, atc_, config):
+    saved()
+    code, _, err = atc_("runs", "save", "last", "--as-tool", "spent")
+    assert (code, "--force" in err) == (2, True)
+    execute("print(1 / 0)")
+    code, _, err = atc_("runs", "save", "last", "--as-tool", "more")
+    assert "is failed; only a solved run becomes a tool" in err
+
+
+def test_a_tool_is_offered_only_beside_those_that_it_calls(saved, atc_, tmp_path):
+    saved()
+    (tmp_path / "other.py").write_text('def ping() -> str:\n    """Ping."""\n    return "pong"\n')
+    code, out, err = atc_("tools", "list", "--tools", "other.py")
+    assert "spent" not in out
+    assert "spent.json is not offered: it calls list_orders, which is not among these tools" in err
+
+
+def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
+    key = "sk-abcdefghijklmnopqrstuvwxyz012345"
+    solved(f'token = "{key}"\nprint(len(list_orders(city="Bonn")), len(token))\n')
+    code, _, err = atc_("runs", "save", "last", "--as-tool", "counted")
+    assert code == 2
+    assert "make it a parameter" in err
+    assert key not in err
+    code, out, err = atc_("runs", "save", "last", "--as-tool", "counted", "--parameter", f"token={key}", "--json")
+    assert code == 0, err
+    assert key not in out
+
+
+def test_on_a_terminal_each_literal_is_asked_about(solved, atc_, monkeypatch):
+    solved()
+    questions, answers = [], {"'Bonn'": True, "10": False, "0.0": False}
+
+    def confirm(text, **_):
+        questions.append(text)
+        return next(yes for literal, yes in answers.items() if literal in text)
+
+    monkeypatch.setattr("atc.cli.runs_save._terminal", lambda: True)
+    monkeypatch.setattr("click.confirm", confirm)
+    monkeypatch.setattr("click.prompt", lambda text, default=None, **_: default)
+    code, out, err = atc_("runs", "save", "last", "--as-tool", "spent", "--json")
+    assert code == 0, err
+    assert list(json.loads(out)["protocol"]["inputSchema"]["properties"]) == ["city"]
+    assert questions[0] == "Is 'Bonn' (line 2, in the task) a parameter?"
+    assert "   2 │ for order in list_orders" in err
+
+
+def test_a_run_that_calls_a_saved_tool_is_exported_and_replayed(saved, execute, atc_, tmp_path, config):
+    saved()
+    execute('print(spent(city="Bonn", least=10))')
+    with open_store(config) as store:
+        assert store.load("last").summary.status == "solved"
+    (config.state_dir / "saved-tools" / "spent.json").unlink()
+    code, _, err = atc_("runs", "export", "last", "-o", "run.json")
+    assert code == 0, err
+    code, out, err = atc_("runs", "replay", "run.json")
+    assert code == 0, err
+    assert "20.5" in out
