@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -12,6 +13,7 @@ from atc.cli.main import _guarded
 from atc.cli.wiring import open_given_agent, open_store
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
+from atc.serve.gateway import Gateway
 
 SHOP = '''
 """A shop."""
@@ -114,6 +116,13 @@ def execute(config):
     return run
 
 
+@pytest.fixture
+def gateway(config):
+    """Opens a gateway over the shop and the saved tools."""
+    with ExitStack() as stack:
+        yield lambda make: make(stack.enter_context(open_given_agent(config, talk=print)))
+
+
 def sent(tmp_path):
     file = tmp_path / "sent.txt"
     return file.read_text().split() if file.exists() else []
@@ -149,15 +158,15 @@ def test_the_calls_of_a_saved_tool_stand_on_the_callers_lines(saved, execute):
 def test_a_failure_points_at_the_callers_line_and_names_the_saved_tool(saved, execute):
     saved()
     fault = execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n').attempts[-1].fault
-    assert (fault.kind, fault.line, fault.tool) == ("tool_failed", 3, "list_orders")
+    assert (fault.line, fault.tool) == (3, "list_orders")
     assert any("'spent'" in fact for fact in fault.evidence)
-    own = execute('x = spent(city="Bonn", least=1)\ny = [x]\nprint(y[4])\n').attempts[-1]
-    assert own.trace.failure.line == 3
-    inner = execute('x = 1\nx = spent(city="Bonn", least=[1])\n').attempts[-1]
-    assert (inner.fault or inner.findings[0]).line == 2
-    late = execute('n = [1]\nx = spent(city="Bonn", least=n)\nprint(spent(city="Oslo", least=1))\n').attempts[-1]
-    assert "saved tool 'spent'" in late.trace.failure.message
-    assert late.trace.failure.line == 2
+    program = 'n = list_orders(city="Bonn")\nx = spent(city="Bonn", least=n[0]["items"])\nprint(x)\n'
+    inner = execute(program).attempts[-1].trace.failure
+    assert inner.message.endswith("(within the saved tool 'spent')")
+    assert inner.line == 2
+    program = 'x = spent(city="Bonn", least=1)\ny = 1\nlist_orders(city="Bonn")[int(x)]\nspent(city="Oslo", least=1)\n'
+    own = execute(program)
+    assert own.attempts[-1].trace.failure.line == 3
 
 
 def test_the_check_sees_a_saved_tool_as_any_other(saved, execute):
@@ -165,6 +174,22 @@ def test_the_check_sees_a_saved_tool_as_any_other(saved, execute):
     found = execute('print(spent(town="Bonn", least=1))').attempts[-1]
     assert found.trace is None
     assert "town" in found.findings[0].message
+
+
+def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, gateway):
+    saved()
+    shop = gateway(Gateway)
+    assert "spent(city, least)" in [hit["tool"] for hit in shop.search("cost of orders")["tools"]]
+    stub = shop.describe(["spent"])
+    assert "def spent(*, city: str, least: int) -> float:" in stub
+    assert "Such as 'Bonn'." in stub
+    reply = shop.run('print(spent(city="Bonn", least=1))')
+    assert (reply["status"], reply["answer"]) == ("solved", 24.5)
+    assert reply["calls"][0].startswith('line 1: spent: list_orders(city="Bonn")')
+    # As a plain tool of MCP its answer is what the program gives, and a bad argument is refused.
+    assert shop.call("spent", {"city": "Oslo", "least": 1})["result"] == 7.5
+    assert "least" in shop.call("spent", {"city": "Oslo"})["error"]
+    assert "no such city" in shop.call("spent", {"city": "Nowhere", "least": 1})["error"]
 
 
 NOTE = 'note = add_note(text="tea")\nprint({"note": note["id"], "said": "tea"})\n'
@@ -205,12 +230,11 @@ def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, con
 @pytest.mark.parametrize(
     ("program", "answer", "again"),
     [
-        ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Oslo: 1'"),
+        ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Bonn: 1'"),
         ('import json\nprint(json.dumps([o["id"] for o in list_orders(city="Bonn")]))', "[1, 2]", "[3]"),
         ('[o["id"] for o in list_orders(city="Bonn")]', "[1, 2]", "[3]"),
         (
-            "n = 0\ndef count(city):\n    global n\n    for o in list_orders(city=city):\n        n += 1\n"
-            'city = "Bonn"\ncount(city)\nprint(f"{n}")',
+            'n = 0\ndef count(city):\n    global n\n    n += len(list_orders(city=city))\ncity = "Bonn"\ncount(city)\nprint(f"{n}")',
             "2",
             "1",
         ),
@@ -272,7 +296,7 @@ def test_only_a_solved_run_with_a_name_of_its_own_is_saved(saved, execute, atc_,
 def test_a_tool_is_offered_only_beside_those_that_it_calls(saved, atc_, tmp_path):
     saved()
     (tmp_path / "other.py").write_text('def ping() -> str:\n    """Ping."""\n    return "pong"\n')
-    code, out, err = atc_("tools", "list", "--tools", "other.py")
+    _, out, err = atc_("tools", "list", "--tools", "other.py")
     assert "spent" not in out
     assert "spent.json is not offered: it calls list_orders, which is not among these tools" in err
 

@@ -40,6 +40,7 @@ _VERBS = {
 # By name: importing the classes would cost more than all the rest of `atc --help`.
 _USAGE_ERRORS = frozenset(
     {
+        "CannotSave",
         "InvalidConfig",
         "InvalidPrices",
         "InvalidProtocol",

@@ -50,9 +50,9 @@ def save(
 ) -> None:
     """Make the program of RUN a tool, a function of those of its literals that you choose.
 
-    RUN is a solved run: its id, the beginning or the end of it, or 'last'. On a terminal each literal is asked about. The
-    tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc
-    serve' offer it wherever the tools that it calls are among their own.
+    RUN is a solved run: its id, the beginning or the end of it, or 'last'. On a terminal each literal is asked about.
+    The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
+    'atc serve' offer it wherever the tools that it calls are among their own.
     """
     from atc.saved import Savable
     from sandbox.choose import open_sandbox
