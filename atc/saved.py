@@ -227,7 +227,10 @@ class Savable:
         try:
             compile(source, "<saved>", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise CannotSave(f"the program of {self._where} cannot be a function ({error}).") from error
+            problem = (
+                f"the program of {self._where} cannot be a function ({error}); run it without that, and save that run."
+            )
+            raise CannotSave(problem) from error
         return source
 
     def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:

@@ -234,7 +234,7 @@ def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, con
         ('import json\nprint(json.dumps([o["id"] for o in list_orders(city="Bonn")]))', "[1, 2]", "[3]"),
         ('[o["id"] for o in list_orders(city="Bonn")]', "[1, 2]", "[3]"),
         (
-            'n = 0\ndef count(city):\n    global n\n    n += len(list_orders(city=city))\ncity = "Bonn"\ncount(city)\nprint(f"{n}")',
+            'n = 0\ndef count():\n    global n\n    n += len(list_orders(city="Bonn"))\ncount()\nprint(f"{n}")',
             "2",
             "1",
         ),
@@ -299,6 +299,14 @@ def test_a_tool_is_offered_only_beside_those_that_it_calls(saved, atc_, tmp_path
     _, out, err = atc_("tools", "list", "--tools", "other.py")
     assert "spent" not in out
     assert "spent.json is not offered: it calls list_orders, which is not among these tools" in err
+
+
+def test_a_source_of_tools_cannot_bring_a_program(saved, atc_, config, tmp_path):
+    saved("spent", "-o", str(tmp_path / "given" / "spent.json"))
+    assert not (config.state_dir / "saved-tools").exists()
+    code, _, err = atc_("tools", "list", "--tools", tmp_path / "given", "--tools", "shop.py")
+    assert code == 2
+    assert "it is a saved program" in err
 
 
 def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
