@@ -31,9 +31,10 @@ def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | No
     if findings:
         return from_findings(program, findings, tools)
     fault = None if trace is None else _executed(program, trace, tools)
-    if fault is None or fault.call is None or trace is None or (within := trace.calls[fault.call].within) is None:
+    made = [call.within for call in trace.calls if fault is not None and call.index == fault.call] if trace else []
+    if fault is None or not made or made[0] is None:
         return fault
-    return replace(fault, evidence=(f"The saved tool {within!r} made this call within itself.", *fault.evidence))
+    return replace(fault, evidence=(f"The saved tool {made[0]!r} made this call within itself.", *fault.evidence))
 
 
 def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
