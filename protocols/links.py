@@ -38,7 +38,11 @@ class _Produced:
 
 
 class _Places:
-    """Where the responses of a set of tools hold what could be an argument, reads and writes apart."""
+    """Where the responses of a set of tools hold what could be an argument, reads and writes apart.
+
+    By key, and by noun, without the places of tools that need that very thing themselves: they are no source of it, and
+    a large API has one for every other (`get_film(film_id)` answers with a `film_id`).
+    """
 
     def __init__(self, protocols: Sequence[ToolProtocol]) -> None:
         self._called: dict[tuple[str, bool], list[_Produced]] = {}
@@ -46,8 +50,10 @@ class _Places:
         collections = collections_of(protocols)
         for protocol in protocols:
             for key, noun, place in _produced(protocol, collections):
-                self._called.setdefault((key, protocol.writes), []).append(place)
-                if key.removeprefix(f"{noun}_") in ID_WORDS:
+                called = self._called.setdefault((key, protocol.writes), [])
+                if key not in place.needs:
+                    called.append(place)
+                if key.removeprefix(f"{noun}_") in ID_WORDS and noun not in place.needs:
                     parent = place.path.rpartition(".")[0]
                     objects.setdefault((noun, protocol.writes, protocol.name, parent), []).append(place)
         for places in self._called.values():
