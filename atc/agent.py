@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -29,10 +29,12 @@ from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
 from protocols.errors import AtcError
-from protocols.toolbox import Toolbox
+from protocols.jsontypes import JsonObject
+from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
+from sandbox.contract import contract
 from sandbox.effects import Effects
-from sandbox.journal import Journal
+from sandbox.journal import Journal, canonical
 from sandbox.trace import Pins
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from atc.retrieve.index import ToolIndex
     from atc.store import Store
 
+BeforeWrite = Callable[[str, Tool, JsonObject], None]
+"""Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
 LONGEST_TASK = 20_000
 """Characters. A longer task would leave a small model no room for the tools."""
 
@@ -116,7 +120,9 @@ class Agent:
             raise ValueError("an agent without a store has no runs to resume")
         stored = self.load(run)
         if stored.summary.strategy == GIVEN:
-            return self.resume_given(run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans)
+            return self.resume_given(
+                run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend
+            )
         self._check_same_tools(stored)
         stored = self._store.take(run)
         task = stored.summary.task
@@ -149,14 +155,17 @@ class Agent:
         continues: str | None = None,
         observer: Observer | None = None,
         ask_person: AskPerson | None = None,
+        before_write: BeforeWrite | None = None,
         max_seconds: float | None = None,
         accept_orphans: bool = False,
+        resend: bool = False,
     ) -> Solution:
         """Run a program that the caller wrote; no model is asked.
 
         With `continues`, the id of a stored run, the calls which that run completed are not repeated: `source` is its
         program, corrected or made longer. `ask_person` replaces the agent's. `task` is what the program is for: values
-        that stand in it count as the user's.
+        that stand in it count as the user's. `before_write` may stop the run before a write, see `in_doubt`; `resend`
+        is that of `resume`.
 
         Raises:
             UnknownRun, RunTaken: `continues` names no run, or one that another process works on.
@@ -168,8 +177,13 @@ class Agent:
             tools = self.toolbox.only([*named, *_called(record.past, self.toolbox)])
             parts = self._parts(record, max_seconds=max_seconds, given=tools, ask_person=ask_person)
             earlier = () if record.past is None else record.past.attempts
+            if before_write is not None and record.run is not None:
+                first = partial(before_write, record.run)
+                parts = replace(parts, toolbox=parts.toolbox.map(lambda tool: _asked_first(tool, first)))
             if record.past is not None:
                 parts.journal.restore(recorded(record.past, parts.toolbox))
+                if resend:
+                    parts.journal.rule_out()
                 parts.redact.learn_run(record.past)
                 program = Program(parts.redact.restored(source))
             parts = replace(parts, accept_orphans=accept_orphans)
@@ -187,31 +201,58 @@ class Agent:
             raise ValueError("an agent without a store has no runs to load")
         return self._store.load(run)
 
+    def in_doubt(self, tool: Tool, arguments: JsonObject) -> str | None:
+        """The stored run that made this same write (by original names), and never heard whether it took effect."""
+        if self._store is None:
+            return None
+        defaults = tool.original(contract(tool.protocol).defaults)
+        wanted = canonical(tool.alias, {**defaults, **arguments})
+
+        def same(given: JsonObject) -> bool:
+            return canonical(tool.alias, {**defaults, **tool.original(given)}) == wanted
+
+        for run, calls in self._store.in_doubt(tool.alias).items():
+            if not any(map(same, calls)):
+                continue
+            stored = self._store.load(run)
+            if stored.summary.status == "running" or stored.identities.get(tool.alias) != tool.identity:
+                continue
+            journal = Journal()
+            journal.restore(recorded(stored, self.toolbox))
+            if any(call.tool == tool.alias and same(call.arguments) for call in journal.unknown()):
+                return run
+        return None
+
     def resume_given(
         self,
         run: str,
         *,
         observer: Observer | None = None,
         ask_person: AskPerson | None = None,
+        before_write: BeforeWrite | None = None,
         max_seconds: float | None = None,
         accept_orphans: bool = False,
+        resend: bool = False,
     ) -> Solution:
         """Run the last program of a run of `execute` again, as it was: after a person has allowed what paused it.
 
         Raises:
-            RunEnded: the run is not paused.
+            RunEnded: the run is not paused, and no write of it is in doubt.
             UnknownRun, RunTaken, SandboxUnavailable: see `execute`.
         """
         stored = self.load(run)
-        if stored.summary.status not in ("paused", "interrupted") or not stored.attempts:
+        doubtful = stored.summary.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
+        if not (doubtful or stored.summary.status in ("paused", "interrupted")) or not stored.attempts:
             raise RunEnded(f"run {run} is {stored.summary.status}, not paused; send a program that continues it.")
         return self.execute(
             stored.attempts[-1].program.source,
             continues=stored.summary.id,
             observer=observer,
             ask_person=ask_person,
+            before_write=before_write,
             max_seconds=max_seconds,
             accept_orphans=accept_orphans,
+            resend=resend,
         )
 
     @contextmanager
@@ -380,6 +421,19 @@ class Agent:
         calls = [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
         with self._learning:
             self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
+
+
+def _asked_first(tool: Tool, before: Callable[[Tool, JsonObject], None]) -> Tool:
+    """The tool with one more gate before that of consent, where it writes."""
+    if not tool.protocol.writes:
+        return tool
+
+    def admit(arguments: JsonObject) -> None:
+        before(tool, arguments)
+        if tool.admit is not None:
+            tool.admit(arguments)
+
+    return replace(tool, admit=admit)
 
 
 def _called(past: StoredRun | None, toolbox: Toolbox) -> list[str]:

@@ -28,7 +28,9 @@ from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.http import http_app
 from atc.serve.plain import tools_server
 from atc.serve.server import INSTRUCTIONS, gateway_server
+from atc.serve.turns import TooMany, Turns
 from atc.store import Store
+from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
@@ -48,6 +50,7 @@ class Shop:
 
     def __init__(self):
         self.calls = []
+        self.lose_answers = False
         self.entered, self.release = threading.Event(), threading.Event()
 
     def tools(self):
@@ -69,6 +72,8 @@ class Shop:
 
     def _answer(self, name, arguments):
         self.calls.append((name, dict(arguments)))
+        if name == "add_note" and self.lose_answers:
+            raise ToolError(None, "connection closed", outcome="unknown")
         match name:
             case "list_orders":
                 return {"orders": [{"id": number} for number in range(3000)], "page": 1}
@@ -172,6 +177,34 @@ def test_a_corrected_program_repeats_no_call_and_no_write(open_gateway, shop):
     assert "its keys are title, api_key" in first["fault"]["problem"]
     assert (second["status"], second["answer"]) == ("solved", "hello")
     assert [name for name, _ in shop.calls] == ["add_note", "get_secret_note"]
+
+
+def test_a_write_whose_answer_was_lost_is_not_sent_by_another_run(open_gateway, shop):
+    """The client that got no answer sends its program anew, also when the gateway was started again."""
+
+    async def conversation(client):
+        first = await run_program(client, program)
+        return first, await run_program(client, f"x = 1\n{program}"), await run_program(client, "add_note(text='b')")
+
+    program, key = "print(sorted(add_note(text='a')))", b"one gateway".ljust(32)
+    shop.lose_answers = True
+    first, again, _ = talk(open_gateway(allow_writes=("all",), key=key), conversation)
+    shop.lose_answers = False
+    assert [reply["status"] for reply in (first, again)] == ["paused", "paused"]
+    assert f"continues={first['run']!r}" in again["next"]
+    assert [arguments["text"] for _, arguments in shop.calls] == ["a", "b"]
+
+    gateway = open_gateway(allow_writes=("all",), key=key)
+    later = talk(gateway, lambda client: run_program(client, program))
+    run = first["run"].rpartition(".")[0]
+    assert f"atc runs resume {run} --resend" in later["next"]
+    assert first["run"] not in later["next"]  # whose run it was is not known any more
+    assert len(shop.calls) == 2
+
+    solved = gateway._agent.resume(run, resend=True)  # what that command does
+    assert solved.status == "solved"
+    assert talk(gateway, lambda client: run_program(client, program))["status"] == "solved"
+    assert [arguments["text"] for _, arguments in shop.calls] == ["a", "b", "a", "a"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -284,6 +317,42 @@ def test_a_cancelled_request_ends_its_program(gateway, shop, store):
         time.sleep(0.02)
     assert interrupted == ["interrupted"]
     assert ("get_secret_note", {}) not in shop.calls
+
+
+def test_one_client_that_floods_does_not_hold_up_another():
+    """By the law of the places: a client has at most its share of them, and whoever waits is served in turn."""
+
+    async def go():
+        turns, served = Turns(4, each=3, waiting=5), []
+
+        async def use(client):
+            await turns.take(client)
+            served.append(client)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(8):
+                group.start_soon(use, "flood")
+            await anyio.wait_all_tasks_blocked()
+            with pytest.raises(TooMany, match="5 requests of this client wait already"):
+                await turns.take("flood")
+            first = list(served)
+            for _ in range(3):
+                group.start_soon(use, "other")
+            await anyio.wait_all_tasks_blocked()
+            beside = served[len(first) :]
+            for client in ("flood", "other", "flood"):
+                turns.give_back(client)
+            await anyio.wait_all_tasks_blocked()
+            later = served[len(first) + len(beside) :]
+            group.cancel_scope.cancel()
+        assert (first, beside) == (["flood"] * 3, ["other"])
+        assert sorted(later) == ["flood", "other", "other"] or sorted(later) == ["flood", "flood", "other"]
+        assert later[0] != later[1]
+        for client in served[:1] + served[3:6]:
+            turns.give_back(client)
+        await use("third")  # those that were cancelled hold nothing
+
+    anyio.run(go)
 
 
 def test_mistakes_of_the_model_are_told_as_results(gateway):

@@ -10,9 +10,10 @@ import hmac
 import json
 import secrets
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -30,7 +31,8 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ProgramBinding
 from protocols.render import stubs, stubs_within, token_estimate
 from protocols.schema import shape
-from protocols.toolbox import Toolbox
+from protocols.toolbox import Tool, Toolbox
+from sandbox.errors import Paused
 from sandbox.trace import ToolCall
 
 DESCRIBED_TOKENS = 2_000
@@ -41,6 +43,8 @@ _MOST_SEARCHED = 40
 _DESCRIBED_AT_ONCE = 12_000
 """Tokens of one reply of `describe`."""
 _CALLS_SHOWN = 30
+_WRITERS_KEPT = 10_000
+"""Runs of which it is known which client's they are, the latest ones."""
 _LONGEST_SOURCE = 100_000
 """Characters of a program."""
 
@@ -60,6 +64,19 @@ class GatewayLimits:
     """Wall time of one program, waits on tools included."""
     programs: int = 16
     """Programs that run at the same time, of all clients together; others wait for their turn."""
+    programs_each: int = 10
+    """Of one client; so there is room left beside one that floods."""
+    waiting_each: int = 100
+    """Requests of one client that wait for their turn; one more is refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """By whom a program was sent, who hears of its progress, and who is asked about its writes."""
+
+    client: str = ""
+    progress: Progress | None = None
+    ask_person: AskPerson | None = None
 
 
 class Gateway:
@@ -75,7 +92,7 @@ class Gateway:
         self.limits = limits or GatewayLimits()
         self._results = Results()
         agent.toolbox = agent.toolbox.also([self._results.tool()])
-        self._turns = threading.BoundedSemaphore(self.limits.programs)
+        self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
         self._search_lock = threading.Lock()
         self._finder: Retriever | None = None
         self._overview: tuple[Toolbox, str] | None = None  # of this toolbox
@@ -138,28 +155,18 @@ class Gateway:
         source: str,
         continues: str | None = None,
         *,
-        progress: Progress | None = None,
-        ask_person: AskPerson | None = None,
+        asked: Asked = Asked(),
     ) -> dict[str, Json]:
         """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
         program = _readable(source)
         run = None if continues is None else self._run_of(continues)
-        return self._reply(self._execute(program.source, run, progress, ask_person))
+        return self._reply(self._execute(program.source, run, asked), asked)
 
-    def resume(
-        self, handle: str, *, progress: Progress | None = None, ask_person: AskPerson | None = None
-    ) -> dict[str, Json]:
+    def resume(self, handle: str, *, asked: Asked = Asked()) -> dict[str, Json]:
         """Run the last program of a paused run again, after a person has allowed what it was paused for."""
-        return self._reply(self._resume(handle, progress, ask_person))
+        return self._reply(self._resume(handle, asked), asked)
 
-    def call(
-        self,
-        name: str,
-        arguments: JsonObject,
-        *,
-        progress: Progress | None = None,
-        ask_person: AskPerson | None = None,
-    ) -> dict[str, Json]:
+    def call(self, name: str, arguments: JsonObject, *, asked: Asked = Asked()) -> dict[str, Json]:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
         The reply has the full response under `result`, or what went wrong under `error`.
@@ -170,13 +177,11 @@ class Gateway:
         tool = self._agent.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        return self._called(self._execute(f"{tool.alias}(**{given!r})", None, progress, ask_person))
+        return self._called(self._execute(f"{tool.alias}(**{given!r})", None, asked))
 
-    def call_again(
-        self, handle: str, *, progress: Progress | None = None, ask_person: AskPerson | None = None
-    ) -> dict[str, Json]:
+    def call_again(self, handle: str, *, asked: Asked = Asked()) -> dict[str, Json]:
         """Go on with a `call` that waited for a person."""
-        return self._called(self._resume(handle, progress, ask_person))
+        return self._called(self._resume(handle, asked))
 
     def stored(self, handle: str) -> dict[str, Json]:
         """A run with its programs, calls and faults; secrets are placeholders."""
@@ -196,19 +201,35 @@ class Gateway:
             raise BadRequest(f"no run {handle!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
-    def _execute(
-        self, source: str, continues: str | None, progress: Progress | None, ask_person: AskPerson | None
-    ) -> Solution:
-        with self._turns:
-            return self._agent.execute(
-                source,
-                continues=continues,
-                observer=_watcher(progress),
-                ask_person=ask_person,
-                max_seconds=self.limits.run_seconds,
-            )
+    def _execute(self, source: str, continues: str | None, asked: Asked) -> Solution:
+        return self._agent.execute(
+            source,
+            continues=continues,
+            observer=_watcher(asked.progress),
+            ask_person=asked.ask_person,
+            before_write=partial(self._hold, asked.client),
+            max_seconds=self.limits.run_seconds,
+        )
 
-    def _resume(self, handle: str, progress: Progress | None, ask_person: AskPerson | None) -> Solution:
+    def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
+        """Stops `run` before a write which an earlier run made, too, and of which nobody knows whether it took effect.
+
+        A client that never got a reply sends its program anew: the same write must not be done twice.
+        """
+        self._writers[run] = client
+        while len(self._writers) > _WRITERS_KEPT:
+            self._writers.popitem(last=False)
+        if (earlier := self._agent.in_doubt(tool, arguments)) is None:
+            return
+        own = self._writers.get(earlier) == client
+        way = f" Go on with that run: continues={self.handle_of(earlier)!r}; nothing is sent twice." if own else ""
+        raise Paused(
+            f"{tool.alias} is not sent: run {earlier} made this same call and its answer was lost, so it may have taken"
+            f" effect.{way} If it did not, a person types: atc runs resume {earlier} --resend. If it is to be sent once"
+            f" more all the same: atc runs purge {earlier}"
+        )
+
+    def _resume(self, handle: str, asked: Asked) -> Solution:
         run = self._run_of(handle)
         stored = self._agent.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
@@ -219,10 +240,13 @@ class Gateway:
                 answer=stored.summary.answer,
                 run=run,
             )
-        with self._turns:
-            return self._agent.resume_given(
-                run, observer=_watcher(progress), ask_person=ask_person, max_seconds=self.limits.run_seconds
-            )
+        return self._agent.resume_given(
+            run,
+            observer=_watcher(asked.progress),
+            ask_person=asked.ask_person,
+            before_write=partial(self._hold, asked.client),
+            max_seconds=self.limits.run_seconds,
+        )
 
     def _covered(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""
@@ -246,13 +270,13 @@ class Gateway:
             return reply | {"error": problem, "response": call.result}
         return reply | {"result": call.result}
 
-    def _reply(self, solution: Solution) -> dict[str, Json]:
+    def _reply(self, solution: Solution, asked: Asked) -> dict[str, Json]:
         """What the client's model is told of a run. Secrets are placeholders."""
         solution = self._covered(solution)
         last = solution.attempts[-1]
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
-            reply["answer"] = self._results.shown(_answer(last))
+            reply["answer"] = self._results.shown(_answer(last), asked.client)
         calls = last.trace.calls if last.trace is not None else ()
         if calls:
             reply["calls"] = [_call_line(call) for call in calls[:_CALLS_SHOWN]]
@@ -270,7 +294,7 @@ class Gateway:
             reply["fault"] = _fault(last.fault)
         printed = last.trace.stdout.strip() if last.trace is not None else ""
         if last.answer is None and printed:
-            reply["printed"] = self._results.shown(printed)
+            reply["printed"] = self._results.shown(printed, asked.client)
         if solution.unknown:
             reply["unknown_writes"] = [_call_line(call) for call in solution.unknown]
         if solution.orphans:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+from collections.abc import Sequence
 from typing import Any
 
 import uvicorn
@@ -11,8 +12,11 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from atc.serve.server import CLIENT
+
 PATH = "/mcp"
 MOST_SESSIONS = 200
+MOST_CONNECTIONS = 1000
 LARGEST_REQUEST = 2 * 2**20
 """Bytes of one request."""
 IDLE_SECONDS = 1800.0
@@ -20,28 +24,32 @@ IDLE_SECONDS = 1800.0
 
 
 class BearerToken:
-    """Lets only requests through that carry the gateway's token. The comparison takes the same time for any token."""
+    """Lets only requests through that carry one of the gateway's tokens, each a client's. The time tells nothing."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, tokens: Sequence[str]) -> None:
         self._app = app
-        self._expected = f"bearer {token}".encode()
+        self._expected = [f"bearer {token}".encode() for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 without the token, else pass the request on."""
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             kind, _, rest = given.partition(b" ")
-            if not hmac.compare_digest(kind.lower() + b" " + rest.strip(), self._expected):
+            said = kind.lower() + b" " + rest.strip()
+            fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(said, one)]
+            if not fitting:
                 headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
                 await send({"type": "http.response.start", "status": 401, "headers": headers})
                 await send({"type": "http.response.body", "body": b"A bearer token is needed; see atc serve --help.\n"})
                 return
+            scope[CLIENT] = str(fitting[0])
         await self._app(scope, receive, send)
 
 
 def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()) -> ASGIApp:
-    """The ASGI application. `hosts` are names besides the address by which clients may reach it.
+    """The ASGI application. `token` may be several with spaces between, each a client's.
 
+    `hosts` are names besides the address by which clients may reach it.
     Requests with another Host header are refused (a page whose name was rebound to this address), and so are those
     with the Origin of another site.
     """
@@ -58,13 +66,19 @@ def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tu
         max_sessions=MOST_SESSIONS,
         host=host,
     )
-    return BearerToken(app, token)
+    return BearerToken(app, token.split())
 
 
 def serve_http(app: ASGIApp, *, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM."""
     config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3, server_header=False
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=3,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
     )
     uvicorn.Server(config).run()
 

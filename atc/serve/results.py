@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,22 +25,23 @@ _KEPT_BYTES = 64 * 2**20
 
 
 class Results:
-    """Values that were too large to be shown, by handle, for as long as there is room: the oldest go first.
+    """Values that were too large to be shown, by handle, for as long as there is room.
 
+    Where there is none, the oldest of the client with the most goes, so that one client's do not drive out another's.
     A handle cannot be guessed: whoever has it was shown it. Safe to share between threads.
     """
 
     def __init__(self, *, kept_bytes: int = _KEPT_BYTES) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, tuple[Json, int]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[str, str]] = OrderedDict()  # the client's name and the value as JSON
         self._room = kept_bytes
 
-    def shown(self, value: Json) -> Json:
-        """`value` as it is, or a handle with its size, its shape and a preview that is complete JSON by itself."""
+    def shown(self, value: Json, client: str = "") -> Json:
+        """An answer to this client as it is, or a handle with its size, its shape and a preview that is whole JSON."""
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:
             return value
-        handle = self._keep(value, len(text))
+        handle = self._keep(text, client)
         return {
             "handle": handle,
             "characters": len(text),
@@ -63,12 +64,18 @@ class Results:
         )
         return Tool(protocol, self._read, source="gateway")
 
-    def _keep(self, value: Json, size: int) -> str:
+    def _keep(self, text: str, client: str) -> str:
         handle = f"result-{secrets.token_hex(8)}"
         with self._lock:
-            self._kept[handle] = (value, size)
-            while len(self._kept) > 1 and sum(size for _, size in self._kept.values()) > self._room:
-                self._kept.popitem(last=False)
+            self._kept[handle] = (client, text)
+            while len(self._kept) > 1:
+                sizes: Counter[str] = Counter()
+                for owner, kept in self._kept.values():
+                    sizes[owner] += len(kept)
+                if sizes.total() <= self._room:
+                    break
+                most = sizes.most_common(1)[0][0]
+                del self._kept[next(name for name, (owner, _) in self._kept.items() if owner == most)]
         return handle
 
     def _read(self, arguments: JsonObject) -> Json:
@@ -76,7 +83,8 @@ class Results:
             found = self._kept.get(str(arguments["handle"]))
         if found is None:
             raise ToolError(404, "no such handle: it was never given, or its value had to make room for others.")
-        return found[0]
+        value: Json = json.loads(found[1])
+        return value
 
 
 def _beginning(value: Json, room: int = _PREVIEW) -> Json:

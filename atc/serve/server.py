@@ -12,12 +12,10 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
-import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -25,7 +23,8 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from atc import __version__
 from atc.consent import Question, question_text
-from atc.serve.gateway import BadRequest, Gateway
+from atc.serve.gateway import Asked, BadRequest, Gateway
+from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import dump
@@ -34,6 +33,10 @@ from sandbox.cancel import Cancellation, cancellation
 Context = ServerRequestContext[Any, Any]
 
 T = TypeVar("T")
+CLIENT = "atc.client"
+"""Where an HTTP request's scope says which token it came with."""
+_PERSON_SECONDS = 900.0
+"""A question that nobody answers for so long is declined."""
 _PROGRESS_SECONDS = 0.2
 """Between two notifications of progress, at least."""
 _QUICK_REQUESTS = 8
@@ -141,14 +144,24 @@ def sealed(server: Server[Any]) -> Server[Any]:
 
 
 class Requests:
-    """Carries out the requests of one server, each in a thread of its own."""
+    """Carries out the requests of one server, each in a thread of its own, in the turn of its client."""
 
     def __init__(self, gateway: Gateway) -> None:
-        self._threads = anyio.CapacityLimiter(gateway.limits.programs + _QUICK_REQUESTS)
+        limits = gateway.limits
+        self._programs = Turns(limits.programs, each=limits.programs_each, waiting=limits.waiting_each)
+        self._quick = Turns(_QUICK_REQUESTS, each=_QUICK_REQUESTS - 1, waiting=limits.waiting_each)
+        self._threads = ThreadPoolExecutor(limits.programs + _QUICK_REQUESTS, thread_name_prefix="request")
 
-    async def answer(self, work: Callable[[], T]) -> T:
+    async def answer(self, ctx: Context, work: Callable[[], T]) -> T:
         """What `work` gives, which runs no program."""
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        return await self._in_turn(self._quick, _client(ctx), work)
+
+    async def _in_turn(self, turns: Turns, client: str, work: Callable[[], T]) -> T:
+        """The place is free again when the thread has ended, which may be after the request was cancelled."""
+        await turns.take(client)
+        done = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        done.add_done_callback(lambda _: turns.give_back(client))
+        return await asyncio.shield(done)
 
     async def run(
         self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
@@ -159,19 +172,21 @@ class Requests:
         """
         consent = _Consent(ctx, params)
         progress = _Progress(ctx) if _wants_progress(ctx) else None
+        asked = Asked(client=_client(ctx), progress=progress, ask_person=consent.ask)
         stop = Cancellation()
 
         def work() -> dict[str, Json]:
             with cancellation(stop):
-                return run(progress=progress, ask_person=consent.ask)
+                return run(asked=asked)
 
         try:
-            reply = await self.answer(work)
-        except anyio.get_cancelled_exc_class():
+            reply = await self._in_turn(self._programs, asked.client, work)
+        except asyncio.CancelledError:
             stop.cancel()
+            consent.leave()
             raise
-        asked = consent.later and consent.open is not None and reply["status"] == "paused"
-        return consent.required(str(reply["run"])) if asked else reply
+        waits = consent.later and consent.open is not None and reply["status"] == "paused"
+        return consent.required(str(reply["run"])) if waits else reply
 
 
 class _Service:
@@ -200,11 +215,11 @@ class _Service:
             match params.name:
                 case "search_tools":
                     limit = _integer(given, "limit", default=8)
-                    return await self._replied(partial(self._gateway.search, _text(given, "query"), limit))
+                    return await self._replied(ctx, partial(self._gateway.search, _text(given, "query"), limit))
                 case "describe_tools":
-                    return await self._replied(partial(self._gateway.describe, _names(given)))
+                    return await self._replied(ctx, partial(self._gateway.describe, _names(given)))
                 case "check_program":
-                    return await self._replied(partial(self._gateway.check, _text(given, "source")))
+                    return await self._replied(ctx, partial(self._gateway.check, _text(given, "source")))
                 case "run_program" if params.request_state is None:
                     continues = _text(given, "continues") if given.get("continues") else None
                     run = partial(self._gateway.run, _text(given, "source"), continues)
@@ -217,8 +232,8 @@ class _Service:
         except AtcError as error:
             return _result({"error": str(error)}, failed=True)
 
-    async def _replied(self, work: Callable[[], Any]) -> types.CallToolResult:
-        return _result(await self._requests.answer(work))
+    async def _replied(self, ctx: Context, work: Callable[[], Any]) -> types.CallToolResult:
+        return _result(await self._requests.answer(ctx, work))
 
     async def _program(
         self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
@@ -252,11 +267,11 @@ class _Service:
         )
         return types.ListResourceTemplatesResult(resource_templates=[runs, protocols])
 
-    async def read_resource(self, _ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """A run or a protocol as JSON."""
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
         if kind == "runs":
-            found: Json = await anyio.to_thread.run_sync(self._gateway.stored, name)
+            found: Json = await self._requests.answer(ctx, partial(self._gateway.stored, name))
         elif kind == "protocols":
             found = dump(self._gateway.tools.find(name).protocol)
         else:
@@ -299,6 +314,12 @@ class _Consent:
         self._all = False
         self._answered = _answer((params.input_responses or {}).get("consent"))
         self._lock = threading.Lock()
+        self._asking: Future[str] | None = None
+
+    def leave(self) -> None:
+        """The client is gone: a question that is open gets no answer."""
+        if self._asking is not None:
+            self._asking.cancel()
 
     def ask(self, question: Question) -> bool:
         """Whether the person agrees to this call; called from the program's thread."""
@@ -314,7 +335,12 @@ class _Consent:
                     self.open = self.open or question
                     return False
             else:
-                answer = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop).result()
+                self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
+                try:
+                    answer = self._asking.result(_PERSON_SECONDS)
+                except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
+                    self._asking.cancel()
+                    answer = "no"
         self._all = self._all or (answer == "all writes of this program" and not question.tainted)
         return answer in ("this call", "all writes of this program")
 
@@ -344,6 +370,12 @@ def _answer(response: object) -> str:
     if isinstance(response, types.ElicitResult) and response.action == "accept":
         return str((response.content or {}).get("allow", "no"))
     return "no"
+
+
+def _client(ctx: Context) -> str:
+    """Whose request it is: the token that it came with, and its session where the protocol version has sessions."""
+    request = ctx.request
+    return "" if request is None else f"{request.scope.get(CLIENT, '')}/{request.headers.get('mcp-session-id', '')}"
 
 
 def _wants_progress(ctx: Context) -> bool:

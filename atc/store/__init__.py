@@ -154,6 +154,22 @@ class Store:
             rows = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC LIMIT ?", (-1 if limit is None else limit,))
             return [summary_of(row) for row in rows.fetchall()]
 
+    def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
+        """Arguments of calls of `tool` without a known outcome, by the runs that made them and did not come to an end.
+
+        Some may have been settled later on in their run, or be under way: `load` tells.
+        """
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT run, arguments FROM calls JOIN runs ON runs.id = run"
+                " WHERE tool = ? AND outcome = 'unknown' AND runs.status != 'solved'",
+                (tool,),
+            ).fetchall()
+        found: dict[str, tuple[dict[str, Json], ...]] = {}
+        for row in rows:
+            found[row["run"]] = (*found.get(row["run"], ()), json.loads(row["arguments"]))
+        return found
+
     def load(self, name: str) -> StoredRun:
         """The run of this id, of the only id that begins or ends so, or the latest for `last`.
 

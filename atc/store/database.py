@@ -12,7 +12,7 @@ from pathlib import Path
 from protocols.errors import AtcError
 from protocols.files import NotPrivate, keep_private
 
-VERSION = 4
+VERSION = 5
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
 
@@ -37,6 +37,7 @@ CREATE TABLE calls (
     baseline TEXT NOT NULL DEFAULT 'null', note TEXT,
     PRIMARY KEY (run, execution, number)
 ) STRICT;
+CREATE INDEX calls_in_doubt ON calls (tool) WHERE outcome = 'unknown';
 CREATE TABLE exchanges (
     run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, purpose TEXT NOT NULL,
     messages TEXT NOT NULL, reply TEXT, model TEXT NOT NULL DEFAULT '', input_tokens INTEGER NOT NULL DEFAULT 0,
@@ -67,6 +68,7 @@ ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE exchanges ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;
 """,
     3: "ALTER TABLE runs ADD COLUMN identities TEXT NOT NULL DEFAULT '{}'",
+    4: "CREATE INDEX calls_in_doubt ON calls (tool) WHERE outcome = 'unknown'",
 }
 """What makes the next version of each older one."""
 
