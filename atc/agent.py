@@ -35,7 +35,7 @@ from sandbox.base import Sandbox
 from sandbox.contract import contract
 from sandbox.effects import Effects
 from sandbox.journal import Journal, canonical
-from sandbox.trace import Pins
+from sandbox.trace import Pins, ToolCall
 
 if TYPE_CHECKING:
     from atc.retrieve.expand import Expansions
@@ -201,8 +201,11 @@ class Agent:
             raise ValueError("an agent without a store has no runs to load")
         return self._store.load(run)
 
-    def in_doubt(self, tool: Tool, arguments: JsonObject) -> str | None:
-        """The stored run that made this same write (by original names), and never heard whether it took effect."""
+    def in_doubt(self, tool: Tool, arguments: JsonObject) -> tuple[str, ToolCall] | None:
+        """The stored run that made this same write (by original names), whose caller may not know what became of it.
+
+        Nobody knows whether it took effect, or it did and the run was interrupted.
+        """
         if self._store is None:
             return None
         defaults = tool.original(contract(tool.protocol).defaults)
@@ -219,8 +222,10 @@ class Agent:
                 continue
             journal = Journal()
             journal.restore(recorded(stored, self.toolbox))
-            if any(call.tool == tool.alias and same(call.arguments) for call in journal.unknown()):
-                return run
+            made = journal.writes() if stored.summary.status == "interrupted" else journal.unknown()
+            found = next((call for call in made if call.tool == tool.alias and same(call.arguments)), None)
+            if found is not None:
+                return run, found
         return None
 
     def resume_given(

@@ -34,6 +34,7 @@ from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
 from sandbox.trace import ToolCall
+from sandbox.zygote.values import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000
 """Toolboxes whose stubs fit so many tokens are described when a client connects, without a search."""
@@ -43,6 +44,10 @@ _MOST_SEARCHED = 40
 _DESCRIBED_AT_ONCE = 12_000
 """Tokens of one reply of `describe`."""
 _CALLS_SHOWN = 30
+_CUT = (
+    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is here: print it, or"
+    " a part of it."
+)
 _WRITERS_KEPT = 10_000
 """Runs of which it is known which client's they are, the latest ones."""
 _LONGEST_SOURCE = 100_000
@@ -219,14 +224,19 @@ class Gateway:
         self._writers[run] = client
         while len(self._writers) > _WRITERS_KEPT:
             self._writers.popitem(last=False)
-        if (earlier := self._agent.in_doubt(tool, arguments)) is None:
+        if (found := self._agent.in_doubt(tool, arguments)) is None:
             return
+        earlier, call = found
+        lost = call.outcome != "done"
+        what = (
+            "its answer was lost, so it may have taken effect" if lost else "it took effect before it was interrupted"
+        )
         own = self._writers.get(earlier) == client
         way = f" Go on with that run: continues={self.handle_of(earlier)!r}; nothing is sent twice." if own else ""
         raise Paused(
-            f"{tool.alias} is not sent: run {earlier} made this same call and its answer was lost, so it may have taken"
-            f" effect.{way} If it did not, a person types: atc runs resume {earlier} --resend. If it is to be sent once"
-            f" more all the same: atc runs purge {earlier}"
+            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} A person goes on with it by:"
+            f" atc runs resume {earlier}{' --resend (if it did not take effect)' if lost else ''}. If it is to be sent"
+            f" once more all the same: atc runs purge {earlier}"
         )
 
     def _resume(self, handle: str, asked: Asked) -> Solution:
@@ -274,6 +284,7 @@ class Gateway:
         """What the client's model is told of a run. Secrets are placeholders."""
         solution = self._covered(solution)
         last = solution.attempts[-1]
+        printed = last.trace.stdout.strip() if last.trace is not None else ""
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
             reply["answer"] = self._results.shown(_answer(last), asked.client)
@@ -285,14 +296,15 @@ class Gateway:
             reused = sum(call.reused for call in calls)
             if reused:
                 reply["reused"] = f"{reused} of {len(calls)} calls were answered by the journal, not made again"
-        warnings = [*last.doubts, *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1])]
+        cut = last.answer is not None and not printed and _is_cut(last.trace.value if last.trace is not None else None)
+        warnings = [_CUT] if cut else []
+        warnings += [*last.doubts, *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1])]
         if warnings:
             reply["warnings"] = list(dict.fromkeys(warnings))[:8]
         if last.findings:
             reply["findings"] = [_finding(finding, last.program) for finding in last.findings]
         elif last.fault is not None:
             reply["fault"] = _fault(last.fault)
-        printed = last.trace.stdout.strip() if last.trace is not None else ""
         if last.answer is None and printed:
             reply["printed"] = self._results.shown(printed, asked.client)
         if solution.unknown:
@@ -335,6 +347,11 @@ def _answer(attempt: Attempt) -> Json:
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
     return answered(printed) if printed else attempt.trace.value
+
+
+def _is_cut(value: Json) -> bool:
+    """Whether it is the sandbox's text for a value that is too long to leave it."""
+    return isinstance(value, str) and len(value) >= VALUE_CHARACTERS and value.endswith("…")
 
 
 def _call_line(call: ToolCall) -> str:

@@ -20,6 +20,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
 
 from atc import __version__
 from atc.consent import Question, question_text
@@ -270,12 +271,15 @@ class _Service:
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """A run or a protocol as JSON."""
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
-        if kind == "runs":
-            found: Json = await self._requests.answer(ctx, partial(self._gateway.stored, name))
-        elif kind == "protocols":
-            found = dump(self._gateway.tools.find(name).protocol)
-        else:
-            raise BadRequest(f"no resource {params.uri!r}; there are atc://runs/RUN and atc://protocols/TOOL.")
+        try:
+            if kind == "runs":
+                found: Json = await self._requests.answer(ctx, partial(self._gateway.stored, name))
+            elif kind == "protocols":
+                found = dump(self._gateway.tools.find(name).protocol)
+            else:
+                raise BadRequest(f"no resource {params.uri!r}; there are atc://runs/RUN and atc://protocols/TOOL.")
+        except AtcError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
         text = json.dumps(found, ensure_ascii=False)
         content = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])

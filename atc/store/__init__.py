@@ -155,15 +155,18 @@ class Store:
             return [summary_of(row) for row in rows.fetchall()]
 
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """Arguments of calls of `tool` without a known outcome, by the runs that made them and did not come to an end.
+        """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
 
-        Some may have been settled later on in their run, or be under way: `load` tells.
+        Those are calls without an outcome, and all of a run that was interrupted. Some may have been settled later on
+        in their run, or be under way: `load` tells.
         """
         with self._read() as db:
             rows = db.execute(
                 "SELECT run, arguments FROM calls JOIN runs ON runs.id = run"
-                " WHERE tool = ? AND outcome = 'unknown' AND runs.status != 'solved'",
-                (tool,),
+                " WHERE tool = ? AND outcome = 'unknown' AND runs.status != 'solved' "
+                "UNION ALL SELECT run, arguments FROM runs JOIN calls ON runs.id = run"
+                " WHERE runs.status IN ('interrupted', 'running') AND tool = ? AND outcome = 'done'",
+                (tool, tool),
             ).fetchall()
         found: dict[str, tuple[dict[str, Json], ...]] = {}
         for row in rows:

@@ -38,6 +38,7 @@ CREATE TABLE calls (
     PRIMARY KEY (run, execution, number)
 ) STRICT;
 CREATE INDEX calls_in_doubt ON calls (tool) WHERE outcome = 'unknown';
+CREATE INDEX runs_open ON runs (id) WHERE status IN ('interrupted', 'running');
 CREATE TABLE exchanges (
     run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, purpose TEXT NOT NULL,
     messages TEXT NOT NULL, reply TEXT, model TEXT NOT NULL DEFAULT '', input_tokens INTEGER NOT NULL DEFAULT 0,
@@ -68,7 +69,10 @@ ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE exchanges ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;
 """,
     3: "ALTER TABLE runs ADD COLUMN identities TEXT NOT NULL DEFAULT '{}'",
-    4: "CREATE INDEX calls_in_doubt ON calls (tool) WHERE outcome = 'unknown'",
+    4: """
+CREATE INDEX calls_in_doubt ON calls (tool) WHERE outcome = 'unknown';
+CREATE INDEX runs_open ON runs (id) WHERE status IN ('interrupted', 'running')
+""",
 }
 """What makes the next version of each older one."""
 
