@@ -326,6 +326,13 @@ class Agent:
         found = self._expansions
         return open_finder(self.config.retrieval, self._index, self.toolbox, ask=ask, expansions=found, threads=1)
 
+    def word_finder(self) -> Retriever:
+        """Search over the toolbox by words alone: it is there at once, where an index by meaning takes minutes."""
+        from atc.retrieve.methods import open_finder, open_index
+
+        index = open_index(self.toolbox, replace(self.config, index=None, tools=()), method="bm25")
+        return open_finder("bm25", index, self.toolbox, ask=NoModel(), threads=1)
+
     @cached_property
     def _index(self) -> ToolIndex:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""

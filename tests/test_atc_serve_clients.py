@@ -10,6 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -196,7 +197,7 @@ def test_a_foreign_client_searches_runs_is_asked_and_cancels(command, tmp_path, 
     assert told["ended"]
 
 
-def test_the_inspector_lists_searches_and_runs(command):
+def test_the_inspector_lists_searches_runs_and_ends(command, tmp_path):
     inspector = installed("ATC_MCP_INSPECTOR")
 
     # It hands none of its own environment on.
@@ -219,3 +220,25 @@ def test_the_inspector_lists_searches_and_runs(command):
     assert call("search_tools", "query=add numbers")["tools"][0]["tool"] == "add(a, b)"
     assert call("run_program", "source=print(add(a=20, b=22))")["answer"] == 42
     assert call("run_program", "source=print(write_note(text='x'))")["status"] == "paused"
+
+    # It knows no request to cancel: whoever ends it ends its gateway, and so the program.
+    endless = "source=while True:\n    n = tick()\nprint(n)"
+    words = ["--method", "tools/call", "--tool-name", "run_program", "--tool-arg", endless]
+    with subprocess.Popen([*inspector, "--cli", *environment, *command, *words], stdout=subprocess.DEVNULL) as running:
+        wait_until((tmp_path / "ticks").exists)
+        running.terminate()
+        running.wait(30)
+
+    def still():
+        size = (tmp_path / "ticks").stat().st_size
+        time.sleep(0.5)
+        return (tmp_path / "ticks").stat().st_size == size
+
+    wait_until(still)
+
+
+def wait_until(holds):
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)

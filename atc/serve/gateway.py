@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
@@ -41,6 +42,8 @@ DESCRIBED_TOKENS = 2_000
 _SEARCHED = 8
 """Tools that a search names unless it is asked for more."""
 _MOST_SEARCHED = 40
+_INDEX_SECONDS = 5.0
+"""How long the first search waits for the index."""
 _DESCRIBED_AT_ONCE = 12_000
 """Tokens of one reply of `describe`."""
 _CALLS_SHOWN = 30
@@ -99,7 +102,8 @@ class Gateway:
         agent.toolbox = agent.toolbox.also([self._results.tool()])
         self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
         self._search_lock = threading.Lock()
-        self._finder: Retriever | None = None
+        self._words: Retriever | None = None
+        self._whole: Future[Retriever] | None = None
         self._overview: tuple[Toolbox, str] | None = None  # of this toolbox
 
     @property
@@ -129,12 +133,27 @@ class Gateway:
             raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
         limit = min(max(limit, 1), _MOST_SEARCHED)
         with self._search_lock:
-            if self._finder is None:
-                self._finder = self._agent.finder(NoModel())
-            found = self._finder.search(query, k=limit)
+            found = self._finder().search(query, k=limit)
         tools = self._agent.toolbox
         lines = [{"tool": signature(tools, hit.tool), "does": summary(tools, hit.tool)} for hit in found.hits]
         return {"tools": lines, "of": len(self.tools)}
+
+    def _finder(self) -> Retriever:
+        """The configured search, once it is built; search by words while that takes its time."""
+        if self._whole is None:
+            self._whole = Future()
+            threading.Thread(target=self._build, args=(self._whole,), daemon=True).start()
+        try:
+            return self._whole.result(_INDEX_SECONDS if self._words is None else 0)
+        except TimeoutError:
+            self._words = self._words or self._agent.word_finder()
+            return self._words
+
+    def _build(self, whole: Future[Retriever]) -> None:
+        try:
+            whole.set_result(self._agent.finder(NoModel()))
+        except BaseException as error:  # noqa: BLE001 - told to whoever searches
+            whole.set_exception(error)
 
     def describe(self, names: Sequence[str]) -> str:
         """Typed Python stubs of the tools of these names.
