@@ -30,9 +30,25 @@ def singular(name: str) -> str:
 
 
 def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
-    """Those of `known` that `name` was probably meant to be, the nearest first; of many, those that begin alike."""
+    """Those of `known` that `name` was probably meant to be, the nearest first; of many, those that begin alike.
+
+    A name that has all its words and more comes before one that only looks like it: `get_item` is rather
+    `get_item_items__item_id__get` than `get_time`.
+    """
     if len(name) > _LONGEST_COMPARED:
         return []
+    known = list(known)
+    words = _words(name)
+    longer = [other for other in known if words <= _words(other)] if len(words) > 1 else []
+    close = _looking_alike(name, known, most=most, cutoff=cutoff)
+    return list(dict.fromkeys([*sorted(longer, key=len), *close]))[:most]
+
+
+def _words(name: str) -> set[str]:
+    return {singular(word) for word in snake(name).split("_")}
+
+
+def _looking_alike(name: str, known: list[str], *, most: int, cutoff: float) -> list[str]:
     found = [other for other in known if len(other) <= _LONGEST_COMPARED]
     if len(found) > _MOST_COMPARED:
         found = list(islice((other for other in found if other[:2].casefold() == name[:2].casefold()), _MOST_COMPARED))

@@ -53,6 +53,8 @@ def anything(what, arguments):  # noqa: C901 - one line a case
             return {"content": [text("no")], "structuredContent": {"result": [1, 2]}}
         case "refused":
             return {"content": [text("no such\x1b[31m note")], "isError": True}
+        case "unsure":
+            return {"content": [text("Request failed with status code 503")], "isError": True}
         case "unfit":
             return {"content": [text("Input validation error: 'id' is a required property")], "isError": True}
         case "hang":

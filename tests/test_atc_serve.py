@@ -166,6 +166,17 @@ def test_a_fault_is_found_before_any_call(gateway, shop):
     assert shop.calls == []
 
 
+def test_a_name_that_is_longer_in_truth_is_suggested(open_gateway):
+    """FastAPI calls `get_item` at `/items/{item_id}` `get_item_items__item_id__get`."""
+    names = ["get_time", "get_items_items_get", "get_item_items__item_id__get", "create_item_items_post"]
+    gateway = open_gateway(tools=Toolbox(Tool(ToolProtocol(name=name), dict) for name in names))
+    [finding] = gateway.check("print(create_item(name='x'))")["findings"]
+    assert "Did you mean 'create_item_items_post'?" in finding["problem"]
+    [finding] = gateway.check("print(get_item(item_id=1))")["findings"]
+    assert re.search(r"nearest are get_item\w+, get_item\w+", finding["problem"]) or "get_item_items" in str(finding)
+    assert "get_time'?" not in finding["problem"]
+
+
 def test_a_corrected_program_repeats_no_call_and_no_write(open_gateway, shop):
     async def conversation(client):
         first = await run_program(client, "add_note(text='a')\nget_secret_note()['nothing']")

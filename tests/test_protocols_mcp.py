@@ -112,7 +112,8 @@ def test_a_result_that_departs_from_its_schema_is_passed_on(notes):
 @pytest.mark.parametrize(
     ("what", "read", "write", "says"),
     [
-        ("refused", "refused", "unknown", r"no such\\x1b\[31m note"),
+        ("refused", "refused", "refused", r"no such\\x1b\[31m note"),
+        ("unsure", "refused", "unknown", "status code 503"),
         ("unfit", "refused", "refused", "Input validation error: 'id' is a required property"),
         ("large", "refused", "unknown", "the answer has 3,000,0.. bytes, over the limit of 1,000,000"),
         ("deep", "refused", "unknown", "the answer is nested deeper than 200 levels"),

@@ -46,13 +46,19 @@ def runs() -> None:
 def list_(*, limit: int, as_json: bool) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()[0]) as store:
-        found = [without_secrets(store.load(run.id)).summary for run in store.list(limit)]
+        found = [without_secrets(store.load(run.id)) for run in store.list(limit)]
     if as_json:
-        print_json([asdict(run) for run in found])
+        print_json([asdict(run.summary) for run in found])
     elif found:
-        print_columns((run.id, run.status, _when(run.created), _took(run), _line(run.task)) for run in found)
+        shown = [(stored.summary, _line(_purpose(stored))) for stored in found]
+        print_columns((run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown)
     else:
         say("No run is stored yet; 'atc run TASK' makes one.")
+
+
+def _purpose(stored: StoredRun) -> str:
+    """The task, or the program where its caller wrote it and there is no task."""
+    return stored.summary.task or (stored.attempts[-1].program.source if stored.attempts else "")
 
 
 @click.command(epilog="Example: atc runs show last --prompts")

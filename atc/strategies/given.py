@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from atc.attribute import attribute
@@ -24,6 +23,7 @@ from atc.types import Attempt, Finding, Program, Solution
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable
 from protocols.toolbox import Toolbox
+from protocols.words import alike
 
 GIVEN = "given"
 """What a run's record names as its strategy when the caller wrote its programs."""
@@ -82,6 +82,6 @@ def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
     found = check(program, tools)
     unknown = [name for one in found if one.code == "unknown-tool" for name in _CALLED.findall(program.line(one.line))]
     if unknown:
-        near = [alias for name in unknown for alias in get_close_matches(name, toolbox, n=3)]
+        near = [alias for name in unknown for alias in alike(name, toolbox, most=3)]
         found = check(program, toolbox.only(dict.fromkeys([*tools, *near])))
     return tuple(finding for finding in found if finding.certain)

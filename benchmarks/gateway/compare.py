@@ -41,13 +41,21 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
         async with AsyncExitStack() as stack:
             opened = [await stack.enter_async_context(one(services.documents)) for one in opens]
             measured = [_Measured(gateway, services) for gateway in opened]
-            rows = await _programs(measured, gold, faulty, losing)
+            known = {task.id for task in gold}
+            others = {task.id: task for task in [*(one.task for one in faulty), *losing] if task.id not in known}
+            rows = await _programs(measured, gold, faulty, others)
             for gateway in opened:
                 descriptions = await gateway.descriptions()
                 rows.append(_row(gateway, "descriptions", len(services.tools), descriptions))
                 for task in gold[:_DISCOVERIES]:
                     found = await gateway.discovery(task.question, list(dict.fromkeys(task.operations)), descriptions)
                     rows.append(_row(gateway, "first program", len(services.tools), descriptions + found))
+        print(f"now {len(losing)} programs whose answer is lost, each in a gateway of its own", file=sys.stderr)
+        for task in losing:
+            for open_gateway, one in zip(opens, measured, strict=True):
+                for way in one.ways:
+                    async with open_gateway(services.documents) as gateway:
+                        rows.append(await _Measured(gateway, services, one.needed).lost(task, way))
         for count in counts:
             for open_gateway in opens:
                 with anyio.fail_after(600):
@@ -61,19 +69,16 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
 
 
 async def _programs(
-    measured: Sequence[_Measured], gold: Sequence[Task], faulty: Sequence[Faulty], losing: Sequence[Task]
+    measured: Sequence[_Measured], gold: Sequence[Task], faulty: Sequence[Faulty], others: Mapping[str, Task]
 ) -> list[Row]:
     """A row for each program and gateway, which take turns: a busy machine is busy for all of them."""
     for one in measured:
         await one.warm_up()
     rows = [await one.gold(task, "gold") for task in gold for one in measured]
-    known = {task.id for task in gold}
-    others = {task.id: task for task in [*(one.task for one in faulty), *losing] if task.id not in known}
     print(f"{len(gold)} gold programs done, {len(others)} more to come, then the faulty ones", file=sys.stderr)
     rows += [await one.gold(task, "other") for task in others.values() for one in measured]
-    print(f"now {len(faulty)} faulty programs, then {len(losing)} whose answer is lost", file=sys.stderr)
-    rows += [await one.faulty(fault) for fault in faulty for one in measured]
-    return rows + [await one.lost(task, way) for task in losing for one in measured for way in one.ways]
+    print(f"now {len(faulty)} faulty programs", file=sys.stderr)
+    return rows + [await one.faulty(fault) for fault in faulty for one in measured]
 
 
 def _row(gateway: Gateway, part: str, tools: int, text: str) -> Row:
@@ -83,9 +88,12 @@ def _row(gateway: Gateway, part: str, tools: int, text: str) -> Row:
 class _Measured:
     """One gateway's programs, each from a fresh state."""
 
-    def __init__(self, gateway: Gateway, services: Services) -> None:
+    def __init__(
+        self, gateway: Gateway, services: Services, needed: dict[str, tuple[Calls, Calls]] | None = None
+    ) -> None:
         self._gateway, self._services = gateway, services
-        self._needed: dict[str, tuple[Calls, Calls]] = {}
+        self.needed = needed if needed is not None else {}
+        """All calls of each task's gold program, and the writes among them."""
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -101,7 +109,7 @@ class _Measured:
         self._services.reset()
         row, _ = await self._run(task, task.program)
         requests = self._services.requests
-        self._needed[task.id] = counted(requests), counted(one for one in requests if one.wrote)
+        self.needed[task.id] = counted(requests), counted(one for one in requests if one.wrote)
         return row | {"part": part, "calls": len(requests)}
 
     async def faulty(self, faulty: Faulty) -> Row:
@@ -113,7 +121,7 @@ class _Measured:
         repair, _ = await self._run(task, task.program, continues=reply.run)
         both = counted(self._services.requests)
         wrote = counted(one for one in self._services.requests if one.wrote)
-        calls, writes = self._needed[task.id]
+        calls, writes = self.needed[task.id]
         return row | {
             "part": "faulty",
             "kind": faulty.kind,
@@ -137,7 +145,7 @@ class _Measured:
         if not reply.ok:
             row, _ = await self._run(task, task.program, continues=reply.run if way == "continued" else None)
         wrote = counted(one for one in self._services.requests if one.wrote)
-        extra = (wrote - self._needed[task.id][1]).total()
+        extra = (wrote - self.needed[task.id][1]).total()
         first_said = {"first_said": first["said"], "first_ok": first["ok"]}
         return row | {"part": "lost", "way": way, "lost": lost, "repeated_writes": extra, **first_said}
 

@@ -24,6 +24,12 @@ _UNFIT = re.compile(
     r"(MCP error -3260[12]\b|Input validation error\b|.{0,200}\b\d+ validation errors? for \w+)", re.DOTALL
 )
 """How the SDKs begin the error of a call whose arguments they refused, without having run the tool."""
+_UNSURE = re.compile(
+    r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
+    r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
+    re.IGNORECASE,
+)
+"""How a tool says that it does not know itself how far what it asked somebody else came."""
 
 
 def mcp_call(
@@ -45,7 +51,8 @@ def mcp_call(
             raise _error(mask, str(error), outcome, answer=str(error)) from None
         if result.is_error:
             text = "\n".join(str(block.get("text", "")) for block in result.content).strip() or "no explanation"
-            raise _error(mask, text, "refused" if _UNFIT.match(text) else failed, answer=text)
+            unsure = _UNSURE.search(text) and not _UNFIT.match(text)
+            raise _error(mask, text, failed if unsure else "refused", answer=text)
         try:
             return mask.result(to_json(value_of(result, protocol.output_schema)))
         except TypeError as error:
