@@ -41,7 +41,9 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
     words = _words(name)
     longer = [other for other in known if words <= _words(other)] if len(words) > 1 else []
     close = _looking_alike(name, known, most=most, cutoff=cutoff)
-    return list(dict.fromkeys([*sorted(longer, key=len), *close]))[:most]
+    begins = f"{snake(name)}_"
+    longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
+    return list(dict.fromkeys([*longer, *close]))[:most]
 
 
 def _words(name: str) -> set[str]:

@@ -170,11 +170,9 @@ def test_a_name_that_is_longer_in_truth_is_suggested(open_gateway):
     """FastAPI calls `get_item` at `/items/{item_id}` `get_item_items__item_id__get`."""
     names = ["get_time", "get_items_items_get", "get_item_items__item_id__get", "create_item_items_post"]
     gateway = open_gateway(tools=Toolbox(Tool(ToolProtocol(name=name), dict) for name in names))
-    [finding] = gateway.check("print(create_item(name='x'))")["findings"]
-    assert "Did you mean 'create_item_items_post'?" in finding["problem"]
-    [finding] = gateway.check("print(get_item(item_id=1))")["findings"]
-    assert re.search(r"nearest are get_item\w+, get_item\w+", finding["problem"]) or "get_item_items" in str(finding)
-    assert "get_time'?" not in finding["problem"]
+    for written, meant in [("create_item", names[3]), ("get_item", names[2]), ("get_items", names[1])]:
+        [finding] = gateway.check(f"print({written}(name='x'))")["findings"]
+        assert f"Did you mean {meant!r}?" in finding["problem"]
 
 
 def test_a_corrected_program_repeats_no_call_and_no_write(open_gateway, shop):
@@ -340,28 +338,31 @@ def test_one_client_that_floods_does_not_hold_up_another():
             await turns.take(client)
             served.append(client)
 
+        async def serves(client=None):
+            """Who is served next, after `client` has given a place back."""
+            if client is not None:
+                turns.give_back(client)
+            before = len(served)
+            await anyio.wait_all_tasks_blocked()
+            return served[before:]
+
         async with anyio.create_task_group() as group:
             for _ in range(8):
                 group.start_soon(use, "flood")
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(TooMany, match="5 requests of this client wait already"):
+            assert await serves() == ["flood"] * 3  # its share
+            with pytest.raises(TooMany, match="5 requests of this client wait already, beside the 3 at work"):
                 await turns.take("flood")
-            first = list(served)
             for _ in range(3):
                 group.start_soon(use, "other")
-            await anyio.wait_all_tasks_blocked()
-            beside = served[len(first) :]
-            for client in ("flood", "other", "flood"):
-                turns.give_back(client)
-            await anyio.wait_all_tasks_blocked()
-            later = served[len(first) + len(beside) :]
+            assert await serves() == ["other"]  # the place that is left
+            assert await serves("other") == ["other"]  # the flood has its share
+            assert sorted([*await serves("flood"), *await serves("flood")]) == ["flood", "other"]  # in turn
             group.cancel_scope.cancel()
-        assert (first, beside) == (["flood"] * 3, ["other"])
-        assert sorted(later) == ["flood", "other", "other"] or sorted(later) == ["flood", "flood", "other"]
-        assert later[0] != later[1]
-        for client in served[:1] + served[3:6]:
+        for client in ("flood", "flood", "other", "other"):
             turns.give_back(client)
-        await use("third")  # those that were cancelled hold nothing
+        with anyio.fail_after(5):
+            for _ in range(3):
+                await use("third")  # those that were cancelled hold nothing
 
     anyio.run(go)
 
