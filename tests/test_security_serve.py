@@ -116,7 +116,7 @@ class Served:
             return False
         return True
 
-    def until(self, holds, seconds=30):
+    def until(self, holds, seconds=120):
         """Wait until something holds that another process brings about."""
         end = time.monotonic() + seconds
         while not holds():
