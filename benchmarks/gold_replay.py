@@ -1,0 +1,95 @@
+"""Gold programs of ToolFlow, run, stored, exported and replayed; and the needless questions before their writes.
+
+    python benchmarks/gold_replay.py [--tasks 160] [--seed 0]
+
+Each of the sampled tasks is run with its gold program as the model's only reply, over the real services, with every
+write allowed. The stored run becomes a recording (through its JSON text) and is replayed without the services: it must
+make the same calls and give the same answer. Then the gold programs of *all* writing tasks run with a person who is
+asked; every question before one of their writes is a needless one. Exit status 1 where a run is not solved, a replay
+departs or a question is asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from atc import Agent, Config
+from atc.models.scripted import ScriptedModel
+from atc.recording.document import parse, to_document
+from atc.recording.make import record
+from atc.recording.rerun import Replayer
+from atc.store import Store
+from sandbox.base import Sandbox
+from sandbox.choose import open_sandbox
+from toolflow_bench.injection.honest import needless
+from toolflow_bench.suites.toolflow import services_of
+from toolflow_bench.task import Task, load_tasks
+from toolflow_bench.world import World
+
+
+def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
+    """What was wrong with each task that is not solved, or whose recording does not replay."""
+    problems = []
+    with (
+        World(services_of(tasks)) as world,
+        tempfile.TemporaryDirectory() as folder,
+        Store(Path(folder) / "runs.sqlite") as store,
+        Replayer("zygote") as replayer,
+    ):
+        for task in tasks:
+            world.reset()
+            toolbox = world.toolbox.only(task.candidates)
+            model = ScriptedModel(f"```python\n{task.program}\n```")
+            config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",))
+            agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store, ask_person=lambda _: True)
+            solution = agent.run(task.question, seed=0)
+            stored = store.load("last")
+            recording = parse(json.dumps(to_document(record(stored, stored.protocols))), where=task.id)
+            verdict = replayer.rerun(recording)
+            if solution.status != "solved":
+                problems.append(f"{task.id}: {solution.status}")
+            if not verdict.same:
+                problems.append(f"{task.id}: {verdict.departure}")
+    return problems
+
+
+def main() -> None:
+    """Print both figures as JSON."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--tasks", type=int, default=160, help="tasks to run and replay")
+    options.add_argument("--seed", type=int, default=0, help="of the sample")
+    chosen = options.parse_args()
+    began, every = time.monotonic(), load_tasks()
+    sample = random.Random(chosen.seed).sample(every, min(chosen.tasks, len(every)))
+    writing = [task for task in every if task.writes]
+    sandbox = open_sandbox("zygote")
+    problems = replay(sample, sandbox)
+    with World(services_of(writing)) as world:
+        asked = {arm: needless(writing, world, sandbox=sandbox, arm=arm).as_json() for arm in ("first", "repaired")}
+    sandbox.close()
+    questions = {
+        arm: {name: figures[name] for name in ("writes", "asking", "arguments")} for arm, figures in asked.items()
+    }
+    print(
+        json.dumps(
+            {
+                "replayed": len(sample),
+                "problems": problems,
+                "questions": questions,
+                "seconds": round(time.monotonic() - began, 1),
+            },
+            indent=1,
+        )
+    )
+    sys.exit(1 if problems or any(figures["asking"] for figures in asked.values()) else 0)
+
+
+if __name__ == "__main__":
+    main()
