@@ -1,113 +1,200 @@
-"""What a user can set, as one frozen value. `atc.layers` makes it of files, variables and flags."""
+"""What a user can set, as one frozen pydantic model. `atc.layers` makes it of files, variables and flags.
+
+A setting is one field here: its type with `expects(…)`, which says in messages what it takes, and its docstring.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
-from atc.mcp_settings import McpEntry
+import platformdirs
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    field_serializer,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass
+from pydantic_core import PydanticCustomError
+
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from sandbox.effects import OnUnknown
-from sandbox.names import AUTO
+from sandbox.names import AUTO, NAMES, named
 
-Place = Literal["header", "query", "cookie"]
-TABLES = ("credentials", "mcp")
-"""Settings that are tables by name, and so neither flags nor variables."""
+_CLOSED = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class InvalidConfig(AtcError):
     """A setting that cannot be used: names the file (or flag, or variable), the key, what was found and wanted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
+class expects:  # noqa: N801  # reads as a word within a type
+    """Part of a setting's type: what a message says that the setting must be."""
+
+    what: str
+
+
+def _words(value: Any) -> Any:
+    return shlex.split(value) if isinstance(value, str) else value
+
+
+def _host(text: str) -> str:
+    host, _, port = text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "")
+    if not host or set(host) & set("/@?#* \t") or "://" in text or (port and int(port) >= 65536):
+        raise ValueError(text)
+    return text
+
+
+def _without_secret(value: str) -> str:
+    """Where a secret comes from, or `***` for one that stands in the file itself."""
+    return value if value.startswith(("env:", "file:")) else "***"
+
+
+Text = Annotated[str, Field(pattern=r"\S")]
+Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)]
+YesOrNo = Annotated[bool, Strict(), expects("true or false")]
+AtLeastOne = Annotated[int, Strict(), Field(ge=1), expects("a whole number of at least 1")]
+NotNegative = Annotated[int, Strict(), Field(ge=0), expects("a whole number of at least 0")]
+Seconds = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("a number of seconds above 0")]
+Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute()), expects("a folder")]
+Backends = Annotated[
+    Text,
+    AfterValidator(lambda text: text if text == AUTO else ",".join(named(text))),
+    expects(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class CredentialEntry:
     """A secret that tools may name, and the only hosts it is sent to."""
 
-    value: str = field(repr=False)
+    value: Annotated[
+        str, Field(pattern=r"^[^\n]+$"), expects("'env:NAME', 'file:PATH' or the secret itself, as one line of text")
+    ] = Field("", validate_default=True, repr=False)
     """`env:NAME`, `file:PATH` (its first line) or the secret itself."""
-    hosts: tuple[str, ...]
+    hosts: Annotated[
+        tuple[Annotated[str, AfterValidator(_host)], ...],
+        Field(min_length=1),
+        expects("a list of the hosts that may see it, such as ['api.example.org']"),
+    ] = Field((), validate_default=True)
     """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
-    place: Place = "header"
+    place: Literal["header", "query", "cookie"] = "header"
     """Where in a request it goes."""
-    name: str = "Authorization"
+    name: Annotated[Text, expects("text")] = "Authorization"
     """The header's, parameter's or cookie's name."""
-    prefix: str = "Bearer "
-    """Stands before the secret in a header. A file that sets another `name` sets this too, else it is empty."""
+    prefix: Annotated[str, expects("text")] = Field(None)
+    """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
 
-    @property
-    def shown(self) -> str:
-        """Where the secret comes from, or `***` for one that stands in the file itself."""
-        return self.value if self.value.startswith(("env:", "file:")) else "***"
+    def __post_init__(self) -> None:
+        if self.prefix is None:
+            object.__setattr__(self, "prefix", "Bearer " if self.name.lower() == "authorization" else "")
 
-
-def _user_dir(kind: str) -> Path:
-    import platformdirs
-
-    folder: Path = getattr(platformdirs, f"user_{kind}_path")("atc", appauthor=False)
-    return folder
+    @field_serializer("value")
+    def _shown(self, value: str) -> str:
+        return _without_secret(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
+class McpEntry:
+    """An MCP server that the user has named. Its command is started without asking."""
+
+    command: Annotated[
+        tuple[Text, ...], BeforeValidator(_words), expects("a list of words, or one line as a shell takes it")
+    ] = ()
+    """Its words. Either this or `url` is set."""
+    url: Annotated[str, expects("text")] = ""
+    """Of a server that speaks streamable HTTP."""
+    env: Annotated[Mapping[Text, Text], expects("a table of texts, such as { TOKEN = 'env:MY_TOKEN' }")] = Field(
+        default_factory=dict, repr=False
+    )
+    """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
+    LANG and TMPDIR."""
+    credential: Annotated[str, expects("the name of a credential")] = ""
+    """The credential that requests to `url` carry."""
+    trusted: YesOrNo = False
+    """Whether it is believed when it says that a tool only reads."""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise PydanticCustomError("setting", "a table with either a command or a url")
+        return self
+
+    @field_serializer("env")
+    def _shown(self, env: Mapping[str, str]) -> dict[str, str]:
+        return {name: _without_secret(value) for name, value in env.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class Config:
     """Every setting, with its default."""
 
-    model: str | None = None
+    model: Annotated[Text, expects("a model's name")] | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
-    tools: tuple[str, ...] = ()
+    tools: Annotated[Names, expects("a list of tool sources")] = ()
     """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers; none: the built-in
     flights service."""
-    start_servers: bool = False
+    start_servers: YesOrNo = False
     """Whether the command of an MCP server that `tools` spells is started without asking."""
-    trust_annotations: bool = False
+    trust_annotations: YesOrNo = False
     """Whether every MCP server is believed that says of a tool that it only reads."""
-    lend_credentials: bool = True
+    lend_credentials: YesOrNo = True
     """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml` names never do."""
-    strategy: str = "auto"
+    strategy: Annotated[Text, expects("a strategy, with flags that it has (docs/strategies.md)")] = "auto"
     """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
     """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
-    retrieval: str = AUTO
+    retrieval: Annotated[Text, expects(f"{AUTO}, or a method of 'atc tools search'")] = AUTO
     """How tools are found where not all of them fit the prompt: a method of `atc tools search --method`."""
-    embedder: str = "minilm+paraphrase"
+    embedder: Annotated[Text, expects("an embedding model's name")] = "minilm+paraphrase"
     """What turns tools and queries into vectors: two small models side by side, another of `atc models list` (`minilm`
     is a third of the size), or `openai:NAME`."""
-    index: Path | None = None
+    index: Folder | None = None
     """Folder that keeps what search needs of the tools; None: one in the cache, by their sources."""
-    sandbox: str = AUTO
+    sandbox: Backends = AUTO
     """What runs the program: the best that there is, or names of backends, tried in that order."""
-    policy: bool = False
+    policy: YesOrNo = False
     """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
-    max_tools: int = 8
+    max_tools: AtLeastOne = 8
     """Tools in one prompt, where not all of them fit."""
-    prompt_tokens: int | None = None
+    prompt_tokens: Annotated[int, Strict(), Field(ge=200), expects("a whole number of at least 200")] | None = None
     """Tokens that descriptions of tools may take in a prompt; None: what suits the model."""
-    samples: int = 4
+    samples: AtLeastOne = 4
     """Programs sampled before the check's findings are given back to the model."""
-    votes: int = 1
+    votes: AtLeastOne = 1
     """Samples of a reading task that must give the same answer before it stands; 1: the first answer stands."""
-    max_repairs: int = 3
+    max_repairs: NotNegative = 3
     """Programs written after the first one failed."""
-    max_calls: int = 500
+    max_calls: NotNegative = 500
     """Tool calls of one execution."""
-    max_tokens: int | None = None
+    max_tokens: AtLeastOne | None = None
     """Model tokens of one run, in and out; None: no cap."""
-    max_model_calls: int | None = None
+    max_model_calls: AtLeastOne | None = None
     """Requests to the model in one run; None: no cap."""
-    max_seconds: float | None = None
+    max_seconds: Seconds | None = None
     """Wall time of one run; None: no cap."""
-    allow_writes: tuple[str, ...] = ()
+    allow_writes: Annotated[Names, expects("a list of tool names, or 'all'")] = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
     on_unknown: OnUnknown = "stop"
     """What to do with a write of which nothing tells whether it took effect: pause, send it again where its protocol
     says that repeating changes nothing more, or go on without it."""
-    settle_seconds: float = 10.0
+    settle_seconds: Annotated[
+        float, Strict(), Field(ge=0, allow_inf_nan=False), expects("a number of seconds from 0 on")
+    ] = 10.0
     """How long a write whose answer was lost is given to show up in the read that verifies it."""
-    trust: tuple[str, ...] = ()
+    trust: Annotated[Names, expects("a list of rules: tool, tool:path or value=…")] = ()
     """Where values of sensitive arguments may come from: `tool`, `tool:path` or `value=…`."""
-    temperature: float = 0.7
+    temperature: Annotated[float, Strict(), Field(ge=0, le=2), expects("a number from 0 to 2")] = 0.7
     """Of samples after the first, which is greedy."""
     decoding: Literal["off", "calls", "program", "auto"] = "auto"
     """What a model is held to while it writes: nothing, calls that conform, programs in which only tools, arguments,
@@ -115,35 +202,25 @@ class Config:
     docs: Literal["full", "requests", "names"] = "full"
     """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where
     decoding knows the rest."""
-    learn: bool = True
+    learn: YesOrNo = True
     """Whether tools without a response schema get one from what their calls bring, kept for later runs."""
-    state_dir: Path = field(default_factory=lambda: _user_dir("state"))
+    state_dir: Folder = Field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
     """Where runs are stored."""
-    cache_dir: Path = field(default_factory=lambda: _user_dir("cache"))
+    cache_dir: Folder = Field(default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False))
     """Where models and built data are kept; can be deleted at any time."""
-    credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
+    credentials: Mapping[str, CredentialEntry] = Field(default_factory=dict)
     """By the name that a tool's binding gives."""
-    mcp: Mapping[str, McpEntry] = field(default_factory=dict)
+    mcp: Mapping[str, McpEntry] = Field(default_factory=dict)
     """MCP servers by the name that a tool's binding gives."""
+
+
+TABLES = ("credentials", "mcp")
+"""Settings that are tables by name, and so neither flags nor variables."""
+SETTINGS = tuple(field.name for field in fields(Config))
+_CONFIG = TypeAdapter(Config)
 
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in TABLES}
-    for key, value in shown.items():
-        if isinstance(value, tuple):
-            shown[key] = list(value)
-        elif isinstance(value, Path):
-            shown[key] = str(value)
-    shown["credentials"] = {
-        name: {
-            "value": entry.shown,
-            "hosts": list(entry.hosts),
-            "place": entry.place,
-            "name": entry.name,
-            "prefix": entry.prefix,
-        }
-        for name, entry in config.credentials.items()
-    }
-    shown["mcp"] = {name: server.shown for name, server in config.mcp.items()}
+    shown: dict[str, Json] = _CONFIG.dump_python(config, mode="json")
     return shown

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from atc.config import TABLES, Config, CredentialEntry, InvalidConfig
-from atc.mcp_settings import McpEntry, read_entry
-from atc.setting_kinds import KINDS
+from pydantic import TypeAdapter, ValidationError
+
+from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig, McpEntry, expects
+from atc.retrieve.methods import read as read_method
+from atc.strategies import read as read_strategy
+from protocols.errors import AtcError
+from sandbox.names import AUTO
+
+_HINTS = get_type_hints(Config, include_extras=True)
+_TYPES = {key: TypeAdapter(hint) for key, hint in _HINTS.items()}
+_ENTRIES: Mapping[str, tuple[type, TypeAdapter[Any], str]] = {
+    "credentials": (CredentialEntry, TypeAdapter(CredentialEntry), "value and hosts"),
+    "mcp": (McpEntry, TypeAdapter(McpEntry), "command or url"),
+}
+"""By table: what an entry of it is, and what its entries hold at least."""
+_LISTS = frozenset({"tools", "allow_writes", "trust"})
+_TOLD = frozenset({"hosts", "place"})
+"""Fields of entries that are quoted in messages: they hold no secret."""
+_SPELLED: Mapping[str, Callable[[str], object]] = {
+    "strategy": read_strategy,
+    "retrieval": lambda spec: spec == AUTO or read_method(spec),
+}
+"""Settings whose words are known by the package that they choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +40,7 @@ class Layer:
     values: Mapping[str, Any]
     label: Callable[[str], str] = str
     text: bool = False
-    """Values are text that must be parsed (environment variables)."""
+    """Values are text that must be parsed (environment variables); a list has commas between its items."""
 
 
 def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
@@ -31,90 +51,82 @@ def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     Raises:
         InvalidConfig: an unknown key, or a value that its key does not take.
     """
-    values: dict[str, Any] = {}
-    origins = dict.fromkeys((f.name for f in fields(Config) if f.name not in TABLES), "default")
-    credentials: dict[str, CredentialEntry] = {}
-    mcp: dict[str, McpEntry] = {}
+    values: dict[str, Any] = {table: {} for table in TABLES}
+    origins = dict.fromkeys((key for key in SETTINGS if key not in TABLES), "default")
     for layer in layers:
         for key, raw in layer.values.items():
-            if key == "credentials":
-                for name, entry in _credentials(layer, raw).items():
-                    credentials[name] = entry
-                    origins[f"credentials.{name}"] = layer.origin
-            elif key == "mcp":
-                for name, server in _servers(layer, raw).items():
-                    mcp[name] = server
-                    origins[f"mcp.{name}"] = layer.origin
+            if key in TABLES:
+                entries = _entries(layer, key, raw)
+                values[key] |= entries
+                origins |= {f"{key}.{name}": layer.origin for name in entries}
             else:
                 values[key] = _value(layer, key, raw)
                 origins[key] = layer.origin if layer.label is str else layer.label(key)
-    return Config(**values, credentials=credentials, mcp=mcp), origins
+    return Config(**values), origins
 
 
 def nearest_key(name: str, *, cutoff: float = 0.6) -> str | None:
     """The setting whose name is most like `name`, if any is."""
-    found = get_close_matches(name, [*KINDS, *TABLES], n=1, cutoff=cutoff)
+    found = get_close_matches(name, SETTINGS, n=1, cutoff=cutoff)
     return found[0] if found else None
 
 
 def _value(layer: Layer, key: str, raw: Any) -> Any:
-    kind = KINDS.get(key)
-    if kind is None:
-        raise InvalidConfig(_unknown(layer, key, [*KINDS, *TABLES]))
+    if key not in SETTINGS:
+        raise InvalidConfig(_unknown(layer, key, SETTINGS))
     try:
-        return kind.read(kind.parse(raw) if layer.text else raw)
-    except (ValueError, TypeError, KeyError):
-        raise InvalidConfig(f"{layer.origin}: {layer.label(key)} must be {kind.wanted}, got {raw!r}.") from None
-
-
-def _credentials(layer: Layer, raw: Any) -> dict[str, CredentialEntry]:
-    if not isinstance(raw, Mapping):
+        if not layer.text:
+            value = _TYPES[key].validate_python(raw)
+        elif key in _LISTS:
+            value = _TYPES[key].validate_python([part.strip() for part in raw.split(",") if part.strip()])
+        else:
+            value = _TYPES[key].validate_strings(raw)
+    except ValidationError:
         raise InvalidConfig(
-            f"{layer.origin}: credentials must be tables such as [credentials.github], got a {type(raw).__name__}."
-        )
-    return {name: _credential(layer, name, entry) for name, entry in raw.items()}
+            f"{layer.origin}: {layer.label(key)} must be {_wanted(_HINTS[key])}, got {raw!r}."
+        ) from None
+    try:
+        _SPELLED.get(key, str)(value)
+    except AtcError as error:
+        raise InvalidConfig(f"{layer.origin}: {layer.label(key)}: {error}") from None
+    return value
 
 
-def _credential(layer: Layer, name: str, raw: Any) -> CredentialEntry:
-    """One entry. Messages never quote a value: it may be the secret."""
-    where = f"{layer.origin}: credentials.{name}"
+def _entries(layer: Layer, table: str, raw: Any) -> dict[str, Any]:
+    """The entries of a table. Messages never quote a value that may be a secret."""
+    kind, adapter, least = _ENTRIES[table]
     if not isinstance(raw, Mapping):
-        raise InvalidConfig(f"{where} must be a table with value and hosts, got a {type(raw).__name__}.")
-    known = [f.name for f in fields(CredentialEntry)]
-    for key in raw:
-        if key not in known:
-            raise InvalidConfig(_unknown(layer, key, known, within=f"credentials.{name}."))
-    value, hosts, place = raw.get("value"), raw.get("hosts"), raw.get("place", "header")
-    if not isinstance(value, str) or not value or "\n" in value:
-        raise InvalidConfig(f"{where}.value must be 'env:NAME', 'file:PATH' or the secret itself, as one line of text.")
-    if not (isinstance(hosts, list) and hosts and all(isinstance(h, str) and _is_host(h) for h in hosts)):
-        raise InvalidConfig(
-            f"{where}.hosts must list the hosts that may see it, such as ['api.example.org'], got {hosts!r}."
-        )
-    if place not in ("header", "query", "cookie"):
-        raise InvalidConfig(f"{where}.place must be one of header, query, cookie, got {place!r}.")
-    label = raw.get("name", "Authorization")
-    prefix = raw.get("prefix", "Bearer " if str(label).lower() == "authorization" else "")
-    if not (isinstance(label, str) and label and isinstance(prefix, str)):
-        raise InvalidConfig(f"{where}.name and .prefix must be text.")
-    return CredentialEntry(value=value, hosts=tuple(hosts), place=place, name=label, prefix=prefix)
-
-
-def _servers(layer: Layer, raw: Any) -> dict[str, McpEntry]:
-    if not isinstance(raw, Mapping):
-        raise InvalidConfig(f"{layer.origin}: mcp must be tables such as [mcp.files], got a {type(raw).__name__}.")
+        example = "github" if table == "credentials" else "files"
+        what = f"must be tables such as [{table}.{example}]"
+        raise InvalidConfig(f"{layer.origin}: {table} {what}, got a {type(raw).__name__}.")
     found = {}
     for name, entry in raw.items():
+        where = f"{table}.{name}"
+        if not isinstance(entry, Mapping):
+            what = f"must be a table with {least}, got a {type(entry).__name__}."
+            raise InvalidConfig(f"{layer.origin}: {where} {what}")
         try:
-            found[name] = read_entry(entry)
-        except (TypeError, ValueError) as error:
-            raise InvalidConfig(f"{layer.origin}: mcp.{name}{error}") from None
+            found[name] = adapter.validate_python(dict(entry))
+        except ValidationError as error:
+            first = min(error.errors(), key=lambda one: one["type"] != "unexpected_keyword_argument")
+            field = str(first["loc"][0]) if first["loc"] else ""
+            hints = get_type_hints(kind, include_extras=True)
+            if first["type"] == "unexpected_keyword_argument":
+                raise InvalidConfig(_unknown(layer, field, list(hints), within=f"{where}.")) from None
+            got = f", got {entry[field]!r}" if field in _TOLD and field in entry else ""
+            at = f"{where}.{field}" if field else where
+            raise InvalidConfig(
+                f"{layer.origin}: {at} must be {_wanted(hints.get(field), first['msg'])}{got}."
+            ) from None
     return found
 
 
-def _is_host(text: str) -> bool:
-    host, _, port = text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "")
-    return bool(host) and not set(host) & set("/@?#* \t") and "://" not in text and (not port or int(port) < 65536)
+def _wanted(hint: Any, message: str = "") -> str:
+    """What a setting of this type takes, as the end of a sentence that begins with "must be"."""
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    parts = [part for one in (hint, *get_args(hint)) for part in getattr(one, "__metadata__", ())]
+    return next((part.what for part in parts if isinstance(part, expects)), message)
 
 
 def _unknown(layer: Layer, key: str, known: Sequence[str], *, within: str = "") -> str:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from atc.config import TABLES, Config, InvalidConfig
-from atc.setting_kinds import KINDS
+from atc.config import SETTINGS, Config, InvalidConfig
 from protocols.files import write_whole
 
 PROJECT_FILE = "atc.toml"
@@ -114,7 +113,7 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
     if key in _LIMITS:
         limit = getattr(below, key)
         return f"{key!r} above {limit:g}" if limit is not None and isinstance(raw, int | float) and raw > limit else ""
-    return repr(key) if key not in _HARMLESS and (key in KINDS or key in TABLES) else ""
+    return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
 
 
 def _foreign(status: os.stat_result) -> str:
