@@ -92,7 +92,7 @@ class CredentialEntry:
     """Where in a request it goes."""
     name: Annotated[Text, expects("text")] = "Authorization"
     """The header's, parameter's or cookie's name."""
-    prefix: Annotated[str, expects("text")] = Field(None)
+    prefix: Annotated[str, expects("text")] = Field(None)  # type: ignore[assignment]  # filled below
     """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Which values may fill a sensitive argument unasked. Everything not known to be clean asks.
+"""Which values may fill a sensitive argument unasked: as a whole from the task, a trusted tool or a person.
 
 Nothing is followed through a program: a value is clean for what it is and where it stands, so that no transformation
 launders it. docs/security.md says what that sees and what it does not.
@@ -6,24 +6,28 @@ launders it. docs/security.md says what that sees and what it does not.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from atc.attribute.paths import KEY, Path, text
-from atc.taint.documents import Documents
+from atc.attribute.paths import KEY, MAX_NODES, Path, general, text, walk
 from atc.taint.leaves import Leaf, sensitive_leaves
-from atc.taint.literals import Same, literals, same
-from atc.taint.origin import Origins
-from atc.taint.shown import host_of, shown
+from atc.taint.numbers import Same, same
+from atc.taint.shown import host_of, plain, shown, typed
 from atc.taint.task import Words
 from atc.taint.trusted import Trusted
 from protocols.jsontypes import Json, JsonObject
 from protocols.marks import Sensitivity, is_email
+from protocols.parsing import parse
+from protocols.protocol import dump
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 __all__ = ["Taint", "Tainted"]
+
+_SHORTEST_PART = 4
+"""Characters from which a text that stands within another one tells something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,47 +59,40 @@ class Tainted:
 
 
 class Taint:
-    """What one run knows about its values.
+    """What one run knows about its values; `calls` gives its completed calls.
 
-    `calls` gives the completed calls of the run. A value is clean where it stands in the task as a whole, is named by
-    a rule, was agreed to before for the same argument, is a literal (or a part of a text that is one) of a program that
-    was written before any tool output had been seen (and does not come from the tools' documents), or equals what a
-    rule trusts in a response.
+    A value is clean where it stands in the task as a whole, is named by a rule, equals what a rule trusts in a
+    response, or was agreed to before for the same argument. A list of e-mail addresses in one text is clean where each
+    of them is. Texts that a program wrote out before there was any tool output count too, but only where the tools are
+    functions of the user's own without a word of description: nobody but the user has then said anything to the model.
     """
 
     def __init__(self, task: str, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]) -> None:
-        self._task, self._words = task, Words(task)
+        self._words = Words(task)
         self._trusted = Trusted(rules)
         self._calls = calls
-        self._tools, self._documents = Toolbox(), Documents(Toolbox())
-        self._blind: frozenset[Same] = frozenset()
-        self._later: frozenset[Same] = frozenset()
+        self._tools = Toolbox()
+        self._written: set[str] = set()
         self._agreed: set[tuple[str, str, Same]] = set()
 
     def over(self, tools: Toolbox) -> None:
-        """Work with these tools: their documents may be where a literal comes from.
+        """Work with these tools.
 
         Raises:
             InvalidConfig: a rule may mean more than one of them.
         """
         self._trusted.over(tools)
-        self._tools, self._documents = tools, Documents(tools)
+        self._tools = tools
 
     def wrote(self, source: str, *, blind: bool) -> None:
         """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
-        found = literals(source, self._tools)
-        if blind:
-            self._blind |= found
-        else:
-            self._later |= found
+        if blind and not any(map(_says_something, self._tools.values())):
+            self._written |= set(_texts(source))
 
     def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
         """The values of a call that ask; `arguments` by original name."""
         leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_clean(tool, leaf)]
-        if not leaves:
-            return ()
-        origins = Origins(self._calls(), self._later, self._tools)
-        return tuple(self._tainted(leaf, origins) for leaf in leaves)
+        return tuple(self._tainted(leaf) for leaf in leaves)
 
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
@@ -103,32 +100,72 @@ class Taint:
 
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
         value = leaf.value
-        if (tool.alias, leaf.argument, same(value)) in self._agreed:
+        if (
+            (tool.alias, leaf.argument, same(value)) in self._agreed
+            or not self._written.isdisjoint(text for text in (value, leaf.within) if isinstance(text, str))
+            or self._trusted.name(value)
+            or self._words.hold(value, leaf.kind)
+            or self._trusted.gave(value, self._calls)
+        ):
             return True
-        if self._trusted.name(value) or self._words.hold(value, leaf.kind):
-            return True
-        if self._written(leaf) and self._documents.source(value, leaf.kind, self._task) is None:
-            return True
-        if self._trusted.gave(value, self._calls):
-            return True
-        parts = _addresses(leaf)
-        return bool(parts) and all(self._is_clean(tool, replace(leaf, value=one)) for one in parts)
+        parts = re.split(r"[,;] *", value) if leaf.kind == "recipient" and isinstance(value, str) else []
+        return len(parts) > 1 and all(is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts)
 
-    def _written(self, leaf: Leaf) -> bool:
-        """Whether a blind program wrote it out, or the whole text of the argument that holds it."""
-        return same(leaf.value) in self._blind or (leaf.within is not None and same(leaf.within) in self._blind)
-
-    def _tainted(self, leaf: Leaf, origins: Origins) -> Tainted:
-        document = self._documents.source(leaf.value, leaf.kind, self._task) if self._written(leaf) else None
-        sentence, rules = origins.of(leaf.value, document)
+    def _tainted(self, leaf: Leaf) -> Tainted:
+        narrow = typed(f"value={leaf.value if isinstance(leaf.value, str) else plain(leaf.value)}")
+        sentence, wide = self._origin(leaf.value)
+        rules = tuple(rule for rule in (narrow, wide) if rule is not None)
         return Tainted(
             argument=leaf.argument, path=leaf.path, value=leaf.value, kind=leaf.kind, origin=sentence, rules=rules
         )
 
+    def _origin(self, value: Json) -> tuple[str, str | None]:
+        """Where `value` came from, by equality or else by containment, and the rule for that field of that tool."""
+        wanted = value if isinstance(value, str) else plain(value)
+        holder = ""
+        for call, path, inner in self._responses():
+            field = f"{text(path) or 'the whole'} in the response of {call.tool}"
+            if same(inner) == same(value):
+                where = text(general(path))
+                tool = self._tools.get(call.tool)
+                named = self._tools.spelling(tool) if tool is not None else call.tool
+                return f"it equals {field}", typed(f"{named}:{where}" if where else named)
+            if not holder and len(wanted) >= _SHORTEST_PART and isinstance(inner, str):
+                if wanted.casefold() in inner.casefold():
+                    holder = f"it is a part of {field}"
+                elif len(inner) >= _SHORTEST_PART and inner.casefold() in wanted.casefold():
+                    holder = f"its part {shown(inner)} is {field}"
+        return holder or "the model wrote it, or the program computed it", None
 
-def _addresses(leaf: Leaf) -> list[str]:
-    """The e-mail addresses of a list that is one text, where it is nothing but that."""
-    if leaf.kind != "recipient" or not isinstance(leaf.value, str):
-        return []
-    parts = re.split(r"[,;] *", leaf.value)
-    return parts if len(parts) > 1 and all(map(is_email, parts)) else []
+    def _responses(self) -> Iterator[tuple[ToolCall, Path, Json]]:
+        """Every value in a response that holds no others, the latest response first, at most `MAX_NODES` of them."""
+        leaves = (
+            (call, path, inner)
+            for call in reversed(self._calls())
+            for path, inner in walk(call.result)
+            if not isinstance(inner, list | dict)
+        )
+        yield from (leaf for _, leaf in zip(range(MAX_NODES), leaves, strict=False))
+
+
+def _says_something(tool: Tool) -> bool:
+    """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
+    waiting: list[object] = [dump(tool.protocol)]
+    while waiting:
+        match waiting.pop():
+            case dict() as held:
+                waiting += [*held, *held.values()]
+            case list() as held:
+                waiting += held
+            case str() as said if not re.fullmatch(r"[\w-]*", said):
+                return True
+    return bool(tool.source)
+
+
+def _texts(source: str) -> Iterator[str]:
+    """The texts that a program writes out; none of one that is no Python."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    yield from (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))

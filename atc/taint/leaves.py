@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.attribute.paths import KEY, Path, Step
-from atc.taint.encodings import all_decoded, may_hold, parts, same_for_all, value_at
+from atc.taint.framed import decoded, parts, same_for_all, value_at
 from atc.taint.numbers import number
 from protocols.jsontypes import Json, JsonObject
 from protocols.marks import Sensitivity, acts, branches, by_shape, declared, guessed
@@ -116,10 +116,7 @@ def _text(
 ) -> Iterator[Leaf]:
     """The text as a leaf, or the leaves that it holds."""
     whole = list(_leaf(place, text, mark, here, protocol, named=named))
-    if whole or not may_hold(text):
-        yield from whole
-    else:
-        yield from _of_text(place, text, here, root, mark, protocol)
+    yield from whole or _of_text(place, text, here, root, mark, protocol)
 
 
 def _of_text(
@@ -136,7 +133,7 @@ def _of_text(
 def _framed(place: _Place, text: str, mark: _Mark, protocol: ToolProtocol) -> Iterator[Leaf]:
     """Each value behind a sensitive name and each quoted address, however the text is framed or encoded."""
     if not (mark.silent or mark.declared):
-        leaves = (leaf for form in all_decoded(text) for leaf in _of_form(place, form, mark, protocol))
+        leaves = (leaf for form in decoded(text) for leaf in _of_form(place, form, mark, protocol))
         yield from {(leaf.path, leaf.kind, repr(leaf.value)): leaf for leaf in leaves}.values()
 
 

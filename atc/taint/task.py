@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
 
-from atc.taint.literals import same
-from atc.taint.numbers import number, numbers
+from atc.taint.numbers import number, numbers, same
 from atc.taint.shown import plain
 from protocols.jsontypes import Json
-from protocols.marks import Sensitivity, is_email
+from protocols.marks import Sensitivity
 
 _OPENS = ' \t\r\n\u00a0\u202f([{<"“„«‹`—–|'
 _CLOSES = ' \t\r\n\u00a0\u202f)]}>"”“»›`—–|'
 _LABEL = re.compile(r"(?:^|[\s(\[{\"'])[^\W\d]+[:=]$")
 _SENTENCE_END = re.compile(r"[.!?:…]+(?=$|[\s)\]}>\"'”’»])")
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
-_URL = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#\s]*)([^\s]*)", re.IGNORECASE)
 _DIGITS_AFTER = re.compile(r"\d[ \u00a0\u202f]\d")
 _DIGITS_BEFORE = re.compile(r"\d[ \u00a0\u202f]\d$")
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 _POINTS_AT_NOBODY = frozenset({
     "a", "about", "after", "all", "an", "and", "any", "anyone", "as", "at", "be", "before", "both", "but", "by", "do",
@@ -45,9 +42,8 @@ class Words:
     def hold(self, value: Json, kind: Sensitivity) -> bool:
         """Whether `value` stands in the text as a whole.
 
-        A text must be there character by character, with a boundary of words on both sides; the letter case of an
-        e-mail address' host and of a URL's scheme and host is free. A number must be written there as a number. A
-        command that is part of a quoted one is not there.
+        A text must be there character by character, with a boundary of words on both sides. A number must be written
+        there as a number. A command that is part of a quoted one is not there.
         """
         if isinstance(value, bool):
             return self._has("true" if value else "false", self.text.lower())
@@ -63,7 +59,7 @@ class Words:
             return False
         if kind == "command":
             return self._commanded(value)
-        return self._has(value, self.text) or self._has(value, self._one_line) or self._address(value)
+        return self._has(value, self.text) or self._has(value, self._one_line)
 
     @cached_property
     def _numbers(self) -> frozenset[Decimal]:
@@ -74,10 +70,6 @@ class Words:
         """A line break within a name is a blank to whoever reads it."""
         return " ".join(self.text.split())
 
-    @cached_property
-    def _lowered(self) -> str:
-        return self.text.translate(_ASCII_LOWER)
-
     @staticmethod
     def _has(value: str, text: str) -> bool:
         return any(_whole(text, start, start + len(value)) for start in _occurrences(value, text))
@@ -87,19 +79,6 @@ class Words:
         if any(value == span.strip() for span in quoted):
             return True
         return self._has(value, _QUOTED.sub(lambda match: "\0" * len(match.group()), self.text))
-
-    def _address(self, value: str) -> bool:
-        """Whether an e-mail address or a URL stands there but for the letter case that means nothing."""
-        same = _same_email if is_email(value) else _same_url if _URL.fullmatch(value) else None
-        if same is None:
-            return False
-        lowered = value.translate(_ASCII_LOWER)
-        spellings = {lowered, lowered.removesuffix("/"), lowered + "/"} if same is _same_url else {lowered}
-        return any(
-            _whole(self.text, start, start + len(spelling)) and same(self.text[start : start + len(spelling)], value)
-            for spelling in spellings
-            for start in _occurrences(spelling, self._lowered)
-        )
 
 
 def _is_plain(text: str) -> bool:
@@ -146,17 +125,3 @@ def _ends(text: str, end: int) -> bool:
     if after in ",;":
         return not later.isdigit() or not text[end - 1].isdigit()
     return _SENTENCE_END.match(text, end) is not None
-
-
-def _same_email(written: str, value: str) -> bool:
-    return written.rpartition("@")[0] == value.rpartition("@")[0]
-
-
-def _same_url(written: str, value: str) -> bool:
-    return _rest(written) == _rest(value)
-
-
-def _rest(url: str) -> tuple[str, str]:
-    """What of a URL has a letter case that counts: who logs in, and what follows the host."""
-    match = _URL.fullmatch(url)
-    return (match[2].rpartition("@")[0], match[3] or "/") if match else (url, "")

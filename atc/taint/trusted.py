@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from atc.attribute.paths import EACH, Path, places, walk
+from atc.attribute.paths import EACH, Path, Step, places, walk
 from atc.config import InvalidConfig
-from atc.taint.encodings import all_decoded, folded, words
-from atc.taint.literals import Same, same
-from atc.taint.numbers import number
+from atc.taint.framed import decoded
+from atc.taint.numbers import Same, number, same
 from atc.taint.shown import plain
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool, Toolbox
@@ -70,9 +70,9 @@ class Rule:
             inner for _, value in walk(call.arguments) for inner in (value if isinstance(value, dict) else [value])
         ]
         texts = [_text(inner) for inner in given if not isinstance(inner, list | dict)]
-        told = {word for text in texts for form in all_decoded(text) for word in words(folded(form))}
+        told = {word for text in texts for form in decoded(text) for word in _words(form)}
         leaves = (value for _, value in walk(call.result) if not isinstance(value, list | dict))
-        return frozenset(same(value) for value in leaves if not told.issuperset(words(folded(_text(value)))))
+        return frozenset(same(value) for value in leaves if not told.issuperset(_words(_text(value))))
 
 
 def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
@@ -94,8 +94,8 @@ class Trusted:
 
     def __init__(self, rules: Iterable[str]) -> None:
         self._rules = tuple(map(Rule.read, rules))
-        self._aliases: list[tuple[str, int, Rule]] = []
-        self._seen: dict[tuple[int, int], tuple[ToolCall, frozenset[Same]]] = {}
+        self._by_alias: list[tuple[str, Rule]] = []
+        self._seen: dict[tuple[Rule, int], tuple[ToolCall, frozenset[Same]]] = {}
 
     def name(self, value: Json) -> bool:
         """Whether a rule is for this very value."""
@@ -107,36 +107,40 @@ class Trusted:
         Raises:
             InvalidConfig: a rule may mean more than one of them.
         """
-        named = [(n, rule, tool_named(rule.tool, tools, setting="trust")) for n, rule in enumerate(self._rules)]
-        self._aliases = [(tool.alias, n, rule) for n, rule, tool in named if tool is not None]
+        named = [(rule, tool_named(rule.tool, tools, setting="trust")) for rule in self._rules]
+        self._by_alias = [(tool.alias, rule) for rule, tool in named if tool is not None]
 
     def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
         """Whether a response of `calls` holds the value, unchanged, where a rule says."""
-        wanted = same(value)
-        made = calls() if self._aliases else ()
+        made = calls() if self._by_alias else ()
         return any(
-            alias == call.tool and wanted in self._of(n, rule, call)
+            same(value) in self._given(rule, call)
             for call in made
-            for alias, n, rule in self._aliases
+            for alias, rule in self._by_alias
+            if alias == call.tool
         )
 
-    def _of(self, number: int, rule: Rule, call: ToolCall) -> frozenset[Same]:
-        known = self._seen.get((number, id(call)))
+    def _given(self, rule: Rule, call: ToolCall) -> frozenset[Same]:
+        known = self._seen.get((rule, id(call)))
         if known is None or known[0] is not call:
-            known = self._seen[number, id(call)] = (call, rule.given(call))
+            known = self._seen[rule, id(call)] = (call, rule.given(call))
         return known[1]
+
+
+def _words(text: str) -> list[str]:
+    """Runs of letters and digits, in one spelling for compatibility forms and letter case."""
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _text(value: Json) -> str:
     """A text as it is; of a number one spelling, however it was written."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, str) else plain(value)
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    return whole if isinstance(whole, str) else plain(whole)
 
 
 def _path(text: str) -> Path:
     """The steps of `contacts[].email`, `rows[0]['full name']`; empty where the text is no path."""
-    steps: list[object] = []
+    steps: list[Step] = []
     position = 0
     while position < len(text):
         match = _STEP.match(text, position)
@@ -144,10 +148,8 @@ def _path(text: str) -> Path:
             return ()
         position = match.end()
         index, _, quoted, key = match.groups()
-        if key is not None:
-            steps.append(key)
-        elif quoted is not None:
-            steps.append(re.sub(r"\\(.)", r"\1", quoted))
-        else:
+        if index is not None:
             steps.append(int(index) if index else EACH)
-    return tuple(steps)  # type: ignore[arg-type]  # each of them is a step
+        else:
+            steps.append(key if key is not None else re.sub(r"\\(.)", r"\1", quoted))
+    return tuple(steps)

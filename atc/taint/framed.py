@@ -1,14 +1,12 @@
-"""What a text holds: one spelling for what looks alike, what is encoded in it, and fields in the style of JSON."""
+"""Values framed in a text: what is encoded in it, JSON within it, and fields in the style of JSON."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import html
 import json
 import re
-import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
@@ -16,21 +14,15 @@ from urllib.parse import unquote
 
 from protocols.jsontypes import Json, JsonObject
 
-LONGEST_TEXT = 200_000
-"""Characters of one text that are looked at."""
+_STRETCH = 200_000
+"""Characters of a text that are decoded at a time."""
 
 _DEPTH = 3
 """Encodings within one another that are undone."""
 
-_WORD = re.compile(r"[^\W_]+")
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 _NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
 _ESCAPE = re.compile(r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})", re.ASCII)
-_LOOKALIKES = str.maketrans(
-    "аеорсухікјѕԁɡһвмнтАВЕКМНОРСТХІЈЅαορνικεηυΑΒΕΖΗΙΚΜΝΟΡΤΥΧıⅼ",
-    "aeopcyxikjsdghbmhtabekmhopctxijsaopvikenuabezhikmnoptyxil",
-)
-"""Letters of other alphabets that look like these."""
 
 _QUOTES = "\"'`“”‘’"
 _CLOSING = str.maketrans("“‘", "”’")
@@ -45,59 +37,22 @@ _VALUE = re.compile(
 )
 _BEHIND = re.compile(rf"{_BLANK}(?:[,;&)}}\]<]|\Z)")
 _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
-_MAY_HOLD = re.compile(rf"[{_QUOTES}:=%&\\]|[A-Za-z0-9+/_-]{{12}}")
 _LONGEST_SCALAR = 1000
 """Characters of a value without quotes."""
 
 
-def folded(text: str) -> str:
-    """One spelling for what looks alike: compatibility forms, case, accents, invisible characters, other alphabets."""
-    if text.isascii():
-        return text.lower()
-    seen = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
-    plain = unicodedata.normalize("NFKD", seen.translate(_LOOKALIKES)).casefold()
-    return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LOOKALIKES)
-
-
-def words(text: str) -> list[str]:
-    """The runs of letters and digits of a (folded) text."""
-    return _WORD.findall(text)
-
-
-def squashed(text: str) -> str:
-    """A (folded) text without anything between its words."""
-    return "".join(_WORD.findall(text))
-
-
-def rot13(text: str) -> str:
-    """The text by ROT13, its own inverse."""
-    return codecs.decode(text, "rot13")
-
-
 def decoded(text: str) -> Iterator[str]:
     """The text, and what it holds in base64, in hexadecimal digits, percent-encoded, as entities or as escapes."""
-    waiting = [(text[:LONGEST_TEXT], 0)]
-    seen: set[str] = set()
+    yield text
+    waiting = [(text[start : start + _STRETCH], 0) for start in range(0, len(text), _STRETCH // 2)]
+    seen = {text}
     while waiting:
         current, depth = waiting.pop()
-        if current not in seen:
-            seen.add(current)
-            yield current
-            if depth < _DEPTH:
-                waiting += [(inner, depth + 1) for inner in _inner(current)]
-
-
-def all_decoded(text: str) -> Iterator[str]:
-    """The whole text however long it is, then what each stretch of it holds in an encoding."""
-    yield text
-    for start in range(0, len(text), LONGEST_TEXT // 2):
-        stretch = text[start : start + LONGEST_TEXT]
-        yield from (form for form in decoded(stretch) if form != stretch)
-
-
-def may_hold(text: str) -> bool:
-    """Whether a text could hold a field or a quoted text at all; a quick look that spares a long one."""
-    return _MAY_HOLD.search(text) is not None
+        for inner in _inner(current) if depth < _DEPTH else ():
+            if inner not in seen:
+                seen.add(inner)
+                yield inner
+                waiting.append((inner, depth + 1))
 
 
 class Part(NamedTuple):
@@ -191,8 +146,7 @@ def _inner(text: str) -> Iterator[str]:
         if plain != text:
             yield plain
     for token in filter(_NO_WORD.search, _ENCODED.findall(text)):  # what is encoded has digits or capitals within it
-        for turned in (token, token[::-1], rot13(token)):
-            yield from _of_token(turned)
+        yield from _of_token(token)
 
 
 def _of_token(token: str) -> Iterator[str]:
