@@ -20,8 +20,7 @@ from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.run_record import RunRecord, ignore
-from atc.store.refusals import RunEnded, ToolsChanged
-from atc.store.stored import StoredRun
+from atc.store.stored import RunEnded, StoredRun, ToolsChanged
 from atc.strategies import strategy
 from atc.strategies.base import Parts
 from atc.strategies.chain import draft

@@ -125,7 +125,10 @@ SOLVED = {
     ),
     "mended before it ran": (["for person in list_people(page=3):\n    print(person.name)"], {}),
     "all pages read after it ran": (["print(len(list_people()['people']))"], {}),
-    "with writes": (["print(send_mail(to='a')['mail_id'], send_mail(to='b')['mail_id'])"], {"allow_writes": ("all",)}),
+    "with writes": (
+        ["print(send_mail(to='a')['mail_id'], send_mail(to='b')['mail_id'])"],
+        {"allow_writes": ("all",), "trust": ("value=a", "value=b")},
+    ),
     "by a vote": (["print(get_note(id='p1')['text'])"] * 3, {"samples": 3, "votes": 2}),
     "after a tool's failure": (
         ["try:\n    get_note(id='p9')\nexcept ToolError as e:\n    print(e.status, get_note(id='p1')['serial'])"],

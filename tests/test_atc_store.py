@@ -230,13 +230,16 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
     assert "set ATC_STATE_DIR" in unusable(tmp_path / "file" / "runs.sqlite3")
 
 
-def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [4, 99])
+def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) -> None:
     path = tmp_path / "runs.sqlite3"
     Store(path).close()
     other = sqlite3.connect(path)
-    other.execute("PRAGMA user_version = 99")
+    other.execute(f"PRAGMA user_version = {version}")
     other.close()
-    assert "written by a newer atc (format 99, this one knows 5); upgrade atc" in unusable(path)
+    before = path.read_bytes()
+    assert f"another version of atc wrote it (format {version}, this one reads 6)" in unusable(path)
+    assert path.read_bytes() == before
 
 
 def test_a_damaged_store_says_so(tmp_path: Path) -> None:
@@ -264,34 +267,3 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     assert "Permission denied; make it writable, or set ATC_STATE_DIR" in unusable(tmp_path / "runs.sqlite3")
-
-
-def test_a_store_of_the_first_format_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "runs.sqlite3"
-    with Store(path) as store:
-        run = store.create("Old.")
-        drive(store, run)
-        store.finish(run, status="interrupted")
-    old = sqlite3.connect(path)
-    for statement in (
-        "DROP INDEX calls_in_doubt",
-        "DROP INDEX runs_open",
-        "DROP TABLE tools",
-        "DROP TABLE protocols",
-        "ALTER TABLE runs DROP COLUMN pins",
-        "ALTER TABLE calls DROP COLUMN baseline",
-        "ALTER TABLE calls DROP COLUMN note",
-        "ALTER TABLE runs DROP COLUMN notes",
-        "ALTER TABLE runs DROP COLUMN identities",
-        "ALTER TABLE exchanges DROP COLUMN cached_tokens",
-        "PRAGMA user_version = 1",
-    ):
-        old.execute(statement)
-    old.commit()
-    old.close()
-    with Store(path) as store:
-        stored = store.load(run)
-        assert (stored.pins, stored.protocols, stored.calls[0].call.note) == (None, {}, None)
-        assert (stored.notes, stored.exchanges[0].cached_tokens) == ((), 0)
-        assert store.delete([run]) == 1
-        assert store.list() == []

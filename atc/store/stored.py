@@ -1,24 +1,55 @@
-"""What the store gives back: runs, their calls and their exchanges with the model. All frozen."""
+"""A store of runs: what it does (`RunStore`), what it gives back, all frozen, and why it may refuse."""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Protocol, Self, TypedDict, Unpack
 
-from atc.types import Attempt, Fault, Finding, Program, Usage
+from atc.events import Observer
+from atc.types import Attempt, Solution, Usage
 from protocols.ask import Message
+from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
-from sandbox.trace import Pins, ToolCall, Trace, call_from_json, trace_from_json
+from sandbox.journal import Sink
+from sandbox.trace import Pins, ToolCall
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
+
+
+class StoreUnavailable(AtcError):
+    """The store cannot be read or written. Says why and what to do."""
+
+
+class UnknownRun(AtcError):
+    """No run, or more than one, of this name; `suggestions` are the ids that come near."""
+
+    def __init__(self, name: str, suggestions: Sequence[str], *, ambiguous: bool = False) -> None:
+        super().__init__(name)
+        self.name, self.suggestions, self.ambiguous = name, tuple(suggestions), ambiguous
+
+    def __str__(self) -> str:
+        names = ", ".join(self.suggestions)
+        if self.ambiguous:
+            return f"run {self.name!r} could be any of {names}; give more of its id."
+        return f"no run {self.name!r}; " + (f"did you mean {names}?" if names else "'atc runs list' shows all.")
+
+
+class RunTaken(AtcError):
+    """A run that another living process works on."""
+
+
+class RunEnded(AtcError):
+    """A run that has come to its end and cannot go on."""
+
+
+class ToolsChanged(AtcError):
+    """A run whose tools are not those that it began with, so that it cannot go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +108,95 @@ class StoredRun:
     exchanges: tuple[Exchange, ...]
     usage: Usage = field(default_factory=Usage)
     pins: Pins | None = None
-    """What every execution pinned; None in runs of older versions."""
+    """What every execution pinned."""
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
-    """By alias: the tools that its programs named, as they were then. None in runs of older versions."""
+    """By alias: the tools that its programs named, as they were then."""
     notes: tuple[str, ...] = ()
     """What was done otherwise than the settings ask for, see `Solution.notes`."""
     identities: Mapping[str, str] = field(default_factory=dict)
-    """Of all its tools, by alias, when it began: see `Tool.identity`. None in runs of older versions."""
+    """Of all its tools, by alias, when it began: see `Tool.identity`."""
+
+
+class RunStart(TypedDict, total=False):
+    """What is known of a run when it begins. `config` holds no secret; `identities` are those of all tools by alias."""
+
+    model: str
+    strategy: str
+    sandbox: str
+    config: Mapping[str, Json]
+    tools: Sequence[str]
+    pins: Pins
+    identities: Mapping[str, str]
+
+
+class RunStore(Protocol):
+    """All runs, written from a run's first moment, so that nothing is lost when its process is killed.
+
+    Safe to share between threads; several processes may have the same store open. Every change is durable when the
+    method returns. `with` closes it.
+
+    Raises:
+        StoreUnavailable: by every method, where what holds the runs cannot be used.
+    """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def create(self, task: str, **about: Unpack[RunStart]) -> str:
+        """Record a run that begins now, in this process, and give its id."""
+
+    def observer(self, run: str) -> Observer:
+        """Takes a run's events and stores its tools, prompts, replies and attempts."""
+
+    def journal_sink(self, run: str) -> Sink:
+        """Stores each intent before its call is sent, durably when this returns, and each outcome after it."""
+
+    def finish(
+        self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
+    ) -> None:
+        """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence.
+
+        That a budget ended it is kept as a sentence, too.
+        """
+
+    def list(self, limit: int | None = 20) -> list[RunSummary]:
+        """The latest runs, newest first; `limit` None gives all."""
+
+    def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
+        """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
+
+        Those are calls without an outcome, and all of a run that was interrupted. Some may have been settled later on
+        in their run, or be under way: `load` tells.
+        """
+
+    def load(self, name: str) -> StoredRun:
+        """The run of this id, of the only id that begins or ends so, or the latest for `last`.
+
+        Raises:
+            UnknownRun: there is none, or more than one.
+        """
+
+    def take(self, name: str, *, ended: bool = False) -> StoredRun:
+        """The run of this name, now this process's to go on with: no other process can take it while this one lives.
+
+        With `ended`, one that was solved or has failed can be taken, too: another program is to continue it.
+
+        Raises:
+            UnknownRun: there is none, or more than one.
+            RunTaken: a living process works on it.
+            RunEnded: it was solved, or failed with budget left: there is nothing to go on with.
+        """
+
+    def delete(self, names: Sequence[str]) -> int:
+        """Forget runs with all that they hold, down to the bytes of the file. Gives how many there were.
+
+        With no names, what an earlier call could not take out of the file is taken out.
+
+        Raises:
+            UnknownRun: one of them is not there; nothing was deleted.
+            RunTaken: a living process works on one of them; nothing was deleted.
+        """
 
 
 def new_run_id(now: float) -> str:
@@ -113,78 +226,6 @@ def _mark_without_proc(pid: int) -> str | None:
     except PermissionError:
         pass  # it exists, as somebody else's
     return f"pid:{pid}"
-
-
-def summary_of(row: sqlite3.Row) -> RunSummary:
-    """The run of one row of the store's `SUMMARY` query."""
-    status = row["status"]
-    if status == "running" and process_mark(row["pid"]) != row["process"]:
-        status = "interrupted"
-    names = ("id", "task", "created", "ended", "model", "strategy", "sandbox", "answer", "error", "attempts", "calls")
-    return RunSummary(status=status, **{name: row[name] for name in names})
-
-
-def attempt_of(row: sqlite3.Row, calls: tuple[ToolCall, ...]) -> Attempt:
-    """The attempt of a row and the calls of its execution."""
-    trace: Trace | None = None
-    if row["trace"] is not None:
-        trace = replace(trace_from_json(json.loads(row["trace"])), calls=calls)
-    fault = json.loads(row["fault"]) if row["fault"] else None
-    return Attempt(
-        program=Program(row["program"]),
-        findings=_findings(row["findings"]),
-        trace=trace,
-        fault=fault and _fault(fault),
-        doubts=tuple(json.loads(row["doubts"])),
-        mended=_findings(row["mended"]),
-        round=row["round"],
-    )
-
-
-def _fault(document: Mapping[str, Any]) -> Fault:
-    lists = {name: tuple(document.get(name, ())) for name in ("evidence", "candidates")}
-    return Fault(**{**document, **lists})
-
-
-def _findings(text: str) -> tuple[Finding, ...]:
-    return tuple(Finding(**{**finding, "keys": tuple(finding["keys"])}) for finding in json.loads(text))
-
-
-def call_of(row: sqlite3.Row) -> StoredCall:
-    """The call of a row."""
-    document: dict[str, Any] = {
-        name: row[name] for name in ("tool", "line", "error", "status", "outcome", "curl", "note")
-    }
-    document |= {"index": row["number"], "reused": bool(row["reused"])}
-    document |= {"started": row["started"], "seconds": row["seconds"]}
-    document |= {name: json.loads(row[name]) for name in ("arguments", "result", "drift", "baseline")}
-    complete = row["completed_at"] is not None
-    call = call_from_json(document)
-    return StoredCall(execution=row["execution"], call=call, complete=complete, intended=row["intent_at"])
-
-
-def exchanges_of(rows: Iterable[sqlite3.Row]) -> Iterator[Exchange]:
-    """The exchanges of rows in their order. A prompt may be stored as an earlier one with another last turn."""
-    prompts: dict[int, list[Any]] = {}
-    for row in rows:
-        found = json.loads(row["messages"])
-        if isinstance(found, dict):
-            found = [*prompts[found["like"]][:-1], found["last"]]
-        prompts[row["number"]] = found
-        yield _exchange(row, tuple(Message(**message) for message in found))
-
-
-def _exchange(row: sqlite3.Row, messages: tuple[Message, ...]) -> Exchange:
-    return Exchange(
-        purpose=row["purpose"],
-        messages=messages,
-        reply=row["reply"],
-        model=row["model"],
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        seconds=row["seconds"],
-        cached_tokens=row["cached_tokens"],
-    )
 
 
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
