@@ -294,8 +294,7 @@ def test_a_comment_of_ones_own_is_no_edit(document):
     [
         (("format", ...), "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."),
         (("format", "something else"), "it is no recording of a run"),
-        (("format", "atc recording 2"), "it was written by a newer atc (format 2, this one knows 1); upgrade atc."),
-        (("format", "atc recording 0"), "its format 0 is no longer read; export the run anew."),
+        (("format", "atc recording 2"), "its format is 2, and this atc reads 1; export the run anew."),
         (("calls", ...), '"calls" is a required property'),
         (("calls", 0, "result", ...), "calls.0: "),
         (("calls", 0, "tool", 5), "calls.0.tool: 5 is not of type"),

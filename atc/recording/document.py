@@ -23,6 +23,8 @@ FORMAT = 1
 _FORMAT = "atc recording "
 _HASHED = ("program", "answer", "end", "pins", "sandbox", "tools")
 """The parts that decide what a replay gives; each call carries its own hash."""
+CALL_FIELDS = ("tool", "arguments", "line", "result", "error", "status", "outcome")
+"""Of a call, what a replay needs; its index is its place."""
 _WIDENING = ("tool_calls", "result_bytes")
 """Limits that may be wider than ours: what is in the file bounds them already."""
 
@@ -92,12 +94,8 @@ def _check(document: Json, where: str) -> None:
     found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(document.get("format"))) if isinstance(document, dict) else None
     if found is None:
         raise InvalidRecording(where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one.")
-    if int(found[1]) > FORMAT:
-        raise InvalidRecording(
-            where, f"it was written by a newer atc (format {found[1]}, this one knows {FORMAT}); upgrade atc."
-        )
-    if int(found[1]) < FORMAT:
-        raise InvalidRecording(where, f"its format {found[1]} is no longer read; export the run anew.")
+    if int(found[1]) != FORMAT:
+        raise InvalidRecording(where, f"its format is {found[1]}, and this atc reads {FORMAT}; export the run anew.")
     error = first_error(_VALIDATOR, document)
     if error is not None:
         path = ".".join(str(part) for part in error.instance_path)
@@ -128,8 +126,7 @@ def _call_document(call: ToolCall) -> dict[str, Any]:
 
 
 def _call(index: int, document: JsonObject) -> ToolCall:
-    known = ("tool", "arguments", "line", "result", "error", "status", "outcome")
-    return ToolCall(index=index, **{name: document[name] for name in known if name in document})
+    return ToolCall(index=index, **{name: document[name] for name in CALL_FIELDS if name in document})
 
 
 def _failure(document: Any) -> Failure | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from atc import __version__
+from atc.recording.document import CALL_FIELDS
 from atc.recording.recording import InvalidRecording, RecordedTools, Recording, named_in
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
@@ -98,17 +99,8 @@ class _Hiding:
 
     def _call(self, call: ToolCall) -> ToolCall:
         """Neither when it was made, nor how it could be repeated by hand."""
-        call = self._redact.value(call)
-        return ToolCall(
-            index=call.index,
-            tool=call.tool,
-            arguments=call.arguments,
-            line=call.line,
-            result=call.result,
-            error=call.error,
-            status=call.status,
-            outcome=call.outcome,
-        )
+        hidden = self._redact.value(call)
+        return ToolCall(**{name: getattr(hidden, name) for name in CALL_FIELDS}, index=call.index)
 
     def standing(self, *texts: str) -> tuple[str, ...]:
         """The placeholders that stand in these texts, in order."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from atc.recording.recording import InvalidRecording, Recording
@@ -117,63 +115,36 @@ def _answers_by_value(recording: Recording) -> bool:
 
 
 def _program(recording: Recording) -> tuple[str, str]:
-    """Its imports from `__future__`, which must come first, and the rest of it as a script has it."""
+    """Its imports from `__future__`, which must come first, and the rest of it as a script has it.
+
+    A program that prints its answer and never awaits at top level stays as it is. Another one is written anew from its
+    syntax tree: its last expression is shown, and what awaits becomes the body of a function.
+    """
     source = recording.program.replace("\r\n", "\n").replace("\r", "\n")
     tree = parse(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    lines = source.encode("utf-8", "replace").split(b"\n")  # columns of a tree count bytes
-    body = tree.body
-    if _answers_by_value(recording) and body and isinstance(body[-1], ast.Expr):
-        _insert(lines, body[-1].end_lineno or 0, body[-1].end_col_offset or 0, b")")
-        _insert(lines, body[-1].lineno, body[-1].col_offset, b"_show(")
-    future = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    names = dict.fromkeys(alias.name for node in future for alias in node.names)
-    for node in future:
-        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-            lines[number - 1] = b""
-    text = b"\n".join(lines).decode("utf-8")
+    future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     awaits = any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in _own_nodes(tree))
-    return f"from __future__ import {', '.join(names)}" if names else "", _in_main(text, tree) if awaits else text
+    by_value = _answers_by_value(recording)
+    if not (future or awaits or by_value):
+        return "", source
+    body = [node for node in tree.body if node not in future]
+    if by_value and body and isinstance(last := body[-1], ast.Expr):
+        body[-1] = ast.Expr(ast.Call(ast.Name("_show", ast.Load()), [last.value], []))
+    if awaits:
+        shared = dict.fromkeys(name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
+        main = ast.parse("async def _main(): pass").body[0]
+        assert isinstance(main, ast.AsyncFunctionDef)
+        main.body = [*([ast.Global(list(shared))] if shared else []), *body]
+        body = [*ast.parse("import asyncio as _asyncio").body, main, *ast.parse("_asyncio.run(_main())").body]
+    texts = [ast.unparse(ast.fix_missing_locations(ast.Module(list(part), []))) for part in (future, body)]
+    return texts[0], texts[1] + "\n"
 
 
-def _insert(lines: list[bytes], line: int, column: int, text: bytes) -> None:
-    lines[line - 1] = lines[line - 1][:column] + text + lines[line - 1][column:]
-
-
-def _own_nodes(tree: ast.AST) -> list[ast.AST]:
+def _own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a program that stand in none of its functions."""
-    found: list[ast.AST] = []
     inside = [tree]
     while inside:
         node = inside.pop()
-        found.append(node)
+        yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             inside += ast.iter_child_nodes(node)
-    return found
-
-
-def _in_main(source: str, tree: ast.Module) -> str:
-    """A program that awaits at top level, as the body of a function; what its functions call global stays so."""
-    kept = _inside_texts(source)
-    shifted = [
-        line if number in kept or not line.strip() else f"    {line}"
-        for number, line in enumerate(source.split("\n"), start=1)
-    ]
-    shared = dict.fromkeys(name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
-    declared = f"    global {', '.join(shared)}\n" if shared else ""
-    body = "\n".join(shifted).rstrip("\n")
-    return f"import asyncio as _asyncio\n\n\nasync def _main():\n{declared}{body}\n\n\n_asyncio.run(_main())\n"
-
-
-def _inside_texts(source: str) -> set[int]:
-    """The lines that begin within a text of several lines: to indent them would change it."""
-    starts: list[int] = []
-    kept: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        name = tokenize.tok_name[token.type]
-        if name == "STRING":
-            kept.update(range(token.start[0] + 1, token.end[0] + 1))
-        elif name.endswith("STRING_START"):
-            starts.append(token.start[0])
-        elif name.endswith("STRING_END"):
-            kept.update(range(starts.pop() + 1, token.end[0] + 1))
-    return kept
