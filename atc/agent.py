@@ -39,7 +39,7 @@ from sandbox.trace import Pins, ToolCall
 if TYPE_CHECKING:
     from atc.retrieve.expand import Expansions
     from atc.retrieve.index import ToolIndex
-    from atc.store import Store
+    from atc.store import RunStore
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
 """Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
@@ -68,7 +68,7 @@ class Agent:
         sandbox: Sandbox | None = None,
         config: Config | None = None,
         ask_person: AskPerson | None = None,
-        store: Store | None = None,
+        store: RunStore | None = None,
         learned: LearnedSchemas | None = None,
     ) -> None:
         self.toolbox = tools if learned is None else learned.over(tools)
@@ -115,24 +115,15 @@ class Agent:
             ToolsChanged: a name of its programs means another tool by now.
             ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
         """
-        if self._store is None:
-            raise ValueError("an agent without a store has no runs to resume")
-        stored = self.load(run)
-        if stored.summary.strategy == GIVEN:
+        if self.load(run).summary.strategy == GIVEN:
             return self.resume_given(
                 run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend
             )
-        self._check_same_tools(stored)
-        stored = self._store.take(run)
-        task = stored.summary.task
-        with self._watched(stored.summary.id, observer, stored.pins or Pins(), task) as record:
-            record.past = stored
+        with self._continued(run, observer) as record:
             parts = self._parts(record, max_seconds=max_seconds)
-            parts.journal.restore(recorded(stored, parts.toolbox))
             if resend:
                 parts.journal.rule_out()
-            parts.redact.learn_run(stored)
-            solution = self._solve(task, replace(parts, accept_orphans=accept_orphans))
+            solution = self._solve(record.task, replace(parts, accept_orphans=accept_orphans))
             record.solution = replace(solution, run=record.run)
         return record.solution
 
@@ -172,7 +163,12 @@ class Agent:
         """
         program = Program(source)
         named = named_tools(program, self.toolbox)
-        with self._given_record(task, continues, observer, named) as record:
+        pins = Pins(seed=secrets.randbits(64), clock=time.time())
+        with (
+            self._recording(task, observer, pins, given=named)
+            if continues is None
+            else self._continued(continues, observer, task=task, ended=True)
+        ) as record:
             tools = self.toolbox.only([*named, *_called(record.past, self.toolbox)])
             parts = self._parts(record, max_seconds=max_seconds, given=tools, ask_person=ask_person)
             earlier = () if record.past is None else record.past.attempts
@@ -180,10 +176,8 @@ class Agent:
                 first = partial(before_write, record.run)
                 parts = replace(parts, toolbox=parts.toolbox.map(lambda tool: _asked_first(tool, first)))
             if record.past is not None:
-                parts.journal.restore(recorded(record.past, parts.toolbox))
                 if resend:
                     parts.journal.rule_out()
-                parts.redact.learn_run(record.past)
                 program = Program(parts.redact.restored(source))
             parts = replace(parts, accept_orphans=accept_orphans)
             solution = run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
@@ -196,9 +190,13 @@ class Agent:
         Raises:
             UnknownRun: there is no such run.
         """
+        return self._runs.load(run)
+
+    @property
+    def _runs(self) -> RunStore:
         if self._store is None:
-            raise ValueError("an agent without a store has no runs to load")
-        return self._store.load(run)
+            raise ValueError("an agent without a store has no runs to load or to go on with")
+        return self._store
 
     def in_doubt(self, tool: Tool, arguments: JsonObject) -> tuple[str, ToolCall] | None:
         """The stored run that made this same write (by original names), whose caller may not know what became of it.
@@ -260,19 +258,12 @@ class Agent:
         )
 
     @contextmanager
-    def _given_record(
-        self, task: str, continues: str | None, observer: Observer | None, named: Toolbox
+    def _continued(
+        self, run: str, observer: Observer | None, *, task: str = "", ended: bool = False
     ) -> Iterator[RunRecord]:
-        """The record of a program's run: a new one, or the one that it continues. `named` are the program's tools."""
-        if continues is None:
-            pins = Pins(seed=secrets.randbits(64), clock=time.time())
-            with self._recording(task, observer, pins, given=named) as record:
-                yield record
-            return
-        if self._store is None:
-            raise ValueError("an agent without a store has no runs to continue")
-        self._check_same_tools(self._store.load(continues))
-        stored = self._store.take(continues, ended=True)
+        """The record of a stored run that goes on, whose tools must call what they called when it began."""
+        self._check_same_tools(self._runs.load(run))
+        stored = self._runs.take(run, ended=ended)
         with self._watched(stored.summary.id, observer, stored.pins or Pins(), task or stored.summary.task) as record:
             record.past = stored
             yield record
@@ -370,6 +361,9 @@ class Agent:
         consent = Consent(task=record.task, config=config, ask_person=person, journal=journal, past=past)
         toolbox = consent.guard(toolbox)
         record.redact = Redactor(toolbox)
+        if record.past is not None:
+            journal.restore(recorded(record.past, toolbox))
+            record.redact.learn_run(record.past)
         return Parts(
             toolbox=toolbox,
             finder=self.finder,

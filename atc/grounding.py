@@ -12,7 +12,7 @@ from typing import Any
 
 from atc.check.report import finding
 from atc.types import Finding, Program
-from protocols.parsing import parse
+from protocols.parsing import parsed
 from protocols.producers import Producers
 from protocols.schema import validator
 from protocols.toolbox import Tool, Toolbox
@@ -38,9 +38,8 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     the task does not hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the
     task. A measure (`radius_km`) is no id, whatever response has one of its name.
     """
-    try:
-        tree = parse(program.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(program.source)
+    if tree is None:
         return ()
     producers = Producers(tools)
     words = words_of(task)

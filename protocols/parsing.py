@@ -30,6 +30,14 @@ def parse(source: str, *, flags: int = 0) -> ast.Module:
     return tree
 
 
+def parsed(source: str) -> ast.Module | None:
+    """The tree of a program; None where it is no Python, or nested too deeply for Python."""
+    try:
+        return parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def parse_expression(source: str) -> ast.Expression:
     """The tree of one expression.
 

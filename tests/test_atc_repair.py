@@ -107,28 +107,6 @@ FOUND = "found = search_airports(query='New York')\n"
 FLIGHTS = "print(list_flights(origin={}, date='2013-01-01')['total'])\n"
 
 
-@pytest.mark.parametrize(
-    ("source", "meant"),
-    [
-        (FOUND + FLIGHTS.format("found[0]['name']"), FLIGHTS.format("found[0]['code']")),
-        (
-            "a = search_airports(query='Logan')[0]['city']\n" + FLIGHTS.format("a"),
-            "a = search_airports(query='Logan')[0]['code']\n",
-        ),
-        (FOUND + "best = next(f['code'] for f in found)\n" + FLIGHTS.format("str(12)"), FLIGHTS.format("best")),
-        (FOUND + "best = next(f['code'] for f in found)\n" + FLIGHTS.format("f'{best}!'"), None),
-        (FOUND + "a = found[0]['code']\nb = found[1]['code']\n" + FLIGHTS.format("'12'"), None),
-        (FOUND + FLIGHTS.format("'12'"), None),
-    ],
-)
-def test_facts_say_which_field_or_variable_an_argument_takes(source, meant):
-    message = told(source)
-    if meant is None:
-        assert "should be" not in message
-    else:
-        assert f"should be `{meant.strip()}`." in message
-
-
 def test_the_same_program_again_is_told_so():
     before = Message("assistant", f"```python\n{MISREAD}```")
     assert "the same program as before" in told(MISREAD, messages=[before])

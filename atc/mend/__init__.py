@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from atc.attribute import origins
 from atc.doubt import SIZE_ARGUMENTS, Unread
+from atc.edits import Edit, Places, edited, with_text
 from atc.mend.join import argument_lookup, lookup
 from atc.mend.searching import search_for
 from atc.types import Fault, Finding, Program
-from protocols.parsing import parse
+from protocols.parsing import parse, parsed
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
@@ -28,53 +28,21 @@ _SURELY_MEANT = 0.8
 """How alike (difflib's ratio) a key must be to the one that was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """Replace bytes `start` to `end` of the source by `text`."""
-
-    start: int
-    end: int
-    text: str
-
-
 def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
     """The program with those findings mended that leave no choice, or None where all of them do.
 
     What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.
     """
-    try:
-        tree = parse(program.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(program.source)
+    if tree is None:
         return None
-    source = program.source.encode()
-    place = _Places(source)
+    place = Places(program.source)
     edits = {edit for finding in findings if (edit := _edit(finding, tree, place, tools)) is not None}
-    end = len(source) + 1
-    for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
-        if edit.end <= end:  # of two that want the same place, the later one in the program is first
-            source = source[: edit.start] + edit.text.encode() + source[edit.end :]
-            end = edit.start
-    return Program(source.decode()) if edits and source.strip() else None
+    mended = edited(program, edits)
+    return mended if edits and mended.source.strip() else None
 
 
-class _Places:
-    """Byte offsets of the lines and columns that the syntax tree speaks of."""
-
-    def __init__(self, source: bytes) -> None:
-        self._lines = [0]
-        for line in source.splitlines(keepends=True):
-            self._lines.append(self._lines[-1] + len(line))
-
-    def start(self, node: ast.expr | ast.keyword | ast.stmt) -> int:
-        return self._lines[node.lineno - 1] + node.col_offset
-
-    def end(self, node: ast.expr | ast.keyword | ast.stmt) -> int:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return self._lines[node.end_lineno - 1] + node.end_col_offset
-
-
-def _edit(finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox) -> _Edit | None:
+def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> Edit | None:
     if finding.code == "tool-reassigned":
         return _left_out(finding, tree, place)
     better = finding.suggestion or ""
@@ -82,33 +50,33 @@ def _edit(finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox) ->
     for node in _at(finding, tree):
         match finding.code, node:
             case "unknown-argument", ast.keyword(arg=str(name)) if better.isidentifier():
-                return _Edit(place.start(node), place.start(node) + len(name.encode()), better)
+                return Edit(place.start(node), place.start(node) + len(name.encode()), better)
             case "positional-argument", ast.expr() if "=" in better and not isinstance(node, ast.Call | ast.Starred):
-                return _Edit(place.start(node), place.start(node), better.partition("=")[0] + "=")
+                return Edit(place.start(node), place.start(node), better.partition("=")[0] + "=")
             case "not-a-list", ast.Subscript(value=owner) if subscript:
-                return _Edit(place.end(owner), place.end(owner), subscript.group())
+                return Edit(place.end(owner), place.end(owner), subscript.group())
             case "not-a-list" | "wrong-argument-type", ast.expr() if subscript:
-                return _Edit(place.end(node), place.end(node), subscript.group())
+                return Edit(place.end(node), place.end(node), subscript.group())
             case "no-attribute", ast.Attribute(value=owner) if subscript:
-                return _Edit(place.end(owner), place.end(node), subscript.group())
+                return Edit(place.end(owner), place.end(node), subscript.group())
             case "missing-key", ast.Constant(value=str(key)):
                 return _other_field(node, key, finding, tree, place, tools)
             case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
-                return _Edit(0, 0, better + "\n")
+                return Edit(0, 0, better + "\n")
             case "bad-literal", ast.Constant(value=str(text)):
                 return _looked_up(node, text, finding, tree, place, tools)
     return None
 
 
-def _left_out(finding: Finding, tree: ast.Module, place: _Places) -> _Edit | None:
+def _left_out(finding: Finding, tree: ast.Module, place: Places) -> Edit | None:
     """A definition or import of a tool is left out: the tool is there already."""
     for node in tree.body:
         if (node.lineno, node.col_offset) == (finding.line, finding.column):
             match node:
                 case ast.FunctionDef(decorator_list=[]) | ast.AsyncFunctionDef(decorator_list=[]):
-                    return _Edit(place.start(node), place.end(node), "")
+                    return Edit(place.start(node), place.end(node), "")
                 case ast.Import(names=[_]) | ast.ImportFrom(names=[_]):
-                    return _Edit(place.start(node), place.end(node), "")
+                    return Edit(place.start(node), place.end(node), "")
     return None
 
 
@@ -121,19 +89,19 @@ def _at(finding: Finding, tree: ast.Module) -> Iterator[ast.expr | ast.keyword]:
                 yield node
 
 
-def _meant_key(key: str, better: str, start: int, end: int) -> _Edit | None:
+def _meant_key(key: str, better: str, start: int, end: int) -> Edit | None:
     """`x["distance"]` → `x["distance_miles"]`: only for a misspelling, a missing word, or a level left out."""
     if better.startswith("[") and "…" not in better:
-        return _Edit(start, end, better)
+        return Edit(start, end, better)
     alike = SequenceMatcher(None, key.lower(), better.lower()).ratio() >= _SURELY_MEANT
     if better and (alike or set(key.lower().split("_")) < set(better.lower().split("_"))):
-        return _Edit(start, end, f"[{better!r}]")
+        return Edit(start, end, f"[{better!r}]")
     return None
 
 
 def _other_field(
-    constant: ast.expr, key: str, finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox
-) -> _Edit | None:
+    constant: ast.expr, key: str, finding: Finding, tree: ast.Module, place: Places, tools: Toolbox
+) -> Edit | None:
     """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `atc.mend.join`."""
     for node in ast.walk(tree):
         match node:
@@ -149,19 +117,19 @@ def _other_field(
         found = argument_lookup(argument, finding.keys, tools) if argument else None
         found = found or lookup(key, finding.keys, tools)
         text = found.replace("{}", ast.unparse(owner)) if found else ""
-        return _Edit(place.start(node), place.end(node), text) if text else None
+        return Edit(place.start(node), place.end(node), text) if text else None
     return None
 
 
 def _looked_up(
-    node: ast.expr, text: str, finding: Finding, tree: ast.Module, place: _Places, tools: Toolbox
-) -> _Edit | None:
+    node: ast.expr, text: str, finding: Finding, tree: ast.Module, place: Places, tools: Toolbox
+) -> Edit | None:
     """`airline="Hawaiian Airlines"` → `airline=search_airlines(query="Hawaiian Airlines")[0]["code"]`."""
     argument = _argument_of(node, tree)
     if finding.tool is None or finding.tool not in tools or argument is None:
         return None
     found = search_for(text, tools[finding.tool], argument, tools)
-    return _Edit(place.start(node), place.end(node), found) if found is not None else None
+    return Edit(place.start(node), place.end(node), found) if found is not None else None
 
 
 def look_up_names(program: Program, fault: Fault, trace: Trace, tools: Toolbox) -> Program | None:
@@ -176,16 +144,13 @@ def look_up_names(program: Program, fault: Fault, trace: Trace, tools: Toolbox) 
     text = call.arguments.get(fault.path)
     if not isinstance(text, str) or origins(text, (c for c in trace.calls if c.index < call.index)):
         return None
-    tree, source = parse(program.source), program.source.encode()
+    tree = parse(program.source)
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == call.tool]
     values = [k.value for n in nodes if _is_on(call.line, n) for k in n.keywords if k.arg == fault.path]
     if len(values) != 1 or not isinstance(values[0], ast.Constant | ast.Name):
         return None
-    place, written = _Places(source), ast.unparse(values[0])
-    found = search_for(text, tools[call.tool], fault.path, tools, written=written)
-    if found is None:
-        return None
-    return Program((source[: place.start(values[0])] + found.encode() + source[place.end(values[0]) :]).decode())
+    found = search_for(text, tools[call.tool], fault.path, tools, written=ast.unparse(values[0]))
+    return None if found is None else with_text(program, values[0], found)
 
 
 def _is_on(line: int, node: ast.expr) -> bool:
@@ -211,13 +176,11 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
     if not calls or any(keyword.arg in (unread.argument, None) for call in calls for keyword in call.keywords):
         return None
-    source, place = program.source.encode(), _Places(program.source.encode())
-    for call in sorted(calls, key=lambda c: place.start(c.func), reverse=True):
-        start = place.start(call.func)
-        source = source[:start] + b"every_page_of_" + source[start:]
+    place = Places(program.source)
+    paged = edited(program, (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls))
     size = next((f'"{name}": {most}, ' for name, most in _page_sizes(tool)), "")
     helper = _EVERY_PAGE.format(tool=unread.tool, argument=unread.argument, count=unread.count, key=key, size=size)
-    return Program(helper + source.decode())
+    return Program(helper + paged.source)
 
 
 _EVERY_PAGE = """\

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from atc.attribute import origins
+from atc.edits import with_text
 from atc.mend.join import fields_of
 from atc.types import Program
 from protocols.parsing import literal, parse
@@ -37,7 +38,7 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
     printed = ast.unparse(prints[0].args[0])
     one = f'{alias}({argument}={{}})["{field}"]'
     new = f"[{one.format('item')} for item in {printed}]" if several else one.format(printed)
-    return Program(_replaced(program.source, prints[0].args[0], new))
+    return with_text(program, prints[0].args[0], new)
 
 
 def _values(answer: str) -> tuple[list[str], bool]:
@@ -95,11 +96,3 @@ def _singular(word: str) -> str:
 def _prints_one_value(call: ast.Call) -> bool:
     named = isinstance(call.func, ast.Name) and call.func.id == "print"
     return named and len(call.args) == 1 and not isinstance(call.args[0], ast.Starred | ast.JoinedStr)
-
-
-def _replaced(source: str, node: ast.expr, text: str) -> str:
-    lines = source.encode().splitlines(keepends=True)
-    start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
-    end = sum(map(len, lines[: (node.end_lineno or node.lineno) - 1])) + (node.end_col_offset or 0)
-    whole = source.encode()
-    return (whole[:start] + text.encode() + whole[end:]).decode()

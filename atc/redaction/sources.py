@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.parsing import parse
+from protocols.parsing import parsed
 from protocols.secret_parts import secrets_of, within
 from protocols.toolbox import Tool
 
@@ -22,9 +22,8 @@ def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
 
     Empty for a source that is no Python.
     """
-    try:
-        tree = parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(source)
+    if tree is None:
         return []
     names: dict[str, Json] = {}
     found: list[Json] = []

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from atc.attribute import origins
 from atc.attribute.paths import at
 from atc.check.report import nearest
+from atc.edits import Edit, Places, edited
 from atc.mend import look_up_names, mend
 from atc.mend.searching import search_for
-from atc.repair.arguments import with_other_value
 from atc.repair.case import Case
 from atc.types import Fault, Finding, Program
 from protocols.producers import Producers
@@ -77,8 +77,6 @@ def _likely(case: Case, fault: Fault, call: ToolCall | None) -> Program | None:
     """The program with the nearest names in place of those that there are not."""
     if case.attempt.findings:
         return _with_suggestions(case.attempt.program, case.attempt.findings)
-    if fault.kind == "bad_arguments":
-        return with_other_value(case, fault, call)
     if fault.kind != "misread_result" or call is None or not fault.path or fault.line is None:
         return None
     *above, key = steps(fault.path)
@@ -91,16 +89,16 @@ def _likely(case: Case, fault: Fault, call: ToolCall | None) -> Program | None:
 
 def _with_suggestions(program: Program, findings: Sequence[Finding]) -> Program:
     """The program with each misspelled key and tool under the nearest name."""
-    lines = program.source.splitlines()
-    for finding in sorted(findings, key=lambda f: (f.line, f.column), reverse=True):
+    place, edits = Places(program.source), []
+    for finding in findings:
         better = finding.suggestion or ""
         if finding.code == "missing-key" and better in finding.keys:
             better = repr(better)
         elif finding.code != "unknown-tool" or not better.isidentifier():
             continue
-        raw = lines[finding.line - 1].encode()
-        lines[finding.line - 1] = (raw[: finding.column] + better.encode() + raw[finding.end_column :]).decode()
-    return Program("\n".join(lines) + "\n")
+        start, end = (place.at(finding.line, column) for column in (finding.column, finding.end_column))
+        edits.append(Edit(start, end, better))
+    return edited(program, edits)
 
 
 def _with_key(program: Program, number: int, key: str, near: str) -> Program | None:

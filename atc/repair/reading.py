@@ -10,7 +10,7 @@ from atc.attribute.paths import general
 from atc.repair.documentation import MOST_LINES
 from atc.types import Program
 from protocols.jsontypes import Json, JsonObject
-from protocols.parsing import parse
+from protocols.parsing import parsed
 from protocols.schema import steps
 from protocols.secrecy import covered
 from protocols.toolbox import Tool
@@ -58,9 +58,8 @@ def unclipped_secrets(value: Json, schema: JsonObject | None, *, most: int = _LO
 
 def assigned(program: Program, call: ToolCall) -> str:
     """The name that the program gives to a call's result, `result` where it gives none."""
-    try:
-        tree = parse(program.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(program.source)
+    if tree is None:
         return "result"
     for node in ast.walk(tree):
         match node:

@@ -19,7 +19,7 @@ from atc.taint.task import Words
 from atc.taint.trusted import Trusted
 from protocols.jsontypes import Json, JsonObject
 from protocols.marks import Sensitivity, is_email
-from protocols.parsing import parse
+from protocols.parsing import parsed
 from protocols.protocol import dump
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -164,8 +164,6 @@ def _says_something(tool: Tool) -> bool:
 
 def _texts(source: str) -> Iterator[str]:
     """The texts that a program writes out; none of one that is no Python."""
-    try:
-        tree = parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    yield from (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
