@@ -1,4 +1,4 @@
-"""What a user can set, as one frozen pydantic model. `atc.layers` makes it of files, variables and flags.
+"""What a user can set, as one frozen value. `atc.layers` makes it of files, variables and flags, checked by pydantic.
 
 A setting is one field here: its type with `expects(…)`, which says in messages what it takes, and its docstring.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import platformdirs
+import pydantic.dataclasses
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -22,7 +23,6 @@ from pydantic import (
     field_serializer,
     model_validator,
 )
-from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from protocols.errors import AtcError
@@ -74,7 +74,7 @@ Backends = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
+@pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class CredentialEntry:
     """A secret that tools may name, and the only hosts it is sent to."""
 
@@ -104,7 +104,7 @@ class CredentialEntry:
         return _without_secret(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
+@pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class McpEntry:
     """An MCP server that the user has named. Its command is started without asking."""
 
@@ -135,9 +135,9 @@ class McpEntry:
         return {name: _without_secret(value) for name, value in env.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Every setting, with its default."""
+    """Every setting, with its default. Made by hand it is taken as it is; `atc.layers.merge` checks it."""
 
     model: Annotated[Text, expects("a model's name")] | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
@@ -204,23 +204,23 @@ class Config:
     decoding knows the rest."""
     learn: YesOrNo = True
     """Whether tools without a response schema get one from what their calls bring, kept for later runs."""
-    state_dir: Folder = Field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
+    state_dir: Folder = field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
     """Where runs are stored."""
-    cache_dir: Folder = Field(default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False))
+    cache_dir: Folder = field(default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False))
     """Where models and built data are kept; can be deleted at any time."""
-    credentials: Mapping[str, CredentialEntry] = Field(default_factory=dict)
+    credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
     """By the name that a tool's binding gives."""
-    mcp: Mapping[str, McpEntry] = Field(default_factory=dict)
+    mcp: Mapping[str, McpEntry] = field(default_factory=dict)
     """MCP servers by the name that a tool's binding gives."""
 
 
 TABLES = ("credentials", "mcp")
 """Settings that are tables by name, and so neither flags nor variables."""
-SETTINGS = tuple(field.name for field in fields(Config))
+SETTINGS = tuple(setting.name for setting in fields(Config))
 _CONFIG = TypeAdapter(Config)
 
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = _CONFIG.dump_python(config, mode="json")
+    shown: dict[str, Json] = _CONFIG.dump_python(config, mode="json", warnings=False)
     return shown
