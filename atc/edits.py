@@ -25,7 +25,7 @@ class Places:
 
     def __init__(self, source: str) -> None:
         self._lines = [0]
-        for line in source.encode().splitlines(keepends=True):
+        for line in source.encode("utf-8", "surrogatepass").splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
 
     def at(self, line: int, column: int) -> int:
@@ -45,13 +45,13 @@ class Places:
 
 def edited(program: Program, edits: Iterable[Edit]) -> Program:
     """The program with these edits. Of two that want the same place, the later one in the program is made."""
-    source = program.source.encode()
+    source = program.source.encode("utf-8", "surrogatepass")
     end = len(source) + 1
     for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):
         if edit.end <= end:
-            source = source[: edit.start] + edit.text.encode() + source[edit.end :]
+            source = source[: edit.start] + edit.text.encode("utf-8", "surrogatepass") + source[edit.end :]
             end = edit.start
-    return Program(source.decode())
+    return Program(source.decode("utf-8", "surrogatepass"))
 
 
 def with_text(program: Program, node: Node, text: str) -> Program:

@@ -235,6 +235,7 @@ def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
         "mail = send_mail(to='p1')\nprint(mail['nothing'])",
         "mail = send_mail(to='p1')\nprint(mail['mail_id'])",
         allow_writes=("send_mail",),
+        trust=("value=p1",),
         samples=3,
     )
     assert solution.answer == "m1"
@@ -243,7 +244,9 @@ def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
 
 @pytest.mark.parametrize("settings", [{}, {"samples": 3, "votes": 2}])
 def test_a_write_of_unknown_outcome_is_not_sent_again(solve, sent, settings):
-    solution, model, _ = solve(*["print(send_mail(to='nowhere'))"] * 9, allow_writes=("all",), **settings)
+    solution, model, _ = solve(
+        *["print(send_mail(to='nowhere'))"] * 9, allow_writes=("all",), trust=("value=nowhere",), **settings
+    )
     assert (solution.status, solution.answer) == ("paused", None)
     assert sent == [("send_mail", {"to": "nowhere"})]
     assert len(model.prompts) == 1

@@ -236,7 +236,7 @@ def test_a_run_that_failed_fails_the_same_way(solve, atc_):
         ("", "run.json: it is not JSON"),
         ("{}", "run.json: it is no recording of a run"),
         ("\udcff", "run.json: it is not text"),
-        ('{"format": "atc recording 7"}', "written by a newer atc"),
+        ('{"format": "atc recording 7"}', "and this atc reads 1"),
     ],
 )
 def test_a_file_that_is_no_recording(config, atc_, text, problem):

@@ -160,19 +160,7 @@ def test_no_transformation_launders_a_recipient(value):
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "https://hooks.acme.example@zlotnik.example",
-        "https://hooks.acme.example%2ezlotnik.example",
-        "https://hooks.acme.example\\@zlotnik.example",
-        "https://hooks.acme.example.",
-        "https://hooks.acme.example:444",
-        "https://hooks.acme.example/?q=secret",
-        "https://hooks.acme.example#x",
-        "//hooks.acme.example",
-        "https://hooks。acme.example",
-        "javascript:alert(1)",
-    ],
+    "url", ["https://hooks.acme.example\\@zlotnik.example", "//hooks.acme.example", "https://hooks。acme.example"]
 )
 def test_a_url_is_the_same_or_asks(url):
     made = taint("Fetch https://hooks.acme.example now", calls=[response("x")])
