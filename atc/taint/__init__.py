@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atc.attribute.paths import KEY, MAX_NODES, Path, general, text, walk
@@ -28,6 +28,9 @@ __all__ = ["Taint", "Tainted"]
 
 _SHORTEST_PART = 4
 """Characters from which a text that stands within another one tells something."""
+_MOST_SEARCHED = 20
+"""Values of a call that are looked for within texts; of a call with more, nobody reads all the reasons."""
+_Seen = tuple[ToolCall, Path, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,11 @@ class Taint:
     def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
         """The values of a call that ask; `arguments` by original name."""
         leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_clean(tool, leaf)]
-        return tuple(self._tainted(leaf) for leaf in leaves)
+        seen = list(self._responses()) if leaves else []
+        places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
+        return tuple(
+            self._tainted(leaf, places, seen if number < _MOST_SEARCHED else []) for number, leaf in enumerate(leaves)
+        )
 
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
@@ -111,33 +118,28 @@ class Taint:
         parts = re.split(r"[,;] *", value) if leaf.kind == "recipient" and isinstance(value, str) else []
         return len(parts) > 1 and all(is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts)
 
-    def _tainted(self, leaf: Leaf) -> Tainted:
-        narrow = typed(f"value={leaf.value if isinstance(leaf.value, str) else plain(leaf.value)}")
-        sentence, wide = self._origin(leaf.value)
-        rules = tuple(rule for rule in (narrow, wide) if rule is not None)
+    def _tainted(self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], seen: Sequence[_Seen]) -> Tainted:
+        """The leaf with where it came from: a response that has it (`places`), or has or is a part of it (`seen`)."""
+        value, text_of = leaf.value, leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
+        rules = [typed(f"value={text_of}")]
+        if (place := places.get(same(value))) is not None:
+            call, path = place
+            where, tool = text(general(path)), self._tools.get(call.tool)
+            named = self._tools.spelling(tool) if tool is not None else call.tool
+            rules.append(typed(f"{named}:{where}" if where else named))
+            sentence = f"it equals {_field(call, path)}"
+        else:
+            sentence = next(_overlaps(text_of, seen), "the model wrote it, or the program computed it")
         return Tainted(
-            argument=leaf.argument, path=leaf.path, value=leaf.value, kind=leaf.kind, origin=sentence, rules=rules
+            argument=leaf.argument,
+            path=leaf.path,
+            value=value,
+            kind=leaf.kind,
+            origin=sentence,
+            rules=tuple(rule for rule in rules if rule is not None),
         )
 
-    def _origin(self, value: Json) -> tuple[str, str | None]:
-        """Where `value` came from, by equality or else by containment, and the rule for that field of that tool."""
-        wanted = value if isinstance(value, str) else plain(value)
-        holder = ""
-        for call, path, inner in self._responses():
-            field = f"{text(path) or 'the whole'} in the response of {call.tool}"
-            if same(inner) == same(value):
-                where = text(general(path))
-                tool = self._tools.get(call.tool)
-                named = self._tools.spelling(tool) if tool is not None else call.tool
-                return f"it equals {field}", typed(f"{named}:{where}" if where else named)
-            if not holder and len(wanted) >= _SHORTEST_PART and isinstance(inner, str):
-                if wanted.casefold() in inner.casefold():
-                    holder = f"it is a part of {field}"
-                elif len(inner) >= _SHORTEST_PART and inner.casefold() in wanted.casefold():
-                    holder = f"its part {shown(inner)} is {field}"
-        return holder or "the model wrote it, or the program computed it", None
-
-    def _responses(self) -> Iterator[tuple[ToolCall, Path, Json]]:
+    def _responses(self) -> Iterator[_Seen]:
         """Every value in a response that holds no others, the latest response first, at most `MAX_NODES` of them."""
         leaves = (
             (call, path, inner)
@@ -146,6 +148,20 @@ class Taint:
             if not isinstance(inner, list | dict)
         )
         yield from (leaf for _, leaf in zip(range(MAX_NODES), leaves, strict=False))
+
+
+def _field(call: ToolCall, path: Path) -> str:
+    return f"{text(path) or 'the whole'} in the response of {call.tool}"
+
+
+def _overlaps(wanted: str, seen: Sequence[_Seen]) -> Iterator[str]:
+    """A sentence for each text of a response that holds the value, or that it holds."""
+    for call, path, inner in seen if len(wanted) >= _SHORTEST_PART else ():
+        held = inner if isinstance(inner, str) else ""
+        if wanted.casefold() in held.casefold():
+            yield f"it is a part of {_field(call, path)}"
+        elif len(held) >= _SHORTEST_PART and held.casefold() in wanted.casefold():
+            yield f"its part {shown(held)} is {_field(call, path)}"
 
 
 def _says_something(tool: Tool) -> bool:
