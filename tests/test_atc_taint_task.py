@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atc.taint.numbers import number, numbers
@@ -142,6 +142,7 @@ def test_truth_values_are_words_too():
     assert not Words("set force to true").hold(False, "command")
 
 
+@settings(deadline=None)
 @given(
     st.from_regex(r"[a-z]{1,8}@[a-z]{2,8}\.org", fullmatch=True),
     st.text("abc019.@-_/", min_size=1, max_size=4).filter(lambda glue: glue[0] != "." and glue.strip(".")),
@@ -153,6 +154,7 @@ def test_whatever_is_glued_to_an_address_makes_it_another_one(address, glue):
     assert not Words(f"write to x{address}, please").hold(address, "recipient")
 
 
+@settings(deadline=None)
 @given(st.decimals(min_value=0, max_value=10**9, places=2))
 def test_an_amount_is_read_as_it_was_written(amount):
     assert numbers(f"pay {amount} to Bob") >= {amount}
