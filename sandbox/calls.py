@@ -12,6 +12,7 @@ from protocols.idempotency import idempotency_key
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.toolbox import Tool, Toolbox
+from sandbox import hints
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
 from sandbox.contract import BadArguments, Contract, contract, shorten
 from sandbox.effects import Sending, Sent, StillUnknown
@@ -20,7 +21,7 @@ from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.replies import Reply, encode, preview
-from sandbox.trace import Failure, Frame, ToolCall
+from sandbox.trace import Failure, Frame, Hint, ToolCall
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
 """Type of the failure that pauses a run at a write of which nobody knows whether it took effect."""
@@ -138,6 +139,22 @@ class Calls:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
                 self._close_one(opened, "the run ended before it was sent", "not_run")
+
+    def borne_out(self, hint: Hint, mark: int) -> Hint | None:
+        """A program's hint with its path in the full response; None unless our record has the marked value there."""
+        if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
+            return None
+        made = self.made[hint.call]
+        value = self._tools[made.tool].unwrap(made.result)
+        path = hint.path if value is made.result else (self._tools[made.tool].wrapper or "", *hint.path)
+        for step in hint.path:
+            if isinstance(value, dict) and step in value:
+                value = value[str(step)]
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                value = value[step]
+            else:
+                return None
+        return replace(hint, path=path) if hints.mark(value) == mark else None
 
     def settle(self) -> None:
         """Wait for the calls that are under way, as long as the run may take."""

@@ -211,7 +211,9 @@ class Conversation:
         known = failed.call is not None and 0 <= failed.call < len(made) and made[failed.call].error is not None
         kind: FailureKind = "syntax" if failed.kind == "syntax" else "exception"
         call = failed.call if known else None
-        return Failure(kind=kind, type=failed.type, message=failed.message, frames=frames, call=call)
+        hints = tuple(hint for told, mark in failed.hints if (hint := self._calls.borne_out(told, mark)) is not None)
+        hints = hints if frames == failed.frames else ()  # else their levels are counted otherwise
+        return Failure(kind=kind, type=failed.type, message=failed.message, frames=frames, call=call, hints=hints)
 
     def _frames(self, failed: Failed) -> tuple[Frame, ...]:
         return tuple(frame for frame in failed.frames if frame.line <= self._lines)

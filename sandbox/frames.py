@@ -11,7 +11,8 @@ from typing import NamedTuple, NoReturn, Protocol
 
 from protocols.jsontypes import Json
 from sandbox.clock import Clock
-from sandbox.trace import Failure, Frame
+from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
+from sandbox.trace import Failure, Frame, Hint
 
 FRAME_BYTES = 1 << 20
 """Largest single frame from a child: one call's arguments, a piece of output, or the program's value."""
@@ -80,13 +81,17 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The program failed, as its process tells it. `call` is the number of the call whose error it is."""
+    """The program failed, as its process tells it. `call` is the number of the call whose error it is.
+
+    `hints` come with the `sandbox.hints.mark` of what their process found there; nothing is proven of them.
+    """
 
     kind: str
     type: str
     message: str
     frames: tuple[Frame, ...]
     call: int | None
+    hints: tuple[tuple[Hint, int], ...] = ()
 
 
 Message = Call | Output | Done | Failed
@@ -210,7 +215,8 @@ def _call(frame: dict[str, Json]) -> Call:
 
 
 def _failed(fail: dict[str, Json]) -> Failed:
-    if frozenset(fail) != _FAIL or type(fail["frames"]) is not list:
+    hints = fail.get("hints", [])
+    if frozenset(fail) | {"hints"} != _FAIL | {"hints"} or type(fail["frames"]) is not list or type(hints) is not list:
         raise violation("sent a failure of the wrong shape")
     if type(fail["kind"]) is not str or fail["kind"] not in _CHILD_KINDS:
         raise violation("sent a failure of the wrong shape")
@@ -219,14 +225,36 @@ def _failed(fail: dict[str, Json]) -> Failed:
     if fail["call"] is not None and type(fail["call"]) is not int:
         raise violation("sent a failure of the wrong shape")
     frames = tuple(_frame(item) for item in fail["frames"])
-    return Failed(fail["kind"], fail["type"][:200], fail["message"][:10_000], frames, fail["call"])
+    if len(hints) > MOST_HINTS:
+        raise violation("sent a failure of the wrong shape")
+    told = tuple(_hint(item) for item in hints)
+    return Failed(fail["kind"], fail["type"][:200], fail["message"][:10_000], frames, fail["call"], told)
 
 
 def _frame(item: Json) -> Frame:
     match item:
-        case [int(line), str(function)] if type(line) is int and 0 <= line < 10**7:
+        case [int(line), str(function)] if _small(line):
             return Frame(line=line, function=function[:200])
+        case [int(line), str(function), int(column), int(last), int(end)] if _small(line, column, last, end):
+            return Frame(line=line, function=function[:200], column=column, end_line=last, end_column=end)
     raise violation("sent a failure of the wrong shape")
+
+
+def _hint(item: Json) -> tuple[Hint, int]:
+    match item:
+        case [frame, line, column, last, end, call, list(path), int(mark)] if (
+            _small(frame, line, column, last, end, call)
+            and type(mark) is int
+            and len(path) <= LONGEST_PATH
+            and all(_small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path)
+        ):
+            place = {"line": line, "column": column, "end_line": last, "end_column": end}
+            return Hint(frame=frame, **place, call=call, path=tuple(path)), mark
+    raise violation("sent a failure of the wrong shape")
+
+
+def _small(*numbers: Json) -> bool:
+    return all(type(number) is int and 0 <= number < 10**7 for number in numbers)
 
 
 def _deeper_than(levels: int, value: Json) -> bool:

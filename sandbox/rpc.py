@@ -4,7 +4,9 @@ Frames are JSON lines. The host opens with `{"source", "tools", "limits", "pins"
 
     {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits": false?}
     {"stdout": text}
-    {"done": value}    or    {"fail": {"kind", "type", "message", "frames": [[line, function], …], "call": number?}}
+    {"done": value}    or    {"fail": {"kind", "type", "message", "call": number?,
+        "frames": [[line, function, column, end line, end column], …],
+        "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
 
 and gets `{"id", "value"}` or `{"id", "error", "status"}` for each call, in the order of the calls, also where a program
 did not wait for one before the next: what it sees does not depend on which tool is quicker. Anything else ends the run.

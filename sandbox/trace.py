@@ -54,6 +54,29 @@ class Frame:
 
     line: int
     function: str = "<module>"
+    column: int | None = None
+    """0-based, in UTF-8 bytes, where the expression that was evaluated begins on `line`; None where nobody knows."""
+    end_line: int | None = None
+    end_column: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """A part of a failing expression whose value was one that a response holds.
+
+    Its process says so, and the host's record of the call has such a value at that place; a program that tampers can
+    name another place of its responses, and nothing else.
+    """
+
+    frame: int
+    """Index of the level in `Failure.frames`."""
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    call: int
+    path: tuple[str | int, ...]
+    """In the full response, as it was before unwrapping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +91,7 @@ class Failure:
     """Frames within the program, outermost first; the last one is where it failed."""
     call: int | None = None
     """Index of the call that the failure is about, where the host knows it (a `ToolError`, a refused write)."""
+    hints: tuple[Hint, ...] = ()
 
     @property
     def line(self) -> int | None:
@@ -111,11 +135,18 @@ def trace_from_json(document: Mapping[str, Any]) -> Trace:
         calls=tuple(call_from_json(call) for call in document["calls"]),
         stdout=document["stdout"],
         value=document["value"],
-        failure=failure and Failure(**{**failure, "frames": tuple(Frame(**frame) for frame in failure["frames"])}),
+        failure=failure and failure_from_json(failure),
         seconds=document["seconds"],
         backend=document["backend"],
         pins=Pins(**document["pins"]),
     )
+
+
+def failure_from_json(document: Mapping[str, Any]) -> Failure:
+    """The inverse of `dataclasses.asdict` for a failure."""
+    frames = tuple(Frame(**frame) for frame in document["frames"])
+    hints = tuple(Hint(**{**hint, "path": tuple(hint["path"])}) for hint in document.get("hints", ()))
+    return Failure(**{**document, "frames": frames, "hints": hints})
 
 
 def call_from_json(document: Mapping[str, Any]) -> ToolCall:

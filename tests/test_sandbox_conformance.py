@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,9 +64,14 @@ def test_sample_program_leaves_its_trace(sandbox, path):
     journal = Journal(pins=NEW_YEAR)
     trace = sandbox.run(path.read_text(encoding="utf-8"), conformance.shop(), limits=Limits(), journal=journal)
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    assert json.loads(json.dumps(trace_to_json(_timeless(trace)))) == expected
+    assert _timeless(trace) == expected
 
 
-def _timeless(trace: Trace) -> Trace:
+def _timeless(trace: Trace) -> Any:
+    """The trace as JSON, without times, and without columns and hints, which not every backend has."""
     calls = tuple(replace(call, started=0.0, seconds=0.0) for call in trace.calls)
-    return replace(trace, calls=calls, seconds=0.0)
+    document = json.loads(json.dumps(trace_to_json(replace(trace, calls=calls, seconds=0.0))))
+    if (failure := document["failure"]) is not None:
+        del failure["hints"]
+        failure["frames"] = [{name: frame[name] for name in ("line", "function")} for frame in failure["frames"]]
+    return document

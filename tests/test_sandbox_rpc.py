@@ -18,6 +18,7 @@ from sandbox import frames
 from sandbox.clock import Clock, waiting_on_person
 from sandbox.conformance import make_tool, shop
 from sandbox.errors import Diverged, Paused, SandboxUnavailable
+from sandbox.hints import mark
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
@@ -128,6 +129,15 @@ def test_an_honest_child():
         (lines(fail(frames=[[True, "f"]])), "wrong shape"),
         (lines(fail(frames=[[1, "f"]] * 65)), "wrong shape"),
         (lines(fail(call="0")), "wrong shape"),
+        (lines(fail(frames=[[1, "f", 0, 1]])), "wrong shape"),
+        (lines(fail(frames=[[1, "f", 0, 1, -1]])), "wrong shape"),
+        (lines(fail(hints={})), "wrong shape"),
+        (lines(fail(hints=[[0, 1, 0, 1, 1, 0, []]])), "wrong shape"),
+        (lines(fail(hints=[[0, 1, 0, 1, 1, True, [], 0]])), "wrong shape"),
+        (lines(fail(hints=[[0, 1, 0, 1, 1, 0, [-1], 0]])), "wrong shape"),
+        (lines(fail(hints=[[0, 1, 0, 1, 1, 0, ["x" * 201], 0]])), "wrong shape"),
+        (lines(fail(hints=[[0, 1, 0, 1, 1, 0, [0] * 41, 0]])), "wrong shape"),
+        (lines(fail(hints=[[0, 1, 0, 1, 1, 0, [], 0]] * 65)), "wrong shape"),
         (lines(fail(kind="limit", type="wall_seconds")), "claims a limit"),
         (lines(call(args={"id": json.loads("[" * 200 + "]" * 200)})), "nested more than 100 levels"),
         (b"A" * (frames.FRAME_BYTES + 70_000), "a frame of more than"),
@@ -203,6 +213,17 @@ def test_a_failure_may_only_name_a_call_that_failed():
     trace = serve_bytes(lines(call(args={"id": -1}), fail(type="ToolError", call=0)))
     assert trace.failure.call == 0
     assert serve_bytes(lines(fail(type="ToolError", call=10**9))).failure.call is None
+
+
+def test_hints_that_the_record_does_not_bear_out_are_dropped():
+    def hint(path, value, number=0):
+        return [0, 1, 0, 1, 5, number, path, mark(value)]
+
+    item = {"id": 1, "name": "item 1", "price": 1.5}
+    told = [hint(["name"], "item 1"), hint([], item), hint(["name"], "other"), hint(["nme"], None), hint([0], 1)]
+    told += [hint(["name", 0], "i"), hint([], item, 1), hint([], None, 2), hint([], {**item, "more": 1})]
+    data = lines(call(0), call(1, args={"id": -1}), fail(frames=[[1, "f", 0, 1, 5]], hints=told))
+    assert [hint.path for hint in serve_bytes(data).failure.hints] == [("name",), ()]
 
 
 def test_frames_beyond_the_program_are_dropped():

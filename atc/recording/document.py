@@ -40,7 +40,11 @@ def to_document(recording: Recording) -> dict[str, Any]:
         "answer": recording.answer,
         "program": recording.program,
         "calls": [_call_document(call) for call in trace.calls],
-        "end": {"stdout": trace.stdout, "value": trace.value, "failure": trace.failure and asdict(trace.failure)},
+        "end": {
+            "stdout": trace.stdout,
+            "value": trace.value,
+            "failure": trace.failure and _failure_document(trace.failure),
+        },
         "pins": asdict(trace.pins),
         "sandbox": {"backend": trace.backend, "policy": recording.policy, "limits": asdict(recording.limits)},
         "tools": {alias: dump(protocol) for alias, protocol in recording.tools.items()},
@@ -127,6 +131,12 @@ def _call_document(call: ToolCall) -> dict[str, Any]:
 
 def _call(index: int, document: JsonObject) -> ToolCall:
     return ToolCall(index=index, **{name: document[name] for name in CALL_FIELDS if name in document})
+
+
+def _failure_document(failure: Failure) -> dict[str, Any]:
+    """What a replay compares; columns, and where the failing values came from, are not of its concern."""
+    document = {name: getattr(failure, name) for name in ("kind", "type", "message", "call")}
+    return {**document, "frames": [{"line": frame.line, "function": frame.function} for frame in failure.frames]}
 
 
 def _failure(document: Any) -> Failure | None:

@@ -30,7 +30,7 @@ from protocols.abridge import abridged, printed
 from protocols.ask import Message
 from protocols.render import Docs, described_within
 from protocols.toolbox import Toolbox
-from sandbox.trace import ToolCall, Trace
+from sandbox.trace import Frame, ToolCall, Trace
 
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
@@ -220,6 +220,6 @@ def _traceback(result: Attempt, block: Program, before: int) -> str:
     assert trace.failure is not None
     failure = trace.failure
     if all(frame.line > before for frame in failure.frames):
-        frames = tuple(replace(frame, line=frame.line - before) for frame in failure.frames)
-        result = replace(result, program=block, trace=replace(trace, failure=replace(failure, frames=frames)))
+        frames = tuple(Frame(line=frame.line - before, function=frame.function) for frame in failure.frames)
+        result = replace(result, program=block, trace=replace(trace, failure=replace(failure, frames=frames, hints=())))
     return traceback_text(result)

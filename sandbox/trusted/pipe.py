@@ -13,6 +13,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from sandbox.hints import Roots
 from sandbox.zygote.values import sendable, shorten
 
 FRAMES_AHEAD = 64
@@ -38,6 +39,7 @@ class Pipe:
     def __init__(self) -> None:
         self.stopped = False
         """Whether the program has to stop."""
+        self.roots = Roots()
         self._closed = False
         self._timeout: float | None = None
         self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()  # None: nothing more comes
@@ -74,6 +76,7 @@ class Pipe:
         *frames, self._sent = (self._sent + data).split(b"\n")
         for line in frames:
             frame = json.loads(line)
+            self.roots.keep(frame, len(line))
             take = self._awaited.pop(frame["id"], None) if "id" in frame else self._start.put
             if take is not None:
                 take(frame)

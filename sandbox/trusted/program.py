@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
+from sandbox.hints import Roots, find
 from sandbox.policy.names import BUILTINS
 from sandbox.rpc import Exit
 from sandbox.trace import Pins
@@ -21,7 +22,7 @@ from sandbox.trusted.moments import Clockwork
 from sandbox.trusted.pipe import Interrupted, Pipe
 from sandbox.trusted.tools import Stubs
 from sandbox.zygote.child import ToolError
-from sandbox.zygote.program import frames_of, last_word
+from sandbox.zygote.program import frames_of, last_word, levels
 from sandbox.zygote.values import plain, text_of
 
 OUTPUT_FRAME_CHARACTERS = 32768
@@ -82,7 +83,7 @@ class InProcess:
             try:
                 outcome = self._run(start)
             except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
-                outcome = failure(error)
+                outcome = failure(error, self._source, self.channel.roots)
             with self._state:
                 self._over = True
             self._stubs.close()
@@ -178,7 +179,7 @@ def _compiled(source: str) -> list[CodeType] | dict[str, Any]:
         return last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
 
 
-def failure(error: BaseException) -> dict[str, Any]:
+def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
     """The last word of a program that `error` ended."""
     if isinstance(error, SystemExit) and not isinstance(error, Interrupted) and error.code in (None, 0):
         return {"done": None}
@@ -188,7 +189,8 @@ def failure(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except Exception:  # noqa: BLE001 - a program's own __str__ may raise anything
         message = text_of(error)
-    return last_word("exception", type(error).__name__, message, frames_of(error), getattr(error, "_call_number", None))
+    number, hints = getattr(error, "_call_number", None), find(levels(error), source, roots)
+    return last_word("exception", type(error).__name__, message, frames_of(error), number, hints)
 
 
 def _builtins(modules: Modules) -> dict[str, Any]:

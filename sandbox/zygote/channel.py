@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from sandbox.hints import Roots
 from sandbox.quickjson import encoder
 from sandbox.zygote.values import shorten
 
@@ -41,6 +42,7 @@ class Channel:
         self._read = b""
         self._poll: Any = None
         self._number = 0
+        self.roots = Roots()
         self._awaited: dict[int, Callable[[dict[str, Any]], object]] = {}
         self._sending = False
         self._late: Interrupted | None = None
@@ -89,7 +91,9 @@ class Channel:
                 os._exit(0)
         parts.append(self._read[:end])
         self._read = self._read[end + 1 :]
-        frame: dict[str, Any] = _decode(b"".join(parts).decode("ascii"))
+        data = b"".join(parts)
+        frame: dict[str, Any] = _decode(data.decode("ascii"))
+        self.roots.keep(frame, len(data))
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:

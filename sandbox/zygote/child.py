@@ -46,9 +46,9 @@ def run(reader: int, writer: int) -> None:
     outcome: dict[str, Any]
     try:
         namespace = _namespace(channel, start["tools"])
-        outcome = program.run(start["source"], namespace)
+        outcome = program.run(start["source"], namespace, channel.roots)
     except BaseException as error:  # noqa: BLE001 - an interrupt that came while the failure was being described
-        outcome = program.failure(error)
+        outcome = program.failure(error, start["source"], channel.roots)
     channel.finish(outcome)
 
 

@@ -11,9 +11,10 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any, Self
 
+from sandbox.hints import Roots, find, position
 from sandbox.zygote.channel import Interrupted
 from sandbox.zygote.values import plain, sendable, shorten, text_of
 
@@ -32,8 +33,11 @@ _line_of_task: list[int] = []
 """The line that stands for calls made from outside the program's own frames, innermost last."""
 
 
-def run(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`."""
+def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
+    """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`.
+
+    `roots` are the replies that it was given, to be looked through if it fails.
+    """
     try:
         parts = _compile(source)
     except SyntaxError as error:
@@ -49,10 +53,10 @@ def run(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
                 value = runner.evaluate(part, namespace)
         return {"done": plain(value)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
-        return failure(error)
+        return failure(error, source, roots)
 
 
-def failure(error: BaseException) -> dict[str, Any]:
+def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
     """The last word of a program that `error` ended."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}
@@ -66,7 +70,9 @@ def failure(error: BaseException) -> dict[str, Any]:
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
         return last_word("limit", "memory_bytes", "", frames)
-    return last_word("exception", type(error).__name__, _message(error), frames, getattr(error, "_call_number", None))
+    number = getattr(error, "_call_number", None)
+    hints = find(levels(error), source, roots) if isinstance(error, Exception) else []
+    return last_word("exception", type(error).__name__, _message(error), frames, number, hints)
 
 
 def line() -> int:
@@ -121,17 +127,26 @@ def _compile(source: str) -> list[CodeType]:
     return [body, compile(last, FILENAME, "eval", flags, dont_inherit=True)]
 
 
-def frames_of(error: BaseException) -> list[list[Any]]:
-    """Line and function of each of the program's own levels, outermost first."""
-    frames: list[list[Any]] = []
+def levels(error: BaseException) -> list[TracebackType]:
+    """The program's own levels of a traceback, outermost first; those in the middle are left out of a long one."""
+    found: list[TracebackType] = []
     step = error.__traceback__
     while step is not None:
-        code = step.tb_frame.f_code
-        if code.co_filename == FILENAME:
-            frames.append([step.tb_lineno, sendable(shorten(code.co_name, NAME_CHARACTERS))])
+        if step.tb_frame.f_code.co_filename == FILENAME:
+            found.append(step)
         step = step.tb_next
-    if len(frames) > OUTER_FRAMES + INNER_FRAMES:
-        frames[OUTER_FRAMES:-INNER_FRAMES] = []
+    if len(found) > OUTER_FRAMES + INNER_FRAMES:
+        found[OUTER_FRAMES:-INNER_FRAMES] = []
+    return found
+
+
+def frames_of(error: BaseException) -> list[list[Any]]:
+    """Line and function of each level, and where the code tells it the expression's column, last line and its end."""
+    frames = []
+    for step in levels(error):
+        place = position(step)
+        name = sendable(shorten(step.tb_frame.f_code.co_name, NAME_CHARACTERS))
+        frames.append([step.tb_lineno, name, *(place[1:] if place is not None and place[0] == step.tb_lineno else ())])
     return frames
 
 
@@ -142,7 +157,15 @@ def _message(error: BaseException) -> str:
         return text_of(error)
 
 
-def last_word(kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
+def last_word(
+    kind: str,
+    name: str,
+    message: str,
+    frames: list[list[Any]],
+    call: int | None = None,
+    hints: list[list[Any]] | None = None,
+) -> dict[str, Any]:
     """The frame that tells of a failure, its texts not too long."""
     name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
-    return {"fail": {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}}
+    told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
+    return {"fail": {**told, "hints": hints} if hints else told}

@@ -1,0 +1,150 @@
+"""Where the values of a failing expression stand in the responses that a program was given. Standard library alone.
+
+The program's process looks for them at a failure, and only then. What it says is a hint: the host takes a place for
+true only where its own record has the same value (`mark`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from types import FrameType, TracebackType
+from typing import Any
+
+MOST_HINTS, LONGEST_PATH, LONGEST_KEY = 64, 40, 200
+
+ROOT_BYTES = 2 << 20
+"""So much JSON of the latest replies is kept alive to be looked through: a program may drop what it has read."""
+
+VALUES = 100_000
+"""So many values of the replies are looked at."""
+
+Position = tuple[int, int, int, int]
+"""Line (1-based) and column (in UTF-8 bytes) of an expression's first character, and of the end."""
+
+
+class Roots:
+    """The latest replies."""
+
+    def __init__(self) -> None:
+        self._frames: deque[tuple[int, dict[str, Any]]] = deque()
+        self._room = ROOT_BYTES
+
+    def keep(self, frame: dict[str, Any], size: int) -> None:
+        """Keep a reply of `size` bytes, in place of the oldest ones where there is no room."""
+        self._frames.append((size, frame))
+        self._room -= size
+        while self._room < 0:
+            self._room += self._frames.popleft()[0]
+
+    def newest_first(self) -> Iterator[tuple[int, Any]]:
+        """Number and value of each reply that has one."""
+        return ((frame["id"], frame["value"]) for _, frame in reversed(tuple(self._frames)) if "value" in frame)
+
+
+def position(step: TracebackType) -> Position | None:
+    """The expression that a level of a traceback was evaluating; None where the code does not tell."""
+    for line, end, column, end_column in islice(step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None):
+        if line is None or end is None or column is None or end_column is None:
+            return None
+        return line, column, end, end_column
+    return None
+
+
+def find(levels: list[TracebackType], source: str, roots: Roots) -> list[list[Any]]:
+    """For parts of the expressions that failed: level, position, reply, path in its value, `mark` of what is there.
+
+    Evaluates nothing that runs code of the program's: names, and items of plain dicts, lists and tuples.
+    """
+    wanted: dict[int, list[list[Any]]] = {}
+    try:
+        nodes: dict[Position, list[ast.AST]] = {}
+        for node in ast.walk(ast.parse(source)):
+            if hasattr(node, "end_lineno"):
+                nodes.setdefault(_place(node), []).append(node)
+        for number, step in enumerate(levels):
+            for node in nodes.get(position(step) or (0, 0, 0, 0), ()):
+                for part in islice(_parts(node), MOST_HINTS):
+                    value = _value(part, step.tb_frame)
+                    if _telling(value):
+                        wanted.setdefault(id(value), []).append([number, *_place(part)])
+        return list(islice(_found(wanted, roots), MOST_HINTS))
+    except Exception:  # noqa: BLE001 - a program may have changed anything; there is nothing to hint at then
+        return []
+
+
+def mark(value: Any) -> int:
+    """A checksum of a text or number, of an object's keys, or of a list's length."""
+    if isinstance(value, dict):
+        value = list(value)
+    elif isinstance(value, list):
+        value = [len(value)]
+    return zlib.crc32(json.dumps(value).encode("ascii"))
+
+
+def _place(node: Any) -> Position:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _parts(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions in a node that are evaluated in its own scope, innermost last."""
+    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        yield from _parts(node.generators[0].iter)
+        return
+    if isinstance(node, ast.Name | ast.Subscript | ast.Call):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _parts(child)
+
+
+def _value(node: ast.AST, frame: FrameType) -> Any:
+    """What an expression stands for, None where that would take more than to look."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return -value
+        case ast.Name(id=name):
+            return frame.f_locals.get(name, frame.f_globals.get(name))
+        case (
+            ast.Subscript(value=holder, slice=index)
+            | ast.Call(func=ast.Attribute(value=holder, attr="get"), args=[index, *_], keywords=[])
+        ):
+            within, key = _value(holder, frame), _value(index, frame)
+            if type(within) is dict and type(key) in (str, int):
+                return within.get(key)
+            if type(within) in (list, tuple) and type(key) is int and -len(within) <= key < len(within):
+                return within[key]
+    return None
+
+
+def _telling(value: Any) -> bool:
+    """Whether being the same object says something: not so of what Python keeps one of."""
+    kind = type(value)
+    if kind is int:
+        return not -5 <= value <= 256
+    return kind in (dict, list, float) or (kind is str and len(value) > 1)
+
+
+def _found(wanted: dict[int, list[list[Any]]], roots: Roots) -> Iterator[list[Any]]:
+    left = VALUES
+    for number, root in roots.newest_first():
+        stack: list[tuple[Any, tuple[Any, ...]]] = [(root, ())]
+        while stack:
+            value, path = stack.pop()
+            left -= 1
+            if left < 0 or not wanted:
+                return
+            if id(value) in wanted and len(path) <= LONGEST_PATH:
+                for expression in wanted.pop(id(value)):
+                    yield [*expression, number, list(path), mark(value)]
+            if type(value) is dict:
+                stack += [(item, (*path, key)) for key, item in value.items() if type(key) is str]
+            elif type(value) is list:
+                stack += [(value[index], (*path, index)) for index in range(min(len(value), left))]
