@@ -26,6 +26,13 @@ FaultKind = Literal[
 ]
 """`error` is the program's own mistake that no call had a part in (a NameError, a division by zero)."""
 
+FactKind = Literal[
+    "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "shape", "value", "schema", "count", "test",
+    "drift", "line", "tools", "limit", "finding", "tie", "advice",
+]  # fmt: skip
+"""What a fact is about. `shape` and `value` show what stands at a place; `tie` names calls that facts do not tell apart.
+"""
+
 Status = Literal["solved", "failed", "paused"]
 
 
@@ -68,12 +75,26 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact about a fault: `text` is a sentence for people and models, the rest is for programs.
+
+    `path` is the place in the response of call `call`, or the argument of that call; `names` are the keys, arguments,
+    tools or values that the sentence offers.
+    """
+
+    kind: FactKind
+    text: str
+    call: int | None = None
+    path: str | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """What went wrong, blamed on one call from facts.
 
     `call` is the blamed call's index in the trace (None: before any call, or no call's fault), `tool` its alias,
-    `path` the place in its response or its argument's name, `evidence` the facts, a sentence each, that a repair
-    prompt quotes.
+    `path` the place in its response or its argument's name, `evidence` the facts that a repair prompt quotes.
     """
 
     kind: FaultKind
@@ -82,7 +103,7 @@ class Fault:
     tool: str | None = None
     path: str | None = None
     line: int | None = None
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Fact, ...] = ()
     candidates: tuple[int, ...] = ()
     """Indexes of calls between which the facts leave a tie; empty where they blame one, or none."""
 

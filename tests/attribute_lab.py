@@ -1,26 +1,22 @@
-"""A small flights API and an in-process tracer, so that attribution is tested on traces that really happened."""
+"""A small flights API, and traces of programs that a sandbox really ran over it."""
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import contextlib
 import copy
-import io
-import sys
-import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
-from unittest import mock
 
 from protocols.errors import ToolError
+from protocols.jsontypes import JsonObject
 from protocols.protocol import Annotations, Link, ToolProtocol
-from protocols.schema import violations
 from protocols.toolbox import Tool, Toolbox
-from sandbox.trace import Failure, Frame, ToolCall, Trace
-
-FILE = "<program>"
+from sandbox.base import Sandbox
+from sandbox.choose import open_sandbox
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Trace
 
 AIRPORTS = [
     {"code": "JFK", "name": "John F Kennedy Intl", "city": "New York", "location": {"lat": 40.64, "lon": -73.78}},
@@ -97,6 +93,11 @@ def list_delays(tail_number: str) -> Any:
     return {"delays": [{"minutes": 31, "reason": "weather"}] if tail_number == "N14228" else []}
 
 
+def get_comments(post_id: int) -> Any:
+    shown = [{"id": 100 * post_id + n, "postId": post_id, "who": f"u{n}", "text": f"Text {n}"} for n in range(8)]
+    return {"comments": [row | ({} if n == 5 else {"score": 300 + n}) for n, row in enumerate(shown)]}
+
+
 def book_seat(flight_id: str, seat: str) -> Any:
     if seat == "13A":
         raise ToolError(503, "try later", outcome="unknown")
@@ -138,6 +139,7 @@ PLANE = _object(
 )
 WEATHER = _object({"temp": NUMBER, "wind_speed": {"type": ["number", "null"]}, "visibility": NUMBER})
 DELAY = _object({"minutes": WHOLE, "reason": TEXT})
+COMMENT = _object({"id": WHOLE, "postId": WHOLE, "who": TEXT, "text": TEXT, "score": WHOLE}, optional=("score",))
 CODE = {"type": "string", "pattern": "^[A-Z]{3}$", "description": "Three-letter airport code."}
 FROM_SEARCH = (Link(argument="origin", tool="search_airports", path="results[].code", support="declared"),)
 
@@ -180,6 +182,7 @@ TOOLS = Toolbox(
         ),
         _tool(get_airline, {"carrier": TEXT}, _object({"code": TEXT, "name": TEXT})),
         _tool(list_delays, {"tail_number": TEXT}, _object({"delays": _list(DELAY)})),
+        _tool(get_comments, {"post_id": WHOLE}, _object({"comments": _list(COMMENT)})),
         _tool(
             book_seat,
             {"flight_id": TEXT, "seat": TEXT},
@@ -193,106 +196,24 @@ Change = Callable[[str, int, Any], Any]
 """Takes a tool's alias, the call's index and its response; gives the response that comes instead (drift, errors)."""
 
 
-Hand = Callable[[Tool, int, Any], Any]
-"""Takes a tool, the call's index and its full response; gives what the program gets of it."""
-
-
-def unwrapped(tool: Tool, index: int, result: Any) -> Any:
-    return tool.unwrap(result)
+@cache
+def sandbox(name: str) -> Sandbox:
+    """A sandbox that stays open for the test run."""
+    return open_sandbox(name)
 
 
 def trace_of(
-    source: str, *, tools: Toolbox = TOOLS, change: Change | None = None, hand: Hand = unwrapped, most: int = 60
+    source: str, *, tools: Toolbox = TOOLS, change: Change | None = None, most: int = 60, backend: str = "zygote"
 ) -> Trace:
-    """Run a program in this process and write down what a sandbox would."""
-    calls: list[ToolCall] = []
-    scope: dict[str, Any] = {"__name__": "__main__", "ToolError": ToolError}
-    scope |= {alias: _stub(tool, calls, change=change, hand=hand, most=most) for alias, tool in tools.items()}
-    printed, value, failure = io.StringIO(), None, None
-    try:
-        tree = ast.parse(source)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        with contextlib.redirect_stdout(printed), mock.patch.object(asyncio, "to_thread", _Later):
-            _run(compile(tree, FILE, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), scope)
-            if isinstance(last, ast.Expr):
-                code = compile(ast.Expression(last.value), FILE, "eval", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-                value = _run(code, scope)
-    except SyntaxError as error:
-        failure = Failure(kind="syntax", type="SyntaxError", message=error.msg, frames=(Frame(line=error.lineno or 1),))
-    except _TooMany:
-        failure = Failure(kind="limit", type="tool_calls", message=f"more than {most} calls")
-    except Exception as error:
-        failure = _failure(error, calls)
-    return Trace(calls=tuple(calls), stdout=printed.getvalue(), value=value, failure=failure)
+    """What a run of a program left behind."""
+    made = [0]
 
+    def changed(tool: Tool) -> Tool:
+        def call(arguments: JsonObject) -> Any:
+            number, made[0] = made[0], made[0] + 1
+            result = copy.deepcopy(tool.call(arguments))
+            return result if change is None else change(tool.alias, number, result)
 
-def _run(code: Any, scope: dict[str, Any]) -> Any:
-    result = eval(code, scope)
-    return asyncio.run(result) if asyncio.iscoroutine(result) else result
+        return replace(tool, call=call)
 
-
-class _TooMany(BaseException):
-    pass
-
-
-def _failure(error: Exception, calls: list[ToolCall]) -> Failure:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == FILE]
-    failed = [call.index for call in calls if call.error is not None]
-    return Failure(
-        kind="exception",
-        type=type(error).__name__,
-        message=str(error),
-        frames=tuple(Frame(line=f.lineno or 1, function=f.name) for f in frames),
-        call=failed[-1] if isinstance(error, ToolError) and failed else None,
-    )
-
-
-class _Later:
-    """`asyncio.to_thread` as a sandbox serves it: no thread, the call is made when it is awaited, on its own line."""
-
-    line: int | None = None
-
-    def __init__(self, function: Callable[..., Any], **arguments: Any) -> None:
-        self.function, self.arguments, self.made_on = function, arguments, _line()
-
-    def __await__(self) -> Generator[None, None, Any]:
-        yield
-        _Later.line = self.made_on
-        try:
-            return self.function(**self.arguments)
-        finally:
-            _Later.line = None
-
-
-def _line() -> int:
-    if _Later.line is not None:
-        return _Later.line
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename != FILE:
-        frame = frame.f_back
-    return frame.f_lineno
-
-
-def _stub(tool: Tool, calls: list[ToolCall], *, change: Change | None, hand: Hand, most: int) -> Callable[..., Any]:
-    def call(**arguments: Any) -> Any:
-        if len(calls) >= most:
-            raise _TooMany
-        made = ToolCall(index=len(calls), tool=tool.alias, arguments=copy.deepcopy(arguments), line=_line())
-        try:
-            result = copy.deepcopy(_checked(tool, arguments))
-            if change is not None:
-                result = change(tool.alias, made.index, result)
-        except ToolError as error:
-            calls.append(replace(made, error=error.body, status=error.status, outcome=error.outcome))
-            raise
-        drift = tuple(f"{v.path}: {v.message}" for v in violations(tool.protocol.output_schema or {}, result))
-        calls.append(replace(made, result=copy.deepcopy(result), drift=drift))
-        return hand(tool, made.index, result)
-
-    return call
-
-
-def _checked(tool: Tool, arguments: dict[str, Any]) -> Any:
-    for problem in violations(tool.protocol.input_schema, arguments):
-        raise ToolError(None, f"tool {tool.alias!r}: argument {problem.path!r}: {problem.message}", outcome="not_run")
-    return tool.call(arguments)
+    return sandbox(backend).run(source, tools.map(changed), limits=Limits(tool_calls=most), journal=Journal())

@@ -12,7 +12,7 @@ from atc import events
 from atc.cli.main import _guarded
 from atc.cli.wiring import open_store
 from atc.config import Config
-from atc.types import Attempt, Fault, Program, Solution, Usage
+from atc.types import Attempt, Fact, Fault, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
@@ -21,7 +21,7 @@ FAILED = Attempt(
     Program("rows = find(name='Bo')\nprint(rows['id'])"),
     (),
     Trace(calls=(CALL,), backend="zygote"),
-    Fault(kind="misread_result", message="rows is a list", call=0, tool="find", evidence=("rows[0] has id",)),
+    Fault(kind="misread_result", message="rows is a list", call=0, tool="find", evidence=(Fact(kind="keys", text="rows[0] has id"),)),
 )
 ANSWERED = Attempt(
     Program("print(5)"), (), Trace(calls=(replace(CALL, reused=True),), stdout="5\n"), None, ("it is short",), round=1

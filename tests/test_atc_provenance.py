@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from atc.attribute import origins
 from atc.attribute.paths import EACH, KEY, at, general, places, text
-from atc.attribute.provenance import telling
+from atc.attribute.paths import telling
 from sandbox.trace import ToolCall
 
 

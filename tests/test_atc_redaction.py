@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from atc import events
 from atc.redaction import Redactor
 from atc.store.stored import RunSummary, StoredCall, StoredRun
-from atc.types import Attempt, Fault, Program
+from atc.types import Attempt, Fact, Fault, Program
 from protocols.ask import Message
 from protocols.placeholder import PLACEHOLDER, conceals_nothing, is_placeholder, placeholder
 from protocols.protocol import ToolProtocol
@@ -310,7 +310,7 @@ def test_a_run_that_goes_on_has_the_placeholders_that_it_had():
 
 
 def test_everything_that_a_run_tells_is_replaced(redact):
-    fault = Fault(kind="tool_failed", message=f"it said {TOKEN}", evidence=(f"password={'hunter2!'}",))
+    fault = Fault(kind="tool_failed", message=f"it said {TOKEN}", evidence=(Fact(kind="value", text="password=hunter2!"),))
     trace = Trace(calls=(CALL,), stdout=f"{TOKEN}\n", value=[TOKEN])
     told = [
         events.ModelAsked("repair", (Message("user", f"it was {TOKEN}"),)),

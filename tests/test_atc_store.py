@@ -14,7 +14,7 @@ import pytest
 from atc import events
 from atc.store import Store, StoreUnavailable, UnknownRun
 from atc.store.stored import process_mark
-from atc.types import Attempt, Fault, Finding, Program, Solution, Usage
+from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
 
@@ -49,7 +49,8 @@ def drive(store: Store, run: str) -> Solution:
     observe(events.AttemptEnded(0, wrong))
     failure = Failure(kind="exception", type="KeyError", message="'x'", frames=(Frame(line=1), Frame(line=2)))
     trace = Trace(calls=(CALL, REFUSED), stdout="out", value={"a": [1]}, failure=failure, backend="zygote")
-    fault = Fault(kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=("a", "b"))
+    facts = (Fact(kind="keys", text="a", names=("k",)), Fact(kind="value", text="b"))
+    fault = Fault(kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=facts)
     failed = Attempt(Program("find()"), (), trace, fault, round=1)
     observe(events.ProgramWritten(1, failed.program, ()))
     sink(0, replace(CALL, result=None, outcome="unknown"), False)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.types import Attempt, Fault, Finding, Program, Solution, Usage
+from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.errors import ModelUnavailable, SourceUnavailable
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.metrics import Row
@@ -323,7 +323,7 @@ def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
     read = ToolCall(index=0, tool="find", arguments={"name": "x"}, line=1, seconds=0.25)
     write = ToolCall(index=1, tool="book", arguments={"seats": 1}, line=2, seconds=0.5)
     refused = ToolCall(index=2, tool="pay", arguments={}, line=3, outcome="refused", status=422, error="no card")
-    fault = Fault(kind="bad_arguments", message="line 3: no card.", call=2, tool="pay", line=3, evidence=("HTTP 422.",))
+    fault = Fault(kind="bad_arguments", message="line 3: no card.", call=2, tool="pay", line=3, evidence=(Fact(kind="call", text="HTTP 422."),))
     mended = (Finding(code="missing-key", message="no 'nam'.", line=1),)
     attempts = (
         Attempt(Program("first"), (), Trace(calls=(read, write, refused)), fault, mended=mended),

@@ -116,5 +116,5 @@ def _fault(attempt: Attempt) -> Plain:
         "tool": fault.tool,
         "path": fault.path,
         "line": fault.line,
-        "evidence": list(fault.evidence),
+        "evidence": [fact.text for fact in fault.evidence],
     }

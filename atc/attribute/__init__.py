@@ -11,14 +11,11 @@ from dataclasses import replace
 from atc.attribute.blame import Record
 from atc.attribute.endings import from_limit, without_answer
 from atc.attribute.facts import invocation
-from atc.attribute.found import from_findings
-from atc.attribute.layout import Layout
-from atc.attribute.misread import from_exception
-from atc.attribute.provenance import Origin, origins
+from atc.attribute.findings import from_findings
+from atc.attribute.misread import from_exception, from_unfilled
+from atc.attribute.paths import Origin, origins
 from atc.attribute.refused import from_tool_error
-from atc.attribute.slice import Slicer
-from atc.attribute.unfilled import from_unfilled
-from atc.types import Fault, FaultKind, Finding, Program
+from atc.types import Fact, Fault, FaultKind, Finding, Program
 from protocols.toolbox import Toolbox
 from sandbox.calls import UNKNOWN_OUTCOME
 from sandbox.trace import Failure, ToolCall, Trace
@@ -43,11 +40,7 @@ def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
         return None
     if failure is not None and failure.kind in ("syntax", "policy", "paused"):
         return _stopped(program, failure, trace)
-    try:
-        layout = Layout.of(program.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        layout = Layout.of("")  # the sandbox ran what we cannot read: the trace still tells
-    record = Record(trace, tools, Slicer(layout, tools, failure.frames if failure else ()))
+    record = Record(program.source, trace, tools)
     if failure is None:
         return without_answer(record)
     if failure.kind == "limit":
@@ -64,13 +57,14 @@ def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     line = failure.line
     head = f"line {line}: " if line is not None else ""
     call = next((c for c in trace.calls if c.index == failure.call), None)
-    evidence = [f"Line {line} is `{program.line(line)}`."] if line is not None and program.line(line) else []
+    evidence = [Fact(kind="line", text=f"Line {line} is `{program.line(line)}`.")] if program.line(line) else []
     kind: FaultKind = "syntax" if failure.kind == "syntax" else "policy"
     if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME:
         kind = "unknown_outcome"
         if call is not None:
-            evidence = [f"The call was {invocation(call)}.", *evidence]
-        evidence.append("Find out with a read whether it took effect before calling it again.")
+            evidence.insert(0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index))
+        told = "Find out with a read whether it took effect before calling it again."
+        evidence.append(Fact(kind="advice", text=told))
     return Fault(
         kind=kind,
         message=f"{head}{failure.type}: {failure.message}" if failure.type else f"{head}{failure.message}",

@@ -4,103 +4,56 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
-from atc.attribute.blame import Candidate, Record, best, proves
+from atc.attribute.blame import MOST_ITEMS, Candidate, Record, best, proves
 from atc.attribute.facts import a_type, invocation, keys_there, snippet
-from atc.attribute.filtered import dict_keys, filtered
-from atc.attribute.mistake import own_mistake
-from atc.attribute.paths import KEY, Path, at, general, text
+from atc.attribute.paths import EACH, Path, at, general, origins, text
 from atc.attribute.refused import from_tool_error
-from atc.attribute.region import region
-from atc.attribute.rekeyed import rekeyed
+from atc.attribute.sources import Source
 from atc.attribute.suspects import Suspect, nothing, suspects
-from atc.attribute.syntax import rooted
-from atc.check.report import listed, spelled
-from atc.types import Fault, FaultKind, Program
+from atc.check.report import listed, nearest, spelled
+from atc.types import Fact, Fault, FaultKind, Program
 from protocols.jsontypes import Json
-from sandbox.trace import Failure
+from sandbox.trace import Failure, ToolCall
 
-_ITEMS_COUNTED = 20_000
 _MAY_BE_PREVIEWED = 1_000_000
 """Characters of JSON beyond which a response may have exceeded `Limits.result_bytes`, which the trace does not tell."""
 
 
 def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     """The fault behind an exception that is no ToolError."""
-    layout, line = record.slicer.layout, failure.line
     found: list[Suspect] = []
+    chosen: Candidate | None = None
     every: list[Candidate] = []
-    for whole in (False, True):  # a statement over several lines may fail on another one than it is said to
-        nodes = region(layout, line, failure.frames[-1].function, whole=whole) if line is not None else []
-        found = suspects(failure, nodes, layout)
-        every = [candidate for suspect in found for candidate in _behind(suspect, record)]
-        if every:
+    for found in suspects(failure, record.tree):
+        every = [candidate for suspect in found for candidate in record.behind(suspect)]
+        if (chosen := best(every)) is not None and (chosen.proven or chosen.source.filters):
             break
-    chosen = best(every)
-    if chosen is not None and not chosen.proven and (size := _too_large(chosen)):
-        return _previewed(failure, chosen, size)
     if chosen is None or not _blamable(chosen, found, record):
-        return own_mistake(program, failure, found, record)
-    fault = told(failure, chosen, record)
-    tied = [c for c in every if c.call.index != chosen.call.index and c.weight == chosen.weight and c.proven]
-    return with_ties(fault, chosen, tied, record)
-
-
-def with_ties(fault: Fault, chosen: Candidate, tied: Sequence[Candidate], record: Record) -> Fault:
-    """The fault with the calls named that the facts do not tell apart from the one that it blames."""
-    names = [record.facts.result_of(c.call, general(c.place.path)) for c in tied]
-    names += [record.facts.result_of(call, general(chosen.place.path)) for call in chosen.others]
-    calls = dict.fromkeys([*(c.call.index for c in tied), *(call.index for call in chosen.others)])
-    calls.pop(chosen.call.index, None)
-    if not calls or fault.call != chosen.call.index:
+        return _previewed(failure, chosen, record) or _own_mistake(program, failure, found, record)
+    fault = explain(failure, chosen, record)
+    if fault.call != chosen.call.index or not chosen.proven:
         return fault
-    told = f"It could also be {listed(dict.fromkeys(names), most=3)}."
-    return replace(fault, evidence=(*fault.evidence, told), candidates=(chosen.call.index, *calls))
+    tied = {c.call.index: c for c in every if c.weight == chosen.weight and c.call.index != fault.call}
+    if not tied:
+        return fault
+    names = listed((record.facts.result_of(c.call, general(c.place.path)) for c in tied.values()), most=3)
+    tie = Fact(kind="tie", text=f"It could also be {names}.")
+    return replace(fault, evidence=(*fault.evidence, tie), candidates=(chosen.call.index, *tied))
 
 
-def _behind(suspect: Suspect, record: Record) -> list[Candidate]:
-    """Candidates of one suspect: what it reads; what gave the key it was asked for; or what should have filled it."""
-    slicer = record.slicer
-    known = slicer.sources(suspect.expr, suspect.path)
-    if suspect.index is not None and suspect.role == "key":
-        key = suspect.key
-        asked = Suspect(suspect.index, "value", lambda v: type(v) is type(key) and bool(v == key), key=key)
-        keyed = record.candidates(asked, slicer.sources(asked.expr))
-        absent = Suspect(suspect.expr, "type", lambda v: v is None, (KEY,))
-        odd = [c for c in record.candidates(absent, slicer.sources(suspect.expr, (KEY,))) if c.proven]
-        return [*rekeyed(suspect, record), *odd, *record.candidates(suspect, [s for s in known if s.exact]), *keyed]
-    found = record.candidates(suspect, known)
-    if not _explained(suspect, record):
-        return [*found, *_not_filled(suspect, found, record)]
-    # The value is a constant of the program that something should have replaced.
-    unfilled = Suspect(suspect.expr, "empty", nothing)
-    control = [source.derived() for source in slicer.control(suspect.expr)]
-    return [c for c in found if c.proven] or record.candidates(unfilled, control)
-
-
-def _not_filled(suspect: Suspect, found: Sequence[Candidate], record: Record) -> list[Candidate]:
-    """What should have filled a container that turned out empty, where nothing else explains that."""
-    if suspect.role not in ("empty", "index") or any(candidate.proven for candidate in found):
-        return []
-    control = [source.derived() for source in record.slicer.control(rooted(suspect.expr))]
-    filling = record.candidates(Suspect(suspect.expr, "empty", nothing), control)
-    return [candidate for candidate in filling if candidate.proven]
-
-
-def _explained(suspect: Suspect, record: Record) -> bool:
-    """Whether a constant of the program can be the value that failed."""
-    sources = record.slicer.sources(suspect.expr, suspect.path)
-    return any(
-        s.kind == "literal"
-        and s.exact
-        and isinstance(s.node, ast.Constant)
-        and not s.path
-        and suspect.fails(s.node.value)
-        for s in sources
-    )
+def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -> Fault | None:
+    """The fault behind an argument that is a None of the program's own: what should have replaced it was not there."""
+    given = record.argument(call, name)
+    if call.arguments.get(name) is not None or given is None:
+        return None
+    chosen = best(record.candidates(Suspect(given, "empty", nothing), record.sources.control(given)))
+    return explain(failure, chosen, record) if chosen and (chosen.proven or chosen.source.filters) else None
 
 
 def _blamable(chosen: Candidate, found: Sequence[Suspect], record: Record) -> bool:
@@ -110,86 +63,83 @@ def _blamable(chosen: Candidate, found: Sequence[Suspect], record: Record) -> bo
         return True
     if role == "index" and isinstance(chosen.place.value, str):  # a text that was taken apart
         return True
-    return role not in ("key", "value") and source.exact and not any(_explained(s, record) for s in found)
+    return role not in ("key", "value") and source.exact and not any(record.explained(each) for each in found)
 
 
-def told(failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """The fault in words, by what was asked of the value."""
     head = f"line {failure.line}: {failure.type}" + (f" {failure.message}" if failure.message else "")
+    call, place, role = chosen.call, chosen.place, chosen.suspect.role
     if chosen.source.kind == "swallowed":
-        call = chosen.call
         told = f"{head}: {call.tool} (call {call.index}) had failed, and the program went on without its result"
         return from_tool_error(failure, call, record, head=told)
     if chosen.broken:
         return _reading(head, failure, chosen, record)
     if chosen.source.filters and not chosen.proven:
-        return filtered(head, failure, chosen, record)
-    if chosen.suspect.role == "empty" or _nothing(chosen, record):
+        return _filtered(head, failure, chosen, record)
+    whole = place.path in ((), record.facts.prefix(call)) and role != "key"
+    if role == "empty" or (place.missing is None and (place.value == [] or (whole and place.value in (None, {})))):
         return _emptiness(head, failure, chosen, record)
-    if chosen.suspect.role == "keyed":
-        return _keyed_otherwise(head, failure, chosen, record)
-    if chosen.suspect.role == "value" and chosen.suspect.key is not None:
+    if role == "value" and chosen.suspect.key is not None:
         return _wrong_key(head, failure, chosen, record)
     return _reading(head, failure, chosen, record)
 
 
-def _nothing(chosen: Candidate, record: Record) -> bool:
-    """Whether the place holds no items, or the whole response says nothing."""
-    place = chosen.place
-    whole = place.path in ((), record.facts.prefix(chosen.call)) and chosen.suspect.role != "key"
-    return place.missing is None and (place.value == [] or (whole and place.value in (None, {})))
-
-
-def _fault(kind: FaultKind, message: str, failure: Failure, chosen: Candidate, path: Path, facts: list[str]) -> Fault:
+def _fault(
+    kind: FaultKind, message: str, failure: Failure, call: ToolCall, path: Path, evidence: Iterable[Fact]
+) -> Fault:
+    kept = tuple(dict.fromkeys(evidence))
     return Fault(
-        kind=kind,
-        message=message,
-        call=chosen.call.index,
-        tool=chosen.call.tool,
-        path=text(path),
-        line=failure.line,
-        evidence=tuple(dict.fromkeys(facts)),
+        kind=kind, message=message, call=call.index, tool=call.tool, path=text(path), line=failure.line, evidence=kept
     )
 
 
 def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
-    """The value is there, but is not what the program took it for."""
+    """A key that is not there, or a value of another type than the program takes it for."""
     call, place, suspect, facts = chosen.call, chosen.place, chosen.suspect, record.facts
-    asked = suspect.key if isinstance(suspect.key, str) else None
-    missing = place.missing if isinstance(place.missing, str) else asked if suspect.role == "key" else None
     where = facts.result_of(call, place.path)
-    if missing is not None or suspect.role == "key":
-        shown = missing if missing is not None else suspect.key
-        what = f"{where} has no key {shown!r}; {keys_there(place.value)}"
-    else:
-        what = f"{where} is {a_type(place.value)}" + _hint(place.value, suspect)
+    asked = suspect.key if suspect.role == "key" and isinstance(suspect.key, str) else None
+    key = place.missing if isinstance(place.missing, str) else asked
+    missing = key if isinstance(place.value, Mapping) and key is not None and key not in place.value else None
     wanted = (*place.path, missing) if missing is not None else place.path
-    evidence = [f"`{spelled(suspect.expr)}` on line {suspect.expr.lineno} is {where}."] if place.path else []
-    evidence += _unwrapped(chosen, record)
-    if isinstance(place.value, Mapping) and (key := missing or asked) is not None:
-        evidence += facts.about_key(call, place.path, place.value, key)
+    evidence: list[Fact] = []
+    drift = chosen.broken or facts.departure(call, wanted) is not None
+    if missing is not None and isinstance(place.value, Mapping):
+        what = f"{where} has no key {missing!r}; {keys_there(place.value)}"
+        keys = map(str, islice(place.value, 20))
+        evidence.append(facts.fact("keys", call, f"{where}: {keys_there(place.value)}.", place.path, keys))
+        evidence += facts.about_key(call, place.path, place.value, missing)
+    else:
+        what = f"{where} is {a_type(place.value)}{_hint(place.value, suspect)}"
+    prefix = facts.prefix(call)
+    if prefix and place.path == prefix and prefix[0] in (missing, suspect.key):
+        told = f"{call.tool} gives the value of {prefix[0]!r} itself: do not write [{prefix[0]!r}] after it."
+        evidence.append(facts.fact("advice", call, told, place.path))
     evidence += _how_many(chosen, record)
     evidence += facts.about_place(call, place.path, place.value)
     evidence += list(facts.about_schema(call, wanted)) or list(facts.about_schema(call, place.path))
     if "JSON object must be" in failure.message:
-        evidence.append("Results are parsed already: do not call json.loads on them.")
-    drift = facts.broken_promise(call, place.path, place.value, missing=missing)
+        evidence.append(Fact(kind="advice", text="Results are parsed already: do not call json.loads on them."))
     if drift:
-        evidence += [f"The response of {call.tool} departs from its schema: {said}." for said in call.drift[:3]]
-    return _fault("drift" if drift else "misread_result", f"{head}: {what}.", failure, chosen, wanted, evidence)
+        evidence += facts.about_drift(call)
+    return _fault("drift" if drift else "misread_result", f"{head}: {what}.", failure, call, wanted, evidence)
 
 
-def _how_many(chosen: Candidate, record: Record) -> Iterator[str]:
+def _how_many(chosen: Candidate, record: Record) -> Iterator[Fact]:
     """Whether all items are like the one that failed, or a few."""
-    place, source = chosen.place, chosen.source
-    if not chosen.proven or not any(isinstance(step, int) for step in place.path):
+    place = (
+        chosen.place
+        if chosen.place.missing is None
+        else replace(chosen.place, path=(*chosen.place.path, chosen.place.missing))
+    )
+    if not chosen.proven or chosen.broken or not any(isinstance(step, int) for step in place.path):
         return
-    every = islice((p for call in record.calls(source) for p in record.places(call, source.path)), _ITEMS_COUNTED)
-    verdicts = [proves(chosen.suspect, p) for p in every]
+    alike = replace(chosen.source, path=general(chosen.source.path))
+    verdicts = [proves(chosen.suspect, p) for p in islice((p for _, p in record.items(alike)), MOST_ITEMS)]
     if len(verdicts) > 1:
-        alike = general(place.path if place.missing is None else (*place.path, place.missing))
-        where = record.facts.place(chosen.call, alike)
-        yield f"So it is with {sum(verdicts)} of the {len(verdicts)} items that the program can have met at `{where}`."
+        where = record.facts.written(chosen.call, general(place.path))
+        told = f"So it is with {sum(verdicts)} of the {len(verdicts)} items that the program can have met at `{where}`."
+        yield record.facts.fact("count", chosen.call, told, general(place.path))
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
@@ -203,69 +153,138 @@ def _hint(value: Json, suspect: Suspect) -> str:
     return f" ({snippet(value, most=60)})" if value is not None else "; test that it is not None before using it"
 
 
-def _unwrapped(chosen: Candidate, record: Record) -> Iterator[str]:
-    """Whether the program asked for the one field that it had been given already."""
-    call, key = chosen.call, chosen.suspect.key
-    prefix = record.facts.prefix(call)
-    parents = record.slicer.layout.parents
-    match parents.get(id(parents.get(id(chosen.suspect.expr)))):
-        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str() as asked), *_]):
-            key = asked
-    if prefix and chosen.place.path == prefix and key == prefix[0]:
-        inner = a_type(chosen.place.value)
-        yield f"{call.tool} gives the value of {key!r} itself, {inner}: do not write [{key!r}] after it."
-
-
-def _too_large(chosen: Candidate) -> int:
-    """The size of a response that may have been too large for the program to get; 0 for one that was not."""
-    size = len(json.dumps(chosen.call.result))
-    return size if size > _MAY_BE_PREVIEWED and chosen.source.exact else 0
-
-
-def _previewed(failure: Failure, chosen: Candidate, size: int) -> Fault:
-    """The failure does not follow from the full response: the program got a preview in its place."""
+def _previewed(failure: Failure, chosen: Candidate | None, record: Record) -> Fault | None:
+    """The failure does not follow from the full response, if that is so large that the program got a preview of it."""
+    size = len(json.dumps(chosen.call.result)) if chosen is not None and chosen.source.exact else 0
+    if chosen is None or size <= _MAY_BE_PREVIEWED:
+        return None
     call = chosen.call
-    what = (
-        f"the result of {call.tool} (call {call.index}) is too large ({size:,} characters), so only a preview was given"
-    )
-    evidence = [
-        f"The call was {invocation(call)}.",
-        "A preview is an object with the keys _truncated, _bytes, _shape and _preview.",
-        f"Call {call.tool} with arguments that make its result smaller.",
-    ]
-    return _fault("misread_result", f"line {failure.line}: {failure.type}: {what}.", failure, chosen, (), evidence)
+    large = f"{record.facts.result_of(call)} is too large ({size:,} characters), so only a preview was given"
+    told = f"Call {call.tool} with arguments that make its result smaller; the call was {invocation(call)}."
+    evidence = [record.facts.fact("advice", call, told)]
+    return _fault("misread_result", f"line {failure.line}: {failure.type}: {large}.", failure, call, (), evidence)
 
 
 def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     call, place, facts = chosen.call, chosen.place, record.facts
-    evidence = [f"{invocation(call)} (call {call.index}) answered with {facts.answer(call)}."]
-    evidence += facts.about_arguments(call, record.trace.calls)
+    answer = snippet(at(call.result, facts.prefix(call)))
+    evidence = [facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")]
+    before = [other for other in record.trace.calls if other.index < call.index]
+    for name, value in call.arguments.items():
+        if found := origins(value, before):
+            where = facts.result_of(record.calls[found[0].call], found[0].steps)
+            told = f"Argument {name!r} = {snippet(value, most=80)} came from {where}."
+        else:
+            told = f"Argument {name!r} = {snippet(value, most=80)} is in no earlier result: the program chose it."
+        evidence.append(Fact(kind="origin", text=told, call=call.index, path=name))
     evidence += facts.about_schema(call, place.path)
-    evidence.append("Test that the result is not empty before using it, or call with other arguments.")
-    found = "0" if place.value == 0 else a_type(place.value)
-    what = f"{facts.result_of(call, place.path)} is {found}"
-    return _fault("empty_result", f"{head}: {what}.", failure, chosen, place.path, evidence)
-
-
-def _keyed_otherwise(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
-    """The keys of a dict were taken from one field; the key asked for stands in another one beside it."""
-    call, place, key, facts = chosen.call, chosen.place, chosen.suspect.key, record.facts
-    where = facts.result_of(call, general(place.path))
-    beside = facts.result_of(call, place.path[:-1])
-    what = f"the dict has no key {key!r}: its keys are {where}, such as {snippet(place.value, most=40)}"
-    evidence = [f"The value {key!r} stands in another field of {beside}: {snippet(at(call.result, place.path[:-1]))}."]
-    evidence += facts.about_schema(call, place.path)
-    return _fault("misread_result", f"{head}: {what}.", failure, chosen, place.path, evidence)
+    told = "Test that the result is not empty before using it, or call with other arguments."
+    what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
+    advice = Fact(kind="advice", text=told)
+    return _fault("empty_result", f"{head}: {what}.", failure, call, place.path, [*evidence, advice])
 
 
 def _wrong_key(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
-    """A dict was asked for a key that came from this call's result, and has no such key."""
+    """A dict has no key of the value that it was asked for, which came from this call's result."""
     call, place, key, facts = chosen.call, chosen.place, chosen.suspect.key, record.facts
-    where = facts.result_of(call, place.path)
-    evidence = [f"`{spelled(chosen.suspect.expr)}` on line {failure.line} was {key!r}, from {where}."]
-    evidence += facts.about_schema(call, place.path)
-    evidence += [f"The keys of the dict come from {origin}." for origin in dict_keys(failure, record)]
-    parent = facts.result_of(call, place.path[:-1])
-    evidence.append(f"Ask the dict with .get({key!r}), or use another field of {parent}.")
-    what = f"the dict has no key {key!r}, which came from {where}"
-    return _fault("misread_result", f"{head}: {what}.", failure, chosen, place.path, evidence)
+    told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
+    evidence = [facts.fact("field", call, told, place.path[:-1]), *facts.about_schema(call, place.path)]
+    message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
+    return _fault("misread_result", message, failure, call, place.path, evidence)
+
+
+class _Tested(NamedTuple):
+    """What a field of a response that a test compares really holds.
+
+    `absent`: it is not there, or no value of it can pass the test.
+    """
+
+    sentence: str
+    path: Path
+    call: ToolCall
+    absent: bool
+    kind: FaultKind = "misread_result"
+
+
+def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+    """A program whose tests let no item of a result through: it expected other values there."""
+    call, place, facts = chosen.call, chosen.place, record.facts
+    tested = [told for test in chosen.source.filters for told in _tested(test, record)]
+    # A field that is nowhere is to blame, whichever call lacks it; else the last one that was tested of these items.
+    own = [told for told in tested if told.call.tool == call.tool]
+    meant = next((told for told in tested if told.absent), own[-1] if own else None)
+    count = sum(len(p.value) for _, p in record.items(chosen.source) if isinstance(p.value, list | Mapping))
+    tests = listed((f"`{spelled(test)}`" for test in chosen.source.filters), most=3)
+    message = f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
+    evidence = [facts.fact("test", told.call, told.sentence, told.path) for told in tested]
+    evidence += facts.about_place(call, place.path, place.value)
+    if meant is None:
+        return _fault("misread_result", message, failure, call, general(place.path), evidence)
+    blamed = call if call.tool == meant.call.tool else meant.call
+    evidence += facts.about_drift(blamed) if meant.kind == "drift" else ()
+    return _fault(meant.kind, message, failure, blamed, general(meant.path), evidence)
+
+
+def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:
+    """For each field of a response that a test compares, or asks for: what it really holds, and where."""
+    for node in ast.walk(test):
+        parent = record.tree.parents.get(id(node))
+        alone = node is test or isinstance(parent, ast.BoolOp | ast.UnaryOp)
+        sides: list[ast.AST] = [node] if alone and isinstance(node, ast.Subscript | ast.Call | ast.Name) else []
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+        for side in sides:
+            within = (
+                side is not sides[0] and isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
+            )
+            found = record.sources.of(side, (EACH,) if within else ()) if isinstance(side, ast.expr) else []
+            known = [source for source in found if source.kind == "call" and source.path]
+            if known and isinstance(node, ast.expr) and (told := _values_at(known[-1], node, record)) is not None:
+                yield told
+
+
+def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None:
+    facts, every = record.facts, list(islice(record.items(source), MOST_ITEMS))
+    for call, place in every:
+        if isinstance(place.missing, str) and isinstance(place.value, Mapping):
+            path = (*place.path, place.missing)
+            told = f"{facts.result_of(call, place.path)} has no key {place.missing!r}; {keys_there(place.value)}."
+            gone: FaultKind = "drift" if facts.departure(call, path) else "misread_result"
+            return _Tested(told, path, call, absent=True, kind=gone)
+    if not every:
+        return None
+    call, path = every[0][0], general(every[0][1].path)
+    broken = any(facts.departure(call, place.path) is not None for call, place in every)
+    values = listed(dict.fromkeys(snippet(p.seen, most=40) for _, p in every), most=8)
+    told = f"`{spelled(test)}` was tested, but the values at `{facts.written(call, path)}` are {values}."
+    constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
+    unlike = constants == {str} and not any(isinstance(p.seen, str) for _, p in every)
+    return _Tested(told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result")
+
+
+def _own_mistake(program: Program, failure: Failure, found: Sequence[Suspect], record: Record) -> Fault:
+    """An exception that leads to no call: a misspelled name, a wrong signature, a slip in the logic."""
+    head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
+    message = f"{head}: {failure.message}." if failure.message else f"{head}."
+    line, tools = program.line(failure.line), record.facts.tools
+    evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
+    fault = Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))
+    name = next(iter(re.findall(r"'(\w+)'", failure.message)), "")
+    called = [n.func.id for n in record.tree.nodes() if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    if failure.type == "NameError" and name in called:
+        near = nearest(name, tools)
+        evidence.append(Fact(kind="tools", text=f"The tools are {listed(tools)}.", names=tuple(tools)))
+        if near is not None:
+            evidence.append(Fact(kind="nearest", text=f"The nearest tool to {name!r} is {near!r}.", names=(near,)))
+        return replace(fault, kind="unknown_tool", tool=near, evidence=tuple(evidence))
+    tool = tools.get(next(iter(re.findall(r"^(\w+)\(\)", failure.message)), ""))
+    if failure.type == "TypeError" and tool is not None:  # Python noticed before the host did
+        known = [f"{arg} (required)" if arg in tool.required else arg for arg in tool.arguments]
+        told = f"The arguments of {tool.alias} are {listed(known)}; give them by name."
+        evidence.append(Fact(kind="argument", text=told, names=tuple(tool.arguments)))
+        return replace(fault, kind="bad_arguments", tool=tool.alias, path=name or None, evidence=tuple(evidence))
+    for origin in origins(found[0].key, record.trace.calls)[:2] if found and found[0].role == "key" else ():
+        call = record.calls[origin.call]
+        told = f"{found[0].key!r} is the value of {record.facts.result_of(call, origin.steps)}."
+        evidence.append(record.facts.fact("origin", call, told, origin.steps))
+    return replace(fault, evidence=tuple(evidence))

@@ -1,12 +1,13 @@
-"""Places in a JSON value: steps, the text of a path, and what stands there."""
+"""Places in a JSON value, the text of a path, and the earlier responses that hold a value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from protocols.jsontypes import Json
+from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000
 """Values visited in one search; larger responses are searched up to here, in order."""
@@ -24,14 +25,7 @@ class Many(Enum):
 EACH, KEY = Many.EACH, Many.KEY
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """An attribute of an object of the program's own; leads nowhere in JSON."""
-
-    name: str
-
-
-Step = str | int | Many | Dot
+Step = str | int | Many
 Path = tuple[Step, ...]
 
 
@@ -61,8 +55,6 @@ def text(path: Path) -> str:
         match step:
             case Many():
                 out += "[]" if step is EACH else ".keys()"
-            case Dot(name):
-                out += f".{name}"
             case int():
                 out += f"[{step}]"
             case str() if step.isidentifier():
@@ -129,3 +121,64 @@ def at(value: Json, path: Path) -> Json:
     """What stands at a concrete path; None where nothing does."""
     place = next(places(value, path, limit=len(path) + 1), None)
     return place.seen if place is not None else None
+
+
+_COMMON = frozenset(
+    ["true", "false", "yes", "no", "none", "null", "ok", "asc", "desc", "name", "id", "key", "value", "type", "date"]
+) | {"data", "all", "any", "on", "off", "utc", "gmt", "usd", "eur", "en", "us"}
+"""Texts that stand everywhere, lower case: an equal one elsewhere says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in an earlier response that holds the value: call index, the tool's alias, path in the full response."""
+
+    call: int
+    tool: str
+    path: str
+    steps: Path
+    """The same path as steps; of the first match where `path` says `[]` for several."""
+
+
+def telling(value: Json) -> bool:
+    """Whether an equal value elsewhere says something: ids and names do; None, booleans, 0, 1 and "" do not."""
+    match value:
+        case None | bool():
+            return False
+        case str():
+            return len(value) >= 2 and value.strip().lower() not in _COMMON
+        case int():
+            return abs(value) >= 10
+        case float():
+            return value == value and (abs(value) >= 10 or not value.is_integer())
+        case _:
+            return bool(value)
+
+
+def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]:
+    """Every place in the responses of `calls_before` that holds `value`, nearest call first.
+
+    Equal means equal and of the same type. Matches that differ in list indices alone are one origin with `[]` for
+    the indices. Values that occur everywhere have no origin. At most `MAX_NODES` values are looked at.
+    """
+    if not telling(value):
+        return ()
+    found: list[Origin] = []
+    budget = MAX_NODES
+    for call in sorted(calls_before, key=lambda call: -call.index):
+        if call.error is not None or budget <= 0:
+            continue
+        matches: dict[Path, list[Path]] = {}
+        for path, inner in walk(call.result):
+            budget -= 1
+            if budget <= 0:
+                break
+            if type(inner) is type(value) and inner == value:
+                matches.setdefault(general(path), []).append(path)
+        found += _merged(call, matches)
+    return tuple(found)
+
+
+def _merged(call: ToolCall, matches: dict[Path, list[Path]]) -> Iterator[Origin]:
+    for pattern, paths in matches.items():
+        yield Origin(call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0])

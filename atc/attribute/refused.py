@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from atc.attribute.arguments import about_argument, argument_sources, origin_of
-from atc.attribute.blame import Record
-from atc.attribute.facts import invocation, keys_there
-from atc.attribute.paths import Path, text
-from atc.attribute.provenance import telling
-from atc.types import Fault, FaultKind
+from atc.attribute.blame import MOST_ITEMS, Record
+from atc.attribute.facts import MOST_KEYS, invocation, keys_there, snippet
+from atc.attribute.paths import Path, at, origins, telling, text
+from atc.check.report import listed
+from atc.types import Fact, Fault, FaultKind
 from protocols.schema import Violation, violations
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall
@@ -18,52 +18,47 @@ from sandbox.trace import Failure, ToolCall
 _BLAMES_ARGUMENTS = frozenset({400, 404, 405, 406, 410, 413, 414, 422})
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ERROR_SHOWN = 300
+_CLAUSES = {"format": "in format", "pattern": "matching", "minimum": "at least", "maximum": "at most"}
 
 
 def from_tool_error(failure: Failure, call: ToolCall, record: Record, *, head: str | None = None) -> Fault:
     """The fault behind a failed call; `head` tells what came of it where its ToolError did not end the run."""
-    tool = record.facts.tools.get(call.tool)
-    broken = _broken(call, tool)
+    tool, facts = record.facts.tools.get(call.tool), record.facts
     line = failure.line if failure.line is not None else call.line
     said = " ".join((call.error or "").split())[:_ERROR_SHOWN]
     if call.status is not None and not said.startswith("HTTP"):
         said = f"HTTP {call.status}: {said}"
-    message = f"{head or f'line {line}: {call.tool} (call {call.index}) failed'}: {said}"
-    kind = kind_of(call, tool, broken)
-    name = offender(call, tool, broken) if kind == "bad_arguments" else None
-    evidence = [f"The call was {invocation(call)}."]
-    if kind == "bad_arguments":
-        for each in [name] if name is not None else call.arguments:
-            if (changed := _changed(message, line, call, each, record)) is not None:
-                return changed
-            if (misread := _passed_on(message, line, call, each, record)) is not None:
-                return misread
-        evidence += [f"Argument {v.path or name!r}: {v.message}." for v in broken[:2]]
-        for each in [name] if name is not None else call.arguments:
-            evidence += about_argument(call, each, record)
-    else:
-        evidence.append(_advice(call, kind))
+    message = f"{head or f'line {line}: {call.tool} (call {call.index}) failed'}: {said}".rstrip(".")
+    broken = _broken(call, tool)
+    kind = _kind(call, tool, broken)
+    name = _offender(call, tool, broken) if kind == "bad_arguments" else None
+    evidence = [facts.fact("call", call, f"The call was {invocation(call)}.")]
+    if kind != "bad_arguments":
+        evidence.append(Fact(kind="advice", text=_advice(call, kind)))
+    names = ([name] if name is not None else list(call.arguments)) if kind == "bad_arguments" else []
+    for each in names:
+        if (fault := _earlier(message, line, call, each, record)) is not None:
+            return fault
+    evidence += [
+        Fact(kind="argument", text=f"Argument {v.path or name!r}: {v.message}.", path=v.path) for v in broken[:2]
+    ]
+    for each in names:
+        evidence += _about_argument(call, each, record)
     return Fault(
-        kind=kind,
-        message=message.rstrip(".") + ".",
-        call=call.index,
-        tool=call.tool,
-        path=name,
-        line=line,
+        kind=kind, message=f"{message}.", call=call.index, tool=call.tool, path=name, line=line,
         evidence=tuple(dict.fromkeys(evidence)),
-    )
+    )  # fmt: skip
 
 
-def kind_of(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> FaultKind:
-    """What kind of failure a call's error is."""
+def _kind(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> FaultKind:
     if call.outcome == "unknown" and tool is not None and tool.protocol.writes:
         return "unknown_outcome"
     if call.status in _BLAMES_ARGUMENTS:
         return "bad_arguments"
-    says_so = re.search(r"\bargument", call.error or "") is not None or _mentioned(call, tool) is not None
-    if call.status is None and call.outcome in ("not_run", "refused") and (broken or says_so):
-        return "bad_arguments"
-    return "tool_failed"
+    says_so = bool(broken) or _mentioned(call, tool) is not None
+    return (
+        "bad_arguments" if call.status is None and call.outcome in ("not_run", "refused") and says_so else "tool_failed"
+    )
 
 
 def _advice(call: ToolCall, kind: FaultKind) -> str:
@@ -77,13 +72,16 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
 
 
 def _broken(call: ToolCall, tool: Tool | None) -> list[Violation]:
+    """The clauses of its input schema that a call breaks, an unknown argument among them."""
     try:
-        return violations(tool.protocol.input_schema, tool.original(call.arguments)) if tool is not None else []
+        found = violations(tool.protocol.input_schema, tool.original(call.arguments)) if tool is not None else []
     except ValueError:  # the schema itself is none
         return []
+    unknown = [name for name in call.arguments if tool is not None and name not in tool.arguments]
+    return [*(Violation(name, "there is no such argument", "") for name in unknown), *found]
 
 
-def offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> str | None:
+def _offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> str | None:
     """The argument that the tool objects to: named in its error, breaking its schema, quoted there, or the only one."""
     if (named := _mentioned(call, tool)) is not None:
         return named
@@ -91,9 +89,8 @@ def offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> 
     for violation in broken:
         if first := re.split(r"[.\[]", violation.path)[0]:
             return aliases.get(first, first)
-    said = call.error or ""
     plain = {name: value for name, value in call.arguments.items() if telling(value) and isinstance(value, str | int)}
-    quoted = {name: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", said) for name, value in plain.items()}
+    quoted = {n: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", call.error or "") for n, value in plain.items()}
     placed = [(match.start(), name) for name, match in quoted.items() if match is not None]
     if placed:  # what an error speaks of first is what it is about
         return min(placed)[1]
@@ -102,78 +99,123 @@ def offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> 
 
 def _mentioned(call: ToolCall, tool: Tool | None) -> str | None:
     """The argument named first in the error's text; a quoted name goes before a mere word."""
-    said = call.error or ""
-    known = {name: name for name in call.arguments} | (dict(tool.arguments) if tool is not None else {})
     found: list[tuple[int, int, str]] = []
-    for alias, original in known.items():
+    for alias, original in ({n: n for n in call.arguments} | (dict(tool.arguments) if tool else {})).items():
         for name in dict.fromkeys((alias, original)):
             for rank, pattern in enumerate((rf"['\"`]{re.escape(name)}['\"`]", rf"\b{re.escape(name)}\b")):
-                if (match := re.search(pattern, said)) is not None:
+                if (match := re.search(pattern, call.error or "")) is not None:
                     found.append((rank, match.start(), alias))
     return min(found)[2] if found else None
 
 
-def _changed(head: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
-    """The fault is a response that departs from its schema where the argument's value came from."""
-    for source in argument_sources(call, name, record):
-        for made in record.calls(source) if source.kind == "call" else ():
-            place = record.departure(made, source) if made.index < call.index else None
-            if place is not None:
-                missing = place.missing if isinstance(place.missing, str) else None
-                return _departed(
-                    head, line, call, name, made, (*place.path, missing) if missing else place.path, record
-                )
-    origin, _ = origin_of(call, name, record)
-    if origin is None:
-        return None
-    maker = next(c for c in record.trace.calls if c.index == origin.call)
-    if not record.facts.broken_promise(maker, origin.steps, call.arguments.get(name)):
-        return None
-    return _departed(head, line, call, name, maker, origin.steps, record)
-
-
-def _departed(head: str, line: int, call: ToolCall, name: str, made: ToolCall, path: Path, record: Record) -> Fault:
-    """An argument's value came through a place where a response departs from its schema."""
-    where = record.facts.result_of(made, path)
-    evidence = [f"The call was {invocation(call)}.", f"Argument {name!r} came from {where}."]
-    evidence += [f"The response of {made.tool} departs from its schema: {said}." for said in made.drift[:3]]
-    evidence += record.facts.about_schema(made, path)
-    return Fault(
-        kind="drift",
-        message=f"{head.rstrip('.')}: {where} departs from its schema.",
-        call=made.index,
-        tool=made.tool,
-        path=text(path),
-        line=line,
-        evidence=tuple(evidence),
-    )
-
-
-def _passed_on(head: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
-    """The fault is the reading of an earlier response whose missing or null field was passed on as None."""
-    if call.arguments.get(name) is not None:
-        return None
-    facts = record.facts
-    sources = [s for s in argument_sources(call, name, record) if s.kind == "call" and s.path]
-    for made, place in (found for source in reversed(sources) for found in record.items(source)):
-        absent = place.missing if isinstance(place.missing, str) else None
-        odd = place.missing is not None and not (absent is not None and isinstance(place.value, Mapping))
-        if made.index >= call.index or place.seen is not None or odd:
+def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
+    """The fault is an earlier response that departs from its schema where the argument's value came from, or the
+    reading of one whose missing or null field was passed on as None.
+    """
+    facts, value = record.facts, call.arguments.get(name)
+    given = record.argument(call, name)
+    sources = [s for s in record.sources.of(given) if s.kind == "call"] if given is not None else []
+    known = [pair for source in sources[::-1] for pair in islice(record.items(source), MOST_ITEMS)]
+    origin = next(iter(origins(value, [c for c in record.trace.calls if c.index < call.index])), None)
+    came = [(made, place.path, place) for made, place in known]
+    if origin is not None:
+        came.append((record.calls[origin.call], origin.steps, None))  # type: ignore[arg-type]
+    for made, path, place in came:
+        missing = place.missing if place is not None and isinstance(place.missing, str) else None
+        full: Path = (*path, missing) if missing is not None else path
+        drift = made.index < call.index and made.drift and facts.departure(made, full)
+        odd = place is None or (place.missing is not None and not (missing and isinstance(place.value, Mapping)))
+        if not drift and (made.index >= call.index or value is not None or odd or place.seen is not None or not full):
             continue
-        where = facts.result_of(made, place.path)
-        what = f"has no key {absent!r}; {keys_there(place.value)}" if absent else "is None"
-        path = (*place.path, absent) if absent is not None else place.path
-        evidence = [f"The call was {invocation(call)}.", f"Argument {name!r} was None, since {where} {what}."]
-        evidence += facts.about_key(made, place.path, place.value, absent) if absent is not None else []
-        evidence += facts.about_schema(made, path)
-        drift = facts.broken_promise(made, place.path, place.value, missing=absent)
+        full = drift or full
+        where = facts.result_of(made, path if missing and not drift else full)
+        what = f"has no key {missing!r}; {keys_there(place.value)}" if missing else "is None"
+        told = f"{where} departs from its schema" if drift else f"{name!r} was None, since {where} {what}"
+        evidence = [facts.fact("call", call, f"The call was {invocation(call)}.")]
+        if drift:
+            evidence += [
+                facts.fact("origin", made, f"Argument {name!r} came from {where}.", full),
+                *facts.about_drift(made),
+            ]
+        else:
+            evidence.append(facts.fact("origin", made, f"Argument {name!r} was None, since {where} {what}.", full))
+            evidence += facts.about_key(made, path, place.value, missing) if missing else []
+        evidence += facts.about_schema(made, full)
         return Fault(
-            kind="drift" if drift else "misread_result",
-            message=f"{head.rstrip('.')}: {name!r} was None, since {where} {what}.",
-            call=made.index,
-            tool=made.tool,
-            path=text(path),
-            line=line,
-            evidence=tuple(evidence),
-        )
+            kind="drift" if drift else "misread_result", message=f"{message}: {told}.", call=made.index, tool=made.tool,
+            path=text(full), line=line, evidence=tuple(dict.fromkeys(evidence)),
+        )  # fmt: skip
     return None
+
+
+def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]:
+    """Where an argument's value came from, what stands beside it, and where the protocol says values come from."""
+    value, tool, facts = call.arguments.get(name), record.facts.tools.get(call.tool), record.facts
+    made, path = _origin(call, name, record)
+    if name not in call.arguments:
+        yield Fact(kind="argument", text=f"Argument {name!r} was not given.", call=call.index, path=name)
+    elif made is None:
+        told = f"Argument {name!r} = {snippet(value, most=80)} is in no earlier result: the program wrote it itself."
+        yield Fact(kind="origin", text=told, call=call.index, path=name)
+    else:
+        told = f"Argument {name!r} = {snippet(value, most=80)} came from {facts.result_of(made, path)}."
+        yield facts.fact("origin", made, told, path)
+        yield from _beside(call, name, made, path, record) if tool is not None else ()
+    if tool is None:
+        return
+    original = tool.arguments.get(name, name)
+    schema = tool.protocol.parameters.get(original, {})
+    kind = schema.get("type")
+    parts = [f"of type {' or '.join(kind) if isinstance(kind, list) else kind}"] if kind else []
+    parts += [f"one of {listed(map(repr, schema['enum']))}"] if "enum" in schema else []
+    parts += [f"{word} {schema[key]}" for key, word in _CLAUSES.items() if key in schema]
+    if described := " ".join(str(schema.get("description", "")).split())[:120].rstrip("."):
+        parts.append(f"described as: {described}")
+    if parts:
+        yield Fact(kind="argument", text=f"Argument {name!r} must be {', '.join(parts)}.", path=name)
+    for link in tool.protocol.links:
+        makers = [t.alias for t in facts.tools.values() if t.protocol.name == link.tool]
+        if link.argument == original and link.support != "guessed" and makers:
+            told = f"Values of {name!r} are the field {link.path.rpartition('.')[2]!r} in the result of {makers[0]}."
+            yield Fact(kind="field", text=told, path=link.path, names=(makers[0],))
+
+
+def _origin(call: ToolCall, name: str, record: Record) -> tuple[ToolCall | None, Path]:
+    """The place in an earlier response that an argument's value came from.
+
+    The program's text decides where it leads to an equal value; else equality of telling values does.
+    """
+    value, given = call.arguments.get(name), record.argument(call, name)
+    for source in record.sources.of(given)[::-1] if given is not None else ():
+        for made, place in record.items(source) if source.kind == "call" else ():
+            same = place.missing is None and type(place.value) is type(value) and place.value == value
+            if same and made.index < call.index:
+                return made, place.path
+    found = origins(value, [other for other in record.trace.calls if other.index < call.index])
+    return (record.calls[found[0].call], found[0].steps) if found else (None, ())
+
+
+def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Record) -> Iterator[Fact]:
+    """A field beside the one that was passed on, where something proves it to be the one that was meant."""
+    value, tool, facts = call.arguments.get(name), record.facts.tools[call.tool], record.facts
+    above = path if isinstance(value, Mapping) else path[:-1]
+    parent = at(made.result, above)
+    if not isinstance(parent, Mapping):
+        return
+    original = tool.arguments.get(name, name)
+    schema = tool.protocol.parameters.get(original, {})
+    source = facts.tools.get(made.tool)
+    links = [link for link in tool.protocol.links if source is not None and link.tool == source.protocol.name]
+    meant = [(link.path.rpartition(".")[2], f"is what {name!r} takes") for link in links if link.argument == original]
+    meant += [(field, "has the argument's name") for field in (name, original)]
+    fitting = [f for f, v in parent.items() if not violations(schema, v)] if violations(schema, value) else []
+    meant += [(field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1]
+    meant += [(f, f"has a name like {name!r}") for f in parent if f.endswith(f"_{name}") or name.endswith(f"_{f}")]
+    where = facts.result_of(made, above)
+    for field, why in meant:
+        if field in parent and (*above, field) != path:
+            told = f"The field {field!r} of {where} = {snippet(parent[field], most=60)} {why}."
+            yield facts.fact("field", made, told, (*above, field), [field])
+            return
+    told = f"The fields of {where} are {listed(map(str, parent), most=MOST_KEYS)}."
+    yield facts.fact("keys", made, told, above, map(str, parent))

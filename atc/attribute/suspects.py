@@ -1,4 +1,7 @@
-"""From an exception to the expressions on the failing line that can have caused it, each with a test on its value."""
+"""From an exception to the expressions that can have caused it, each with a test that the value at fault fails.
+
+Where the sandbox told columns, they are parts of the one expression that failed; else (monty) of the failing line.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atc.attribute.definitions import constant_step
-from atc.attribute.layout import Layout
 from atc.attribute.paths import EACH, Path
-from atc.attribute.region import AGGREGATES, compared, items_of, iterated, stops, taken_apart, used_in
-from atc.attribute.syntax import simple_name
+from atc.attribute.tree import Tree, constant_step, covers, position, returned, simple_name
 from protocols.jsontypes import Json
 from protocols.parsing import literal
 from sandbox.trace import Failure
 
-Role = Literal["key", "keyed", "attribute", "index", "type", "empty", "value", "length"]
 Test = Callable[[Json], bool]
+Used = tuple[ast.expr, Path]
+"""An expression, and the path to the part of its value that is meant."""
+
+_GOES_THROUGH = frozenset(
+    "join map max min sorted sum sort mean median fmean stdev pstdev mode fsum variance nlargest nsmallest".split()  # noqa: SIM905
+)
+"""Functions and methods that do something with each of the items they are given."""
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (float,), "bool": (bool,)}
+_PYTHON_TYPES |= {"list": (list,), "dict": (dict,), "NoneType": (type(None),), "None": (type(None),), "string": (str,)}
+
+Role = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Suspect:
-    """An expression whose value, at `path`, may have caused the failure: it did if `fails` holds for that value.
+    """An expression whose value, at `path`, caused the failure if `fails` holds for it.
 
     `key` is the key, attribute or index that was asked for; `index` the expression that gave it where it is no
     constant.
@@ -35,50 +46,104 @@ class Suspect:
     path: Path = ()
     key: Json = None
     index: ast.expr | None = None
-    odd: int = 0
-    """Of the two sides of an operator: how much less often one of this type is meant to stand there."""
 
 
-def suspects(failure: Failure, nodes: Sequence[ast.expr], layout: Layout) -> list[Suspect]:
-    """Who may have caused the failure, in order of evaluation."""
-    message = failure.message
-    if failure.line is not None and (tests := stops(layout, failure.line)):
-        parts = [n for test in tests for n in ast.walk(test) if isinstance(n, ast.expr)]
-        # What was gone through in vain is to blame only if there was nothing to go through.
-        gone = {id(loop.iter) for loop in ast.walk(layout.tree) if isinstance(loop, ast.For | ast.AsyncFor)}
-        return [Suspect(part, "value" if id(part) in gone else "empty", nothing) for part in parts]
-    match failure.type.rpartition(".")[2]:
-        case "KeyError" if message.startswith("slice("):
-            return list(_type(message, nodes, layout))
-        case "KeyError":
-            return list(_key(key_of(message), nodes))
-        case "IndexError":
-            return list(_index(nodes)) or list(_empty(nodes))
-        case "AttributeError":
-            return list(_attribute(message, nodes))
-        case "TypeError":
-            return list(_type(message, nodes, layout))
-        case "ZeroDivisionError" | "StatisticsError" | "StopIteration" | "StopAsyncIteration" | "RuntimeError":
-            return list(_empty(nodes))
-        case "NameError" | "UnboundLocalError":
-            return list(_unbound(message, layout))
-        case "JSONDecodeError":
-            return [Suspect(n.args[0], "value", of_type("str")) for n in nodes if isinstance(n, ast.Call) and n.args]
-        case "ValueError" | "UnicodeError" | "InvalidOperation" | "OverflowError":
-            if re.search(r"\bempty\b|at least (one|two|1|2)", message):
-                return list(_empty(nodes))
-            return list(_value(message, nodes, layout))
+def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
+    """Who may have caused the failure: in the expression that failed, else on its line, else in its statement."""
+    if failure.line is None:
+        return
+    if tests := _stops(tree, failure.line):
+        yield [Suspect(n, "empty", nothing) for test in tests for n in ast.walk(test) if isinstance(n, ast.expr)]
+        return
+    for nodes in _regions(failure, tree):
+        if found := list(_of(failure, nodes, tree)):
+            yield found
+
+
+def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
+    frame = failure.frames[-1]
+    if frame.column is not None:
+        place = (frame.line, frame.column, frame.end_line, frame.end_column)
+        exact = [node for node in tree.nodes() if position(node) == place]
+        parents = [tree.parents.get(id(node)) for node in exact]
+        for node, parent in zip(exact[:], parents, strict=True):
+            if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):  # taken apart
+                exact += [value for name in ("value", "iter") if (value := getattr(parent, name, None)) is not None]
+        yield [*exact, *(part for node in exact if isinstance(node, ast.JoinedStr) for part in node.values)]
+    statements = [node for node in tree.nodes() if isinstance(node, ast.stmt) and covers(node, frame.line)]
+    yield [n for stmt in statements for part in _own(stmt) for n in ast.walk(part) if covers(n, frame.line)]
+
+
+def _own(statement: ast.stmt) -> list[ast.AST]:
+    """The expressions of a statement that stand in no statement within it; `n += x` by itself."""
+    inner: list[ast.AST] = [
+        child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr | ast.withitem)
+    ]
+    return [statement, *inner] if isinstance(statement, ast.AugAssign) else inner
+
+
+def _stops(tree: Tree, line: int) -> list[ast.expr]:
+    """The tests that led to a `raise`, an `assert` or an exit on the line."""
+    for node in tree.nodes():
+        ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
+        if (ends or isinstance(node, ast.Raise | ast.Assert)) and covers(node, line):
+            return [around.test for around in (node, *tree.around(node)) if isinstance(around, ast.If | ast.Assert)]
     return []
 
 
-def _unbound(message: str, layout: Layout) -> Iterator[Suspect]:
-    """What a loop went through that would have bound the name, had there been anything."""
-    name = next(iter(re.findall(r"'(\w+)'", message)), None)
-    for loop in ast.walk(layout.tree):
-        if isinstance(loop, ast.For | ast.AsyncFor):
-            bound = (n for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-            if any(node.id == name for node in bound):
-                yield Suspect(loop.iter, "value", nothing)
+def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
+    """What is used at the nodes, with the test that the exception stands for."""
+    role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
+    for node in nodes:
+        index, loop = None, not isinstance(tree.parents.get(id(node)), ast.Assign)
+        own, test = key, fails
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            step = constant_step(node.slice)
+            index = node.slice if step is EACH else None
+            if role == "key" and index is None and step != key:
+                continue  # another key than the one that is missing
+            own = step if role in ("index", "type") and index is None else key
+            test = _shorter(own) if role == "index" and isinstance(own, int) else fails
+        elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
+            continue
+        for expr, path in _used_at(node, tree):
+            match node:
+                case ast.Subscript(slice=read) if expr is read and (index is None or role == "key"):
+                    continue
+                case ast.BinOp(left=divided) if role == "empty" and expr is divided:
+                    continue
+            part = not path and expr in ast.iter_child_nodes(node)
+            if (role != "empty" or part) and not (role == "length" and loop and not path):
+                yield Suspect(expr, role, test, path, own, index)
+
+
+def _test(name: str, message: str) -> tuple[Role, Test, Json]:
+    """What was done to the value, when it fails, and the key or attribute that was asked for."""
+    known = [n for n in re.findall(r"^string|\w+", message.replace("format string", "")) if n in _PYTHON_TYPES]
+    if name == "KeyError" and not message.startswith("slice("):
+        key = key_of(message)
+        return "key", lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v), key
+    if name == "IndexError":
+        return "index", lambda v: isinstance(v, list | str) and not v, None
+    if name == "AttributeError":
+        return "attribute", of_type(*known[:1]), next(iter(re.findall(r"attribute '(\w+)'", message)), None)
+    if name in ("TypeError", "KeyError"):
+        if "slice" in known or "'slice'" in message or message.startswith("slice("):
+            return "type", of_type("dict"), None
+        if re.search(r"' and '|between instances of", message):  # of two, the one that is seldom meant to stand there
+            return "type", of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)), None
+        against = [n for n in re.findall(r"\bnot \W?(\w+)|(\w+) found", message) for n in n if n in _PYTHON_TYPES]
+        return "type", of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])), None
+    if name == "JSONDecodeError":
+        return "value", of_type("str"), None
+    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)", message)) is not None:
+        wanted = int(unpacked.group(1))
+        return "length", lambda v: isinstance(v, list | str | Mapping) and len(v) != wanted, None
+    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")", message)
+    text = str(literal(quoted.group(1))) if quoted else ""
+    if name.endswith("Error") and text:
+        return "value", lambda v: isinstance(v, str) and text in v, None
+    return "empty", nothing, None
 
 
 def key_of(message: str) -> Json:
@@ -89,180 +154,50 @@ def key_of(message: str) -> Json:
         return message
 
 
-def _key(key: Json, nodes: Sequence[ast.expr]) -> Iterator[Suspect]:
-    def lacks(value: Json) -> bool:
-        return isinstance(value, Mapping) and (not isinstance(key, str) or key not in value)
-
-    dynamic: list[Suspect] = []
-    named: list[Suspect] = []
-    for node in nodes:
-        match node:
-            case (
-                ast.Subscript(value=value, slice=index)
-                | ast.Call(func=ast.Attribute(value=value, attr="pop"), args=[index])
-            ):
-                if isinstance(index, ast.Constant) and index.value == key:
-                    named.append(Suspect(value, "key", lacks, key=key))
-                elif not isinstance(index, ast.Constant | ast.Slice):
-                    dynamic.append(Suspect(value, "key", lacks, key=key, index=index))
-            case ast.Call() if simple_name(node) in AGGREGATES | {"map"}:
-                getters = [n for n in ast.walk(node) if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"]
-                if any(isinstance(a, ast.Constant) and a.value == key for getter in getters for a in getter.args):
-                    items = node.args[-1:] if simple_name(node) == "map" else items_of(node)
-                    named += [Suspect(each, "key", lacks, (EACH,), key=key) for each in items]
-    return iter(named or dynamic)
+def nothing(value: Json) -> bool:
+    """Whether a value holds nothing: None, 0, an empty text, list or object."""
+    return value in (None, 0, "", [], {}) and value is not False
 
 
-def _index(nodes: Sequence[ast.expr]) -> Iterator[Suspect]:
-    for node in nodes:
-        match node:
-            case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
-                step = constant_step(index)
-                if isinstance(step, int):
-                    yield Suspect(value, "index", _shorter(step), key=step)
-                elif step is EACH:
-                    yield Suspect(value, "index", lambda v: isinstance(v, list | str) and not v, index=index)
-            case ast.Call(func=ast.Attribute(value=value, attr="pop" | "popleft")):
-                yield Suspect(value, "empty", lambda v: v == [])
-    yield from _empty(nodes)
+def of_type(*names: str) -> Test:
+    """A test for the JSON values that Python calls by one of these names."""
+    kinds = tuple(kind for name in names for kind in _PYTHON_TYPES[name])
+    return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
 
 
 def _shorter(index: int) -> Test:
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 
-def _attribute(message: str, nodes: Sequence[ast.expr]) -> Iterator[Suspect]:
-    if (match := re.search(r"'(\w+)' object has no attribute '(\w+)'", message)) is None:
-        return
-    kind, name = match.groups()
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr == name:
-            yield Suspect(node.value, "attribute", of_type(kind), key=name)
-
-
-_PYTHON_TYPES: dict[str, Test] = {
-    "NoneType": lambda v: v is None,
-    "None": lambda v: v is None,
-    "str": lambda v: isinstance(v, str),
-    "string": lambda v: isinstance(v, str),
-    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
-    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
-    "float": lambda v: isinstance(v, float),
-    "bool": lambda v: isinstance(v, bool),
-    "list": lambda v: isinstance(v, list),
-    "dict": lambda v: isinstance(v, Mapping),
-}
-
-
-def of_type(name: str) -> Test:
-    """A test for the JSON value that Python calls a `name`."""
-    return _PYTHON_TYPES.get(name, lambda _: False)
-
-
-# How a TypeError names the type that it does not like, across Python 3.11 to 3.14.
-_NAMED_TYPE = (
-    r"'(\w+)' object is not (?:subscriptable|iterable|an iterator|callable|a mapping)",
-    r"'(\w+)' object (?:cannot|does not|doesn't)",
-    r"^(\w+) indices must be",
-    r"of type '(\w+)'",
-    r"unhashable type: '(\w+)'",
-    r"instance, (\w+) found",
-    r"passed to (\w+)\.",
-    r"type (\w+) doesn't",
-    r"non-iterable (\w+) object",
-    r"bad operand type for .*: '(\w+)'",
-    r"\(not \"(\w+)\"\)",
-    r"must be str, not (\w+)",
-    r"convert type '(\w+)'",
-    r"not '?(\w+)'?$",
-)
-_TWO_TYPES = r"(?:\bfor\b|between instances of).*?'(\w+)' and '(\w+)'"
-
-
-def _type(message: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[Suspect]:
-    if (pair := re.search(_TWO_TYPES, message)) is not None:
-        yield from _operands(pair.group(1), pair.group(2), nodes, layout)
-        return
-    if "'slice'" in message or message.startswith("slice("):  # an object was cut like a list or a text
-        cut = [node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)]
-        yield from (Suspect(node.value, "type", of_type("dict")) for node in cut)
-        return
-    if (wanted := re.search(r"argument must be (?:an? )?(\w+)$", message)) is not None:
-        right = of_type(wanted.group(1))
-        given = [part for node in nodes if isinstance(node, ast.Call) for part in node.args]
-        yield from (Suspect(part, "type", lambda value: not right(value)) for part in given)
-        return
-    name = next((m.group(1) for pattern in _NAMED_TYPE if (m := re.search(pattern, message))), None)
-    if name is None:
-        return
-    fails = of_type(name)
-    for node in nodes:
-        if "indices must be" in message or "subscriptable" in message:
-            if isinstance(node, ast.Subscript):
-                key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-                yield Suspect(node.value, "type", fails, key=key)
-        elif "callable" in message:
-            if isinstance(node, ast.Call):
-                yield Suspect(node.func, "type", fails)
-        elif "iterable" in message or "mapping" in message:
-            yield from (Suspect(expr, "type", fails, path) for expr, path in iterated(node, layout))
-        else:
-            yield from (Suspect(expr, "type", fails, path) for expr, path in used_in(node, layout))
-
-
-_ODDITY = {"dict": 2, "list": 2, "tuple": 2, "set": 2, "str": 1}
-"""Types by how seldom they are meant to meet another one at an operator; numbers are what most operators are for."""
-
-
-def _operands(left: str, right: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[Suspect]:
-    """Both sides of the operators on the line. Where None is one side, the other is as it should be."""
-    found: list[tuple[str, ast.expr, Path]] = []
-    for node in nodes:
-        match node:
-            case ast.BinOp(left=one, right=two):
-                found += [(left, one, ()), (right, two, ())]
-            case ast.Compare(left=one, comparators=others):
-                sides = [one, *others]
-                found += [(left, side, ()) for side in sides[:-1]] + [(right, side, ()) for side in others]
-            case ast.Call():
-                for expr, path in compared(node, layout):
-                    found += [(left, expr, path), (right, expr, path)]
-    nulls = [item for item in found if item[0] == "NoneType"]
-    for name, expr, path in nulls or found:
-        yield Suspect(expr, "type", of_type(name), path, odd=_ODDITY.get(name, 0) if left != right else 0)
-
-
-def nothing(value: Json) -> bool:
-    """Whether a value holds nothing: None, 0, an empty text, list or object."""
-    return value in (None, 0, "", [], {}) and value is not False
-
-
-def _empty(nodes: Sequence[ast.expr]) -> Iterator[Suspect]:
-    for node in nodes:
-        match node:
-            case ast.BinOp(right=right, op=ast.Div() | ast.FloorDiv() | ast.Mod()):
-                yield Suspect(right, "empty", nothing)
-            case ast.Call(args=[first, *_]) if simple_name(node) in AGGREGATES | {"next", "choice", "reduce", "divmod"}:
-                yield Suspect(node.args[-1] if simple_name(node) in ("reduce", "divmod") else first, "empty", nothing)
-
-
-def _value(message: str, nodes: Sequence[ast.expr], layout: Layout) -> Iterator[Suspect]:
-    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)", message)) is not None:
-        wanted = int(unpacked.group(1))
-        for node in nodes:
-            yield from (Suspect(e, "length", _other_length(wanted), path) for e, path in taken_apart(node, layout))
-        return
-    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")", message)
-    text = str(literal(quoted.group(1))) if quoted else None
-
-    def holds(value: Json) -> bool:
-        return isinstance(value, str) and text is not None and (value == text or (text != "" and text in value))
-
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            parts = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
-            yield from (Suspect(part, "value", holds) for part in parts)
-
-
-def _other_length(wanted: int) -> Test:
-    return lambda value: isinstance(value, list | str | Mapping) and len(value) != wanted
+def _used_at(node: ast.AST, tree: Tree) -> Iterator[Used]:
+    """Every value that something is done with at `node`: its operands and arguments, the items that a function goes
+    through or what its `key=` makes of them, and the node itself where a loop or an assignment takes it.
+    """
+    parent = tree.parents.get(id(node))
+    if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:
+        yield parent.iter, ()
+        if isinstance(parent.target, ast.Tuple | ast.List):
+            yield parent.iter, (EACH,)
+    elif isinstance(parent, ast.Assign | ast.Starred | ast.YieldFrom) and isinstance(node, ast.expr):
+        yield node, ()
+    bodies: list[ast.expr] = []
+    for child in ast.iter_child_nodes(node):
+        part = child.value if isinstance(child, ast.Starred | ast.keyword) else child
+        if isinstance(part, ast.Lambda):
+            bodies.append(part.body)
+        elif isinstance(part, ast.Name) and part.id in tree.functions:
+            bodies += (value for value, _ in returned(tree.functions[part.id]))
+        elif isinstance(part, ast.expr):
+            yield part, ()
+    if isinstance(node, ast.Call):
+        held = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        counted = [k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)]  # max(d, key=d.get)
+        yield from ((each, ()) for each in held)
+        if simple_name(node) in _GOES_THROUGH and not bodies:
+            getters = [n for n in ast.walk(node) if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"]
+            fields = [field for getter in getters for field in getter.args]
+            for each in (*held, *node.args, *counted):
+                yield from ((each, (EACH, constant_step(field))) for field in fields)
+                yield each, (EACH,)
+    for body in bodies:
+        yield from ((part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body]))

@@ -162,7 +162,7 @@ def _outcome(attempt: Attempt, *, made_alone: bool = False) -> list[str]:
         lines += [f"printed  {_line(attempt.trace.stdout.rstrip())}"] if attempt.trace.stdout.strip() else []
     if attempt.fault is not None:
         lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]
-        lines += [f"         {_line(fact)}" for fact in attempt.fault.evidence]
+        lines += [f"         {_line(fact.text)}" for fact in attempt.fault.evidence]
     return lines + [f"doubt    {_line(doubt)}" for doubt in attempt.doubts]
 
 

@@ -19,8 +19,8 @@ _MOST_FINDINGS = 5
 _MOST_FACTS = 8
 _LONGEST_FACT = 400
 _MOST_TOOLS = 2
-_SHOWN_BELOW = ("The shape of ", "The value of ")
-"""Facts that the list of what can be read tells better."""
+_SHOWN_BELOW = frozenset({"shape", "value"})
+"""Kinds of facts that the list of what can be read tells better."""
 
 _NO_PROGRAM = (
     "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
@@ -47,7 +47,9 @@ def _head(case: Case, fault: Fault) -> str:
     if not findings:
         line = program.line(fault.line)
         quoted = (
-            f"\nLine {fault.line} is `{line}`." if line and not any(line in fact for fact in fault.evidence) else ""
+            f"\nLine {fault.line} is `{line}`."
+            if line and not any(line in fact.text for fact in fault.evidence)
+            else ""
         )
         return f"That program failed. {fault.message}{quoted}"
     lines = []
@@ -69,7 +71,7 @@ def _evidence(case: Case, fault: Fault) -> Iterator[str]:
     """The facts, a line each. Those of the check's findings stand above already."""
     if case.attempt.findings:
         return
-    facts = [fact for fact in fault.evidence if not fact.startswith(_SHOWN_BELOW)]
+    facts = [fact.text for fact in fault.evidence if fact.kind not in _SHOWN_BELOW]
     for fact in facts[:_MOST_FACTS]:
         yield f"- {fact}" if len(fact) <= _LONGEST_FACT else f"- {fact[: _LONGEST_FACT - 1]}…"
 

@@ -401,7 +401,7 @@ def _fault(fault: Fault) -> dict[str, Json]:
     if fault.tool is not None:
         found["blamed_call"] = fault.tool
     if fault.evidence:
-        found["evidence"] = list(fault.evidence)
+        found["evidence"] = [fact.text for fact in fault.evidence]
     return found
 
 
