@@ -114,8 +114,11 @@ def test_a_sample_program_leaves_the_trace_of_the_zygote(sandbox, path):
     trace = sandbox.run(path.read_text("utf-8"), shop(), limits=Limits(), journal=journal)
     calls = tuple(replace(call, started=0.0, seconds=0.0) for call in trace.calls)
     expected = json.loads(path.with_suffix(".json").read_text("utf-8"))
-    got = trace_to_json(replace(trace, calls=calls, seconds=0.0))
-    assert json.loads(json.dumps(got)) == {**expected, "backend": "trusted"}
+    got = json.loads(json.dumps(trace_to_json(replace(trace, calls=calls, seconds=0.0))))
+    if got["failure"] is not None:  # the files have no columns, which not every backend tells
+        del got["failure"]["hints"]
+        got["failure"]["frames"] = [{"line": f["line"], "function": f["function"]} for f in got["failure"]["frames"]]
+    assert got == {**expected, "backend": "trusted"}
 
 
 def test_it_says_once_that_it_is_no_boundary(capsys):
