@@ -30,8 +30,7 @@ FactKind = Literal[
     "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "shape", "value", "schema", "count", "test",
     "drift", "line", "tools", "limit", "finding", "tie", "advice",
 ]  # fmt: skip
-"""What a fact is about. `shape` and `value` show what stands at a place; `tie` names calls that facts do not tell apart.
-"""
+"""What a fact is about. `shape` and `value` show what stands at a place; `tie` names calls that facts leave open."""
 
 Status = Literal["solved", "failed", "paused"]
 

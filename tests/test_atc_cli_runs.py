@@ -16,12 +16,14 @@ from atc.types import Attempt, Fact, Fault, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
+HAS_ID = Fact(kind="keys", text="rows[0] has id")
+
 CALL = ToolCall(index=0, tool="find", arguments={"name": "Bo"}, line=1, result=[{"id": "\x1b[2J"}], seconds=0.012)
 FAILED = Attempt(
     Program("rows = find(name='Bo')\nprint(rows['id'])"),
     (),
     Trace(calls=(CALL,), backend="zygote"),
-    Fault(kind="misread_result", message="rows is a list", call=0, tool="find", evidence=(Fact(kind="keys", text="rows[0] has id"),)),
+    Fault(kind="misread_result", message="rows is a list", call=0, tool="find", evidence=(HAS_ID,)),
 )
 ANSWERED = Attempt(
     Program("print(5)"), (), Trace(calls=(replace(CALL, reused=True),), stdout="5\n"), None, ("it is short",), round=1

@@ -310,7 +310,8 @@ def test_a_run_that_goes_on_has_the_placeholders_that_it_had():
 
 
 def test_everything_that_a_run_tells_is_replaced(redact):
-    fault = Fault(kind="tool_failed", message=f"it said {TOKEN}", evidence=(Fact(kind="value", text="password=hunter2!"),))
+    fact = Fact(kind="value", text="password=hunter2!")
+    fault = Fault(kind="tool_failed", message=f"it said {TOKEN}", evidence=(fact,))
     trace = Trace(calls=(CALL,), stdout=f"{TOKEN}\n", value=[TOKEN])
     told = [
         events.ModelAsked("repair", (Message("user", f"it was {TOKEN}"),)),

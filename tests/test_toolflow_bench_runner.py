@@ -323,7 +323,8 @@ def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
     read = ToolCall(index=0, tool="find", arguments={"name": "x"}, line=1, seconds=0.25)
     write = ToolCall(index=1, tool="book", arguments={"seats": 1}, line=2, seconds=0.5)
     refused = ToolCall(index=2, tool="pay", arguments={}, line=3, outcome="refused", status=422, error="no card")
-    fault = Fault(kind="bad_arguments", message="line 3: no card.", call=2, tool="pay", line=3, evidence=(Fact(kind="call", text="HTTP 422."),))
+    said = Fact(kind="call", text="HTTP 422.")
+    fault = Fault(kind="bad_arguments", message="line 3: no card.", call=2, tool="pay", line=3, evidence=(said,))
     mended = (Finding(code="missing-key", message="no 'nam'.", line=1),)
     attempts = (
         Attempt(Program("first"), (), Trace(calls=(read, write, refused)), fault, mended=mended),
