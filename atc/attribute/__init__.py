@@ -31,7 +31,8 @@ def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | No
     made = [call.within for call in trace.calls if fault is not None and call.index == fault.call] if trace else []
     if fault is None or not made or made[0] is None:
         return fault
-    return replace(fault, evidence=(f"The saved tool {made[0]!r} made this call within itself.", *fault.evidence))
+    within = Fact(kind="call", text=f"The saved tool {made[0]!r} made this call within itself.", call=fault.call)
+    return replace(fault, evidence=(within, *fault.evidence))
 
 
 def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
