@@ -217,9 +217,14 @@ BOXES: dict[str, Callable[[], Toolbox]] = {
 
 
 def toolbox(spec: str) -> Toolbox:
-    """The toolbox that a program of the corpus names: one of `BOXES`, `bfcl:CLASS`, or names of services."""
+    """The toolbox that a program of the corpus names.
+
+    One of `BOXES`, `bfcl:CLASS`, names of services, or `toolflow` with the aliases of tools of any service.
+    """
     if spec in BOXES:
         return BOXES[spec]()
+    if spec.startswith("toolflow "):
+        return services("flights", "movies", "baseball", "places").only(spec.split()[1:])
     if spec.startswith("bfcl:"):
         return bfcl(spec.removeprefix("bfcl:"))
     return services(*spec.split())
