@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from atc.check.report import finding
+from atc.findings import finding
 from atc.types import Finding, Program
 from protocols.parsing import parsed
 from protocols.producers import Producers

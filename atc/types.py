@@ -66,6 +66,8 @@ class Finding:
     column: int = 0
     end_column: int = 0
     tool: str | None = None
+    argument: str | None = None
+    """The alias of the argument of `tool` that it is about, or the name that the program gave it."""
     suggestion: str | None = None
     keys: tuple[str, ...] = ()
     """Of a missing key: those that are really there."""

@@ -21,8 +21,6 @@ class Case:
     """Codes and lines, in the order of the lines."""
     says: tuple[str, ...] = ()
     """Words that the messages hold."""
-    kind: str = ""
-    """What the fault is, where its code does not say it."""
 
 
 def cases(name: str) -> list[Case]:

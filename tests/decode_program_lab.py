@@ -14,11 +14,11 @@ import llguidance
 import numpy
 
 from atc.check import check
-from atc.check.report import render_finding
 from atc.decode.errors import Undecodable
 from atc.decode.lark import lark
 from atc.decode.program import FENCE, Statements, Step
 from atc.decode.vocabulary import Vocabulary
+from atc.findings import render_finding
 from atc.grounding import made_up
 from atc.types import Finding, Program
 from protocols.toolbox import Toolbox

@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("llguidance")
 
 import atc.prompts
-from atc.check.known.kinds import Atom, Record
-from atc.check.scope import Unreadable, levels_at_end, scope_at_end
+from atc.check.types import Atom, Record
 from atc.decode.bounds import Bounds
 from atc.decode.errors import Undecodable
 from atc.decode.lark import lark
 from atc.decode.program import FENCE, Statements
+from atc.decode.program.beginning import Unreadable, levels_at_end, scope_at_end
 from atc.grounding import made_up
 from atc.types import Program
 from protocols.protocol import Link
@@ -350,13 +350,6 @@ def test_where_none_is_tested_the_other_branch_does_not_use_it() -> None:
 def test_whole_numbers_take_no_precision_alone() -> None:
     assert derives("n = 3\n", 'print(f"{n:,} {n:.2f}")\n')
     assert not derives("n = 3\n", 'print(f"{n:.2}")\n')
-
-
-def test_text_that_is_too_long_for_an_argument_is_not_given_to_it() -> None:
-    short = {"type": "string", "maxLength": 20}
-    box = Toolbox([tool("note", {"text": short}, None)])
-    assert derives('name = "Ann"\nn = 1\n', "note(text=name)\n", box)
-    assert not derives(f'name = "{"a" * 15}" + "{"b" * 15}"\n', "note(text=name)\n", box)
 
 
 def test_an_id_that_no_tool_gives_is_written_where_the_task_gives_it() -> None:

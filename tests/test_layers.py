@@ -16,10 +16,6 @@ FILES = [
 ]
 
 
-ROOMS = ("source", "known", "functions", "tools", "operations", "reading", "narrowing", "library", "interpret")
-"""Of the static check, the lowest first."""
-
-
 def floor(module: str) -> int | None:
     parts = module.split(".")
     return FLOORS.get(".".join(parts[:2])) or FLOORS.get(parts[0])
@@ -70,12 +66,3 @@ def test_imports_go_down_only(path):
     here = floor(".".join(path.relative_to(ROOT).with_suffix("").parts))
     upward = [name for name in imported(ast.parse(path.read_text()).body) if (floor(name) or 0) > here]
     assert upward == []
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_the_rooms_of_the_check_stand_one_above_the_other(room):
-    above = tuple(f"atc.check.{name}." for name in ROOMS[ROOMS.index(room) + 1 :])
-    files = sorted((ROOT / "atc" / "check" / room).glob("*.py"))
-    names = [name for path in files for name in imported(ast.parse(path.read_text()).body)]
-    assert files
-    assert [name for name in names if f"{name}.".startswith(above)] == []

@@ -8,7 +8,7 @@ from collections import Counter
 from atc.attribute.blame import Record
 from atc.attribute.facts import invocation, snippet
 from atc.attribute.tree import covers, simple_name
-from atc.check.report import listed, spelled
+from atc.findings import listed, spelled
 from atc.types import Fact, Fault, Program
 from sandbox.trace import Failure, ToolCall
 

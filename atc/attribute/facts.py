@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from atc.attribute.paths import EACH, KEY, Path, Step, at, general, text, walk
-from atc.check.report import listed, nearest
+from atc.findings import listed, nearest
 from atc.types import Fact, FactKind
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import resolve, shape, type_name, types

@@ -16,7 +16,7 @@ from atc.attribute.paths import EACH, Path, at, general, origins, text
 from atc.attribute.refused import from_tool_error
 from atc.attribute.sources import Source
 from atc.attribute.suspects import Suspect, nothing, suspects
-from atc.check.report import listed, nearest, spelled
+from atc.findings import listed, nearest, spelled
 from atc.types import Fact, Fault, FaultKind, Program
 from protocols.jsontypes import Json
 from sandbox.trace import Failure, ToolCall

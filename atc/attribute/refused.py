@@ -9,7 +9,7 @@ from itertools import islice
 from atc.attribute.blame import MOST_ITEMS, Record
 from atc.attribute.facts import MOST_KEYS, invocation, keys_there, snippet
 from atc.attribute.paths import Path, at, origins, telling, text
-from atc.check.report import listed
+from atc.findings import listed
 from atc.types import Fact, Fault, FaultKind
 from protocols.schema import Violation, violations
 from protocols.toolbox import Tool

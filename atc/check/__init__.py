@@ -9,19 +9,10 @@ from __future__ import annotations
 
 import ast
 
-from atc.check.flow import flow_findings
-from atc.check.report import characters, few_guesses, render_finding, render_place
-from atc.check.source.branches import half_bound_names
-from atc.check.source.endless import leafless
-from atc.check.source.failures import lost_failures
-from atc.check.source.hints import read_hints
-from atc.check.source.memo import walk
-from atc.check.source.names import unbound_names
-from atc.check.source.output import output_findings
-from atc.check.source.scopes import Scopes, read_scopes
-from atc.check.source.shadows import shadowed_tools
-from atc.check.source.syntax import doubled_arguments, parse
-from atc.check.source.unseeded import unseeded_dicts
+from atc.check.names import output_findings, shadowed_tools
+from atc.check.source import doubled_arguments, parse, read_hints, walk
+from atc.check.statements import flow_findings
+from atc.findings import characters, few_guesses, render_finding, render_place
 from atc.types import Finding, Program
 from protocols.toolbox import Toolbox
 
@@ -38,27 +29,16 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     tree = parse(program)
     if isinstance(tree, Finding):
         return (tree,)
-    try:
-        scopes = read_scopes(tree)
-    except RecursionError:
-        return ()
     nodes = walk(tree)
     with few_guesses():
-        return _distinct(_found(scopes, tree, nodes, tools))
-
-
-def _found(scopes: Scopes, tree: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
-    found = [
-        *doubled_arguments(nodes),
-        *unbound_names(scopes, tools),
-        *shadowed_tools(scopes, tools),
-        *lost_failures(scopes, nodes, tools),
-        *leafless(scopes),
-        *unseeded_dicts(scopes, nodes),
-        *flow_findings(scopes, read_hints(nodes), tools),
-        *output_findings(tree, nodes),
-    ]
-    return found + half_bound_names(scopes, nodes, tools, found)
+        return _distinct(
+            [
+                *doubled_arguments(nodes),
+                *shadowed_tools(tree, nodes, tools),
+                *flow_findings(tree, read_hints(nodes), tools),
+                *output_findings(tree, nodes),
+            ]
+        )
 
 
 def called_tools(program: Program, tools: Toolbox) -> tuple[str, ...]:

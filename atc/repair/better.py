@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atc.attribute import origins
 from atc.attribute.paths import at
-from atc.check.report import nearest
 from atc.edits import Edit, Places, edited
+from atc.findings import nearest
 from atc.mend import look_up_names, mend
 from atc.mend.searching import search_for
 from atc.repair.case import Case

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atc.check.report import render_finding
+from atc.findings import render_finding
 from atc.repair.case import Case
 from atc.types import Attempt
 from protocols.ask import Message

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from atc.check.known.kinds import Atom, Type
-from atc.check.known.lattice import members
-from atc.check.operations.apartness import texts_apart
+from atc.check.fits import apart, matches
+from atc.check.types import Atom, Null, Type, members
 from atc.decode.program.nodes import any_of
 from atc.decode.program.places import kind_of
 from atc.decode.program.view import View
@@ -96,3 +95,26 @@ def _says_much(kind: Type) -> bool:
 def _may_equal(one: Type, other: Type) -> bool:
     """Whether the check lets the two be compared: of constants of the program's own it says nothing."""
     return not (_says_much(one) or _says_much(other)) or not texts_apart(one, other)
+
+
+def texts_apart(left: Type, right: Type) -> bool:
+    """Whether no text is both: one of the two has a pattern, or several values."""
+    one, other = _texts(left), _texts(right)
+    return bool(one and other) and all(_never_same(a, b) for a in one for b in other)
+
+
+def _texts(value: Type) -> list[Atom]:
+    """The alternatives of a text, without None; nothing where one is of another kind or not known."""
+    found = [member for member in members(value) if not isinstance(member, Null)]
+    texts = [member for member in found if isinstance(member, Atom) and member.name == "str"]
+    return texts if len(texts) == len(found) else []
+
+
+def _never_same(one: Atom, other: Atom) -> bool:
+    if one.values is None:
+        one, other = other, one
+    if one.values is None:
+        return bool(one.pattern and other.pattern and apart(one.pattern, other.pattern))
+    if other.values is not None:
+        return not set(one.values) & set(other.values)
+    return other.pattern is not None and not any(matches(other.pattern, text) for text in one.values)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from atc.check.known.kinds import Origin
+from atc.check.types import Origin
 from atc.decode.arguments import value_grammar
 from atc.decode.bounds import Bounds
 from atc.decode.errors import Undecodable

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 
-from atc.check.known.forms import apart
-from atc.check.known.kinds import ANY, Atom, Type
-from atc.check.known.lattice import members
-from atc.check.known.shapes import response_document, result_type
-from atc.check.tools.argument_texts import form_misfit
-from atc.check.tools.literals import misfit
+from atc.check.fits import apart, misfit, pattern_misfit
+from atc.check.schema import response_document, result_type
+from atc.check.types import ANY, Atom, Type, members
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import AnyOrder, Node, Text
 from atc.decode.program.arguments import Argument, Reading, Wanted
@@ -185,7 +182,7 @@ def conforms(kind: Kind, value: Type, wanted: Wanted) -> bool:
         return False
     if any(misfit(constant, wanted.schema, wanted.root) for atom in constants for constant in atom.values or ()):
         return False
-    if any(atom.pattern is not None and form_misfit(atom.pattern, wanted.schema, wanted.root) for atom in atoms):
+    if any(atom.pattern is not None and pattern_misfit(atom.pattern, wanted.schema, wanted.root) for atom in atoms):
         return False
     if kind.name == "list" and wanted.items:
         item = kind.item

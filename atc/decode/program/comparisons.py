@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from atc.check.known.kinds import Atom, Null, Type
-from atc.check.known.lattice import members
+from atc.check.types import Atom, Null, Type, members
 from atc.decode.arguments import value_grammar
 from atc.decode.errors import Undecodable
 from atc.decode.grammar import Grammar, Pattern

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from atc.check.known.kinds import NEVER, Origin, Record, Type
-from atc.check.known.lattice import members
+from atc.check.types import NEVER, Origin, Record, Type, members
 from atc.decode.program.arguments import Argument
 from atc.decode.program.calls import Callable, Calls
 from atc.decode.program.nodes import Part, any_of, either, maybe, pattern, row

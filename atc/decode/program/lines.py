@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from atc.check.known.kinds import Listing, Mapped, Tuple, Type
-from atc.check.known.lattice import members
-from atc.check.scope import Level
+from atc.check.types import Listing, Mapped, Tuple, Type, members
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Node, Pattern
+from atc.decode.program.beginning import Level
 from atc.decode.program.calls import Calls
 from atc.decode.program.comparisons import Tests
 from atc.decode.program.nodes import Part, any_of, either, maybe, pattern, row, times

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from atc.check.known.fields import field_type, item_type
-from atc.check.known.kinds import ANY, NEVER, Array, Atom, Listing, Mapped, Null, Origin, Record, Tuple, Type
-from atc.check.known.lattice import join, members
-from atc.check.known.shapes import convert
+from atc.check.schema import convert, field_type, item_type
+from atc.check.types import ANY, NEVER, Array, Atom, Listing, Mapped, Null, Origin, Record, Tuple, Type, join, members
 from atc.decode.program.nodes import any_of, literally
 
 MOST_STEPS = 4

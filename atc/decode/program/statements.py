@@ -6,11 +6,11 @@ import ast
 import keyword
 from dataclasses import dataclass
 
-from atc.check.scope import Level, Unreadable, read_beginning
 from atc.decode.bounds import BOUNDS, Bounds
 from atc.decode.errors import Undecodable
 from atc.decode.grammar import Grammar, Pattern
 from atc.decode.program.answers import answers
+from atc.decode.program.beginning import Level, Unreadable, read_beginning
 from atc.decode.program.calls import Calls, Known
 from atc.decode.program.comparisons import Tests
 from atc.decode.program.given import Given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from atc.check.known.kinds import Library, Origin, Type
+from atc.check.types import Library, Origin, Type
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Pattern
 from atc.decode.program.alike import Alike

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from atc.check.known.kinds import NUMBERS, Atom, Mapped, Type
-from atc.check.known.lattice import join, members
+from atc.check.types import NUMBERS, Atom, Mapped, Type, join, members
 from atc.decode.bounds import Bounds
 from atc.decode.grammar import Pattern
 from atc.decode.program.calls import Calls

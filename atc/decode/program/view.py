@@ -6,11 +6,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from atc.check.known.fields import field_type
-from atc.check.known.kinds import ANY, INT, NEVER, Array, Atom, Listing, Mapped, Origin, Record, Type
-from atc.check.known.lattice import join, members
-from atc.check.operations.moments import TOOL_ERROR
-from atc.check.scope import Point
+from atc.check.schema import field_type
+from atc.check.types import (
+    ANY,
+    INT,
+    NEVER,
+    TOOL_ERROR,
+    Array,
+    Atom,
+    Listing,
+    Mapped,
+    Origin,
+    Record,
+    Type,
+    join,
+    members,
+)
+from atc.decode.program.beginning import Point
 from atc.decode.program.nodes import any_of
 from atc.decode.program.places import MOST_STEPS, Kind, Place, kind_of, places, reach
 

@@ -1,1 +1,0 @@
-"""Statements and expressions: what each does to what is known."""

@@ -1,1 +1,0 @@
-"""What the checker knows about a value, and where it keeps it."""

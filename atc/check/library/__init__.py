@@ -1,1 +1,0 @@
-"""Builtins, methods of built-in types, and the standard library."""

@@ -1,0 +1,129 @@
+"""Findings about names: those that nothing binds, tools that the program replaces; and a program without output."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+
+from atc.check.source import binds, bound_names, parameters, walk
+from atc.findings import finding, listed, nearest, spelled
+from atc.types import Finding
+from protocols.toolbox import Tool, Toolbox
+from protocols.words import alike
+
+GIVEN = frozenset(dir(builtins)) | {
+    "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__", "__package__",
+    "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
+}  # fmt: skip
+"""Names that every program has besides its tools."""
+
+_FEW = 8
+"""Of more tools than this only the nearest are named."""
+
+_MODULE_OF = {
+    "Counter": "collections", "defaultdict": "collections", "OrderedDict": "collections", "deque": "collections",
+    "namedtuple": "collections", "datetime": "datetime", "timedelta": "datetime", "date": "datetime",
+    "timezone": "datetime", "sleep": "time", "sqrt": "math", "ceil": "math", "floor": "math", "mean": "statistics",
+    "median": "statistics", "stdev": "statistics", "groupby": "itertools", "chain": "itertools", "reduce": "functools",
+    "partial": "functools", "lru_cache": "functools", "itemgetter": "operator", "dataclass": "dataclasses",
+    "Decimal": "decimal", "Fraction": "fractions", "ThreadPoolExecutor": "concurrent.futures", "List": "typing",
+    "Dict": "typing", "Optional": "typing", "Any": "typing", "Union": "typing", "Tuple": "typing", "Set": "typing",
+    "Iterable": "typing", "Iterator": "typing", "Callable": "typing", "TypedDict": "typing", "NamedTuple": "typing",
+    "Enum": "enum", "pprint": "pprint", "uuid4": "uuid", "urlencode": "urllib.parse", "combinations": "itertools",
+    "product": "itertools", "Path": "pathlib", "islice": "itertools", "as_completed": "concurrent.futures",
+}  # fmt: skip
+
+
+def unbound(node: ast.Name, visible: set[str], tools: Toolbox, *, called: bool) -> Finding:
+    """The finding for a name that nothing binds: a tool that does not exist, a forgotten import, a misspelling."""
+    name = node.id
+    if name in sys.stdlib_module_names or name in _MODULE_OF:
+        line = f"from {_MODULE_OF[name]} import {name}" if name in _MODULE_OF else f"import {name}"
+        return finding("undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line)
+    own = sorted(visible)
+    if not called:
+        near = nearest(name, own, cutoff=0.75) or nearest(name, tools, cutoff=0.75)
+        meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
+        return finding("undefined-name", node, f"{name!r} is not defined anywhere in the program.{meant}", better=near)
+    near = nearest(name, [*tools, *own])
+    meant = f" Did you mean {near!r}?" if near else ""
+    shown = list(tools) if len(tools) <= _FEW else (alike(name, tools, most=_FEW, cutoff=0) or list(tools)[:_FEW])
+    among = "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
+    message = f"there is no tool or function {name!r}; {among} {listed(shown)}.{meant}"
+    if not tools:
+        message = f"there is no function {name!r}.{meant}"
+    return finding("unknown-tool", node, message, better=near)
+
+
+def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
+    """A finding for each tool whose name the program binds where it would call it."""
+    found: list[Finding] = []
+    for scope in nodes:
+        if not isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for name in sorted(bound_names(scope) & tools.keys()):
+            inside = nodes if scope is module else walk(scope)
+            calls = [
+                n for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name
+            ]
+            node = next((part for part in inside if name in binds(part)), None)
+            if node is None or (scope is module and _meant(nodes, tools[name], node, calls)):
+                continue
+            if scope is module or (calls and name not in parameters(scope)):  # type: ignore[arg-type]
+                found.append(_shadowed(name, node))
+    return found
+
+
+def _meant(nodes: list[ast.AST], tool: Tool, node: ast.AST, calls: list[ast.Call]) -> bool:
+    """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
+    name, line = tool.alias, getattr(node, "lineno", 0)
+    callees = {call.func for call in calls}
+    passed = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and n not in callees and n is not node]
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            own = set(parameters(node))
+            foreign = bool(own) and not own & {*tool.arguments, *tool.arguments.values()}
+            # One that does nothing only stands in for the tool.
+            idle = all(isinstance(s, ast.Pass | ast.Raise) or spelled(s)[:1] in '\'"."' for s in node.body)
+            return any(use.lineno < line for use in passed) or (foreign and not idle)
+        case ast.Name():  # `tool = cache(tool)`
+            return not calls or any(use.lineno == line for use in passed)
+        case ast.ImportFrom(module=str(module)) if module.split(".")[0] in sys.stdlib_module_names:
+            return not any(k.arg is None or k.arg in tool.arguments for call in calls for k in call.keywords)
+        case _:
+            return False
+
+
+def _shadowed(name: str, node: ast.AST) -> Finding:
+    what = "assignment" if isinstance(node, ast.Name) else "import" if hasattr(node, "names") else "definition"
+    then = "Use another name for the value." if what == "assignment" else "Leave it out: the tool is there already."
+    message = f"{name!r} is a tool, and this {what} replaces it. {then}"
+    return finding("tool-reassigned", node, message, tool=name, better=f"{name}_result")
+
+
+_WRITERS = {"print", "pprint", "pp", "display", "exec", "eval", "write", "writelines", "print_exc", "info", "dump"}
+
+
+def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
+    """At most one finding: nothing is printed and the last statement is no expression."""
+    body = module.body
+    if not body:
+        return [finding("no-output", module, "the program is empty. Write one that calls tools and prints the answer.")]
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name)) | ast.Name(id=name) if name in _WRITERS:
+                return []
+    last = body[-1]
+    text = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and isinstance(last.value.value, str)
+    if isinstance(last, ast.Expr) and not (text and len(body) == 1):  # a lone docstring is no answer
+        return []
+    match last:
+        case ast.Assign(targets=[ast.Name() as target]) | ast.AugAssign(target=ast.Name() as target):
+            better = f"print({spelled(target)})"
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            better = f"print({name}())"
+        case _:
+            better = "print(…)"
+    message = f"the program gives no answer: it prints nothing and does not end in an expression. End with {better}."
+    return [finding("no-output", last, message, better=better)]

@@ -1,1 +1,0 @@
-"""Operators, comparisons, formatting, and what kinds of values they take."""

@@ -1,1 +1,0 @@
-"""Reading from values: keys, items and attributes, and what is unpacked."""

@@ -1,1 +1,0 @@
-"""What the source says by itself, whatever the types of its values."""

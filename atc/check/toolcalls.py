@@ -1,0 +1,169 @@
+"""Calls of tools: names and kinds of arguments, and what the call gives."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from atc.check import types as t
+from atc.check.env import Core
+from atc.check.fits import allowed_types, misfit, type_misfit
+from atc.check.reading import need_value
+from atc.check.schema import calmed, field_type
+from atc.findings import listed, nearest, spelled
+from protocols.toolbox import Tool
+
+Passed = list[tuple[ast.AST, str, ast.expr, t.Type]]
+"""Arguments by name: where a finding about the name stands, the name, the value's expression and its type."""
+
+
+def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False) -> t.Type:
+    """Check one call of a tool and give the type of its result.
+
+    Its arguments begin after `skip` positional ones (`to_thread(tool, …)`); `partial` calls may leave some out.
+    """
+    tool = core.tools[alias]
+    named, more = _named(core, call)
+    positional = [argument for argument in call.args[skip:] if not isinstance(argument, ast.Starred)]
+    starred = [argument for argument in call.args[skip:] if isinstance(argument, ast.Starred)]
+    for argument in positional:
+        core.evaluate(argument)
+    _check_names(core, tool, call, named, positional, starred, sure=not more and not partial)
+    for place, name, node, value in named:
+        if name in tool.arguments:
+            written = isinstance(place, ast.keyword) and place.arg is not None
+            _check_value(core, tool, name, node, value, written=written)
+    # `min_delay=60` and `has_rating=True` leave out what lacks a value.
+    chosen = any(name.startswith(("min", "max", "has", "is", "with", "only", "exclude")) for _, name, _, _ in named)
+    return calmed(core.tool_result(alias)) if chosen else core.tool_result(alias)
+
+
+def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
+    """What a call passes by name, and whether a `**` may pass more."""
+    found: Passed = []
+    more = False
+    for keyword in call.keywords:
+        value = core.evaluate(keyword.value)
+        if keyword.arg is not None:
+            found.append((keyword, keyword.arg, keyword.value, value))
+        elif isinstance(value, t.Mapped) and not value.cell.open and value.cell.keys.keys() == value.cell.first:
+            known = value.cell.keys | dict(value.refined)
+            found += [(keyword, str(name), keyword.value, kind) for name, kind in known.items()]
+        else:
+            more = True
+    return found, more
+
+
+def _check_names(
+    core: Core,
+    tool: Tool,
+    call: ast.Call,
+    named: Passed,
+    positional: list[ast.expr],
+    starred: list[ast.Starred],
+    *,
+    sure: bool,
+) -> None:
+    alias, seen = tool.alias, {name for _, name, _, _ in named}
+    more = tool.protocol.input_schema.get("additionalProperties")
+    unknown = (
+        [] if more is True or isinstance(more, Mapping) else [row for row in named if row[1] not in tool.arguments]
+    )
+    free = [name for name in tool.arguments if name not in seen]
+    for place, name, _, _ in unknown:
+        _report_unknown(core, tool, place, name, free)
+    signature = listed(tool.arguments) if tool.arguments else "no arguments"
+    ordered = sorted(free, key=lambda name: name not in tool.required)
+    for index, argument in enumerate(positional):
+        name = ordered[index] if index < len(ordered) else ""
+        message = f"{alias} takes {signature}, by name only; {spelled(argument)} is one too many."
+        if name:
+            message = f"{alias} takes its arguments by name only. Write {alias}({name}={spelled(argument, most=30)})."
+        better = f"{name}={spelled(argument)}" if name else None
+        core.report("positional-argument", argument, message, tool=alias, argument=name or None, better=better)
+    lacking = [name for name in free if name in tool.required]
+    for argument in starred:
+        value = core.evaluate(argument.value)
+        # Where arguments are still lacking it fails even if there is nothing in the list.
+        if value.items if isinstance(value, t.Tuple) else (sure and lacking):
+            message = f"{alias} takes {signature}, by name only; {spelled(argument)} passes by position."
+            core.report("positional-argument", argument, message, tool=alias)
+            return
+    # An unknown argument is often the missing one under another name, and then that finding says so.
+    if sure and not positional and not starred and lacking and not (len(lacking) == 1 and unknown):
+        needed = ", ".join(f"{name}=…" for name in tool.arguments if name in tool.required)
+        message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {alias}({needed})."
+        better = ", ".join(f"{name}=…" for name in lacking)
+        core.report("missing-argument", call, message, tool=alias, argument=lacking[0], better=better)
+
+
+def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, free: list[str]) -> None:
+    alias = tool.alias
+    by_original = [own for own, original in tool.arguments.items() if original == name]
+    near = by_original[0] if by_original else nearest(name, free)
+    lacking = [own for own in free if own in tool.required]
+    if near is None and len(lacking) == 1:
+        near = lacking[0]
+    then = f" Did you mean {near!r}?" if near else " Leave it out." if tool.arguments else f" Write {alias}()."
+    takes = listed(tool.arguments) if tool.arguments else "no arguments"
+    message = f"{alias} has no argument {name!r}; it takes {takes}.{then}"
+    core.report("unknown-argument", place, message, tool=alias, argument=name, better=near)
+
+
+def _check_value(core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool) -> None:
+    """Check what a call passes as one argument; `written` says that `node` is its value, not a dict that holds it."""
+    name, root = tool.arguments[argument], tool.protocol.input_schema
+    schema = tool.protocol.parameters[name]
+    if not isinstance(schema, Mapping):
+        return
+    try:
+        known = ast.literal_eval(node if written else ast.Name("?"))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        _check_type(core, tool, argument, node, value, schema)
+        return
+    if not isinstance(known, None | bool | int | float | str | list | dict):
+        return
+    if known is None and name not in tool.protocol.required:
+        return  # a None that need not be given is left out
+    if found := misfit(known, schema, root):
+        better = f" Write {argument}={found.better}." if found.better else ""
+        message = f"argument {argument!r} of {tool.alias} must be {found.wanted}, not {spelled(node, most=40)}.{better}"
+        core.report("bad-literal", node, message, tool=tool.alias, argument=argument, better=found.better)
+
+
+def _check_type(
+    core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, schema: Mapping[str, object]
+) -> None:
+    root, shown = tool.protocol.input_schema, spelled(node, most=40)
+    allowed = allowed_types(schema, root)
+    must = tool.arguments[argument] in tool.protocol.required
+    if must and allowed is not None and "null" not in allowed and not core.catches("ToolError"):
+        value = need_value(core, value, node, f"argument {argument!r} of {tool.alias} takes no None")
+    possible = [member for member in t.members(value) if not isinstance(member, t.Null)]
+    misfits = [type_misfit(member, schema, root) for member in possible]
+    what = f"argument {argument!r} of {tool.alias} must be"
+    if possible and all(misfits) and misfits[0] is not None:
+        wanted, better = misfits[0]
+        message = f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(t.detailed, possible)))}."
+        key = _likely_key(argument, possible[0], schema, root) if len(possible) == 1 else None
+        if key is not None:
+            better = f"{shown}[{key!r}]"
+            message += f" Write {argument}={better}."
+        elif better is not None and isinstance(possible[0], t.Atom):
+            message += f" Write {better}."
+        core.report("wrong-argument-type", node, message, tool=tool.alias, argument=argument, better=better)
+
+
+def _likely_key(argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]) -> str | None:
+    """The key of an object that was passed whole whose value the argument wants."""
+    if not isinstance(value, t.Record):
+        return None
+    kinds = {key: field_type(value, key) or t.ANY for key in value.shape.properties}
+    fitting = [
+        key
+        for key, kind in kinds.items()
+        if kind is not t.ANY and type_misfit(t.members(kind)[0], schema, root) is None
+    ]
+    if argument in fitting:
+        return argument
+    return nearest(argument, fitting) or next((key for key in ("id", "code", "name") if key in fitting), None)

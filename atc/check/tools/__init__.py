@@ -1,1 +1,0 @@
-"""Calls of tools: what their schemas take, and what they give."""

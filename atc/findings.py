@@ -1,0 +1,154 @@
+"""Findings as values and as text: where they point, which name was meant, and the caret under it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from atc.types import Finding, Program
+from protocols.words import alike
+
+_COMMON = frozenset(("", "get", "list", "find", "fetch", "search", "show", "all", "by", "of", "for", "the", "to", "in"))
+"""Words that make two names no more alike."""
+_MOST_COMPARED = 100_000
+_compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
+
+
+def finding(
+    code: str,
+    node: ast.AST,
+    message: str,
+    *,
+    tool: str | None = None,
+    argument: str | None = None,
+    better: str | None = None,
+    keys: Iterable[str] = (),
+    certain: bool = True,
+) -> Finding:
+    """A finding that points at `node`; one that spans lines ends with its first line."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    ends_here = getattr(node, "end_lineno", line) == line
+    end = getattr(node, "end_col_offset", None) if ends_here else None
+    return Finding(
+        code=code,
+        message=message,
+        line=line,
+        column=column,
+        end_column=end if end is not None else column + 1,
+        tool=tool,
+        argument=argument,
+        suggestion=better,
+        keys=tuple(keys),
+        certain=certain,
+    )
+
+
+@contextmanager
+def few_guesses() -> Iterator[None]:
+    """Within this, `may_guess` allows for `_MOST_COMPARED` names: a program may have very many wrong ones."""
+    token = _compared.set([0])
+    try:
+        yield
+    finally:
+        _compared.reset(token)
+
+
+def may_guess(names: int) -> bool:
+    """Whether what was meant by a name may be looked for among so many others."""
+    so_far = _compared.get()
+    if so_far is None:
+        return True
+    so_far[0] += names
+    return so_far[0] <= _MOST_COMPARED
+
+
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
+    """The one of `names` that was most likely meant by `name`; `loose` allows for one shared word."""
+    known = list(names)
+    if not may_guess(len(known)):
+        return None
+    folded = {_fold(known_name): known_name for known_name in known}
+    if _fold(name) in folded:
+        return folded[_fold(name)]
+    close = alike(_fold(name), folded, cutoff=cutoff)
+    if close:
+        return folded[close[0]]
+    if not loose:
+        return None
+    squashed = _squash(name)
+    inside = [key for key in folded if min(len(_squash(key)), len(squashed)) > 3 and _alike(_squash(key), squashed)]
+    if inside:
+        return folded[min(inside, key=lambda key: abs(len(key) - len(squashed)))]
+    words = _words(name)
+    scored = [(len(words & _words(key)), -len(key), original) for key, original in folded.items()]
+    best = max(scored, default=(0, 0, ""))
+    return best[2] if best[0] else None
+
+
+def _alike(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+def _squash(name: str) -> str:
+    return _fold(name).replace("_", "")
+
+
+def _words(name: str) -> set[str]:
+    """What a name is about: `get_reviews` and `review_summary` share a word, `get_reviews` and `get_order` none."""
+    return {word.removesuffix("s") for word in _fold(name).split("_")} - _COMMON
+
+
+def _fold(name: str) -> str:
+    """`depDelay`, `dep-delay` and `Dep_Delay` alike."""
+    spaced = "".join("_" + c if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name))
+    return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
+
+
+def listed(names: Iterable[str], *, most: int = 24) -> str:
+    """`a, b, c`, cut where there are very many."""
+    known = list(names)
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+
+
+def spelled(node: ast.AST, *, most: int = 60) -> str:
+    """The source of an expression, in one short line."""
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except (RecursionError, ValueError):
+        return "this"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def render_finding(finding: Finding, program: Program) -> str:
+    """The finding for a terminal or a prompt: the sentence, the line, and carets under what it is about."""
+    return f"line {finding.line}: {finding.message}{render_place(finding, program)}"
+
+
+def render_place(finding: Finding, program: Program) -> str:
+    """The line of a finding with carets, each on a line of its own; empty where the program has no such line."""
+    text = _line(finding, program)
+    if text is None:
+        return ""
+    start, end = characters(finding, program)
+    indent = len(text) - len(text.lstrip())
+    shown = text.expandtabs(1)[indent:]
+    gutter = f"{finding.line:>4} | "
+    carets = " " * (len(gutter) + max(0, start - indent)) + "^" * max(1, end - start)
+    return f"\n{gutter}{shown}\n{carets}"
+
+
+def characters(finding: Finding, program: Program) -> tuple[int, int]:
+    """Where a finding begins and ends in its line, in characters from 0: the columns of a syntax tree count bytes."""
+    text = _line(finding, program)
+    if text is None:
+        return finding.column, finding.end_column
+    raw = text.encode()
+    start = len(raw[: finding.column].decode(errors="ignore"))
+    return start, len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
+
+
+def _line(finding: Finding, program: Program) -> str | None:
+    lines = program.source.splitlines()
+    return lines[finding.line - 1] if 0 < finding.line <= len(lines) else None

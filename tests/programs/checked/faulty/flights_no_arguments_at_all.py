@@ -1,4 +1,0 @@
-# tools: flights
-# expect: missing-argument line 4
-# says: origin, date
-print(list_departures()["total"])

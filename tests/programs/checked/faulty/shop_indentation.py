@@ -1,5 +1,0 @@
-# tools: shop
-# expect: syntax line 5
-x = 1
-if x:
-print(x)

@@ -1,3 +1,0 @@
-# tools: shop
-# expect: no-attribute line 3
-print(list_warehouses().length)

@@ -1,4 +1,0 @@
-# tools: shop
-# expect: never-equal line 4
-places = list_warehouses()
-print("Berlin" in places)

@@ -1,4 +1,0 @@
-# tools: shop
-# expect: none-value line 4
-product = get_product(sku="AB-1234")
-print(f"rated {product['rating']:.1f}")

@@ -1,6 +1,0 @@
-# tools: shop
-# expect: none-value line 6
-found = None
-for w in list_warehouses():
-    print(w["city"])
-print(found["city"])

@@ -1,3 +1,0 @@
-# tools: shop
-# expect: none-value line 3
-print(round(get_product(sku="AB-1234")["rating"], 1))

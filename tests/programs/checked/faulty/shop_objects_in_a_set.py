@@ -1,3 +1,0 @@
-# tools: shop
-# expect: unhashable line 3
-print(len(set(list_orders(customer_id=1))))

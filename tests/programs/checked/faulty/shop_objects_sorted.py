@@ -1,4 +1,0 @@
-# tools: shop
-# expect: wrong-operand line 4
-# says: key=
-print(sorted(list_warehouses())[0])

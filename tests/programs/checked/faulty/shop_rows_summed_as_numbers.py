@@ -1,3 +1,0 @@
-# tools: shop
-# expect: wrong-operand line 3
-print(sum(get_stock_matrix()["matrix"]))

@@ -1,5 +1,0 @@
-# tools: tmdb
-# expect: not-a-list line 4
-# says: ['results']
-for movie in GET_search_movie(query="The Dark Knight"):
-    print(movie["title"])
