@@ -145,7 +145,8 @@ class Core:
                 found = self._in_frame(around, name, detached=detached)
                 if found is not None:
                     return found
-                bound = bound_names(around.scope)
+                # In a class a name that is not bound yet is one of outside.
+                bound = set() if isinstance(around.scope, ast.ClassDef) else bound_names(around.scope)
                 if name in bound and name not in self.tools and name not in GIVEN:
                     if around.env is not None and not detached and not self.catches("NameError", "UnboundLocalError"):
                         message = f"{name!r} is used before it is assigned. Assign it above this line."
