@@ -297,7 +297,10 @@ class Agent:
         if self._model is None or isinstance(self._model, str):
             from atc.models import choose
 
-            return choose(self._model or self.config.model)
+            config = self.config
+            return choose(
+                self._model or config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries
+            )
         return self._model
 
     @cached_property

@@ -141,6 +141,10 @@ class Config:
 
     model: Annotated[Text, expects("a model's name")] | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
+    model_timeout: Seconds = 120.0
+    """Seconds that an endpoint has for one reply."""
+    model_retries: NotNegative = 4
+    """Times that a request to an endpoint is repeated after a failure that may pass."""
     tools: Annotated[Names, expects("a list of tool sources")] = ()
     """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers; none: the built-in
     flights service."""
@@ -169,10 +173,9 @@ class Config:
     """Tools in one prompt, where not all of them fit."""
     prompt_tokens: Annotated[int, Strict(), Field(ge=200), expects("a whole number of at least 200")] | None = None
     """Tokens that descriptions of tools may take in a prompt; None: what suits the model."""
-    samples: AtLeastOne = 4
-    """Programs sampled before the check's findings are given back to the model."""
-    votes: AtLeastOne = 1
-    """Samples of a reading task that must give the same answer before it stands; 1: the first answer stands."""
+    samples: AtLeastOne | None = None
+    """Replies drawn to one prompt until one is a program that was not tried; None: what suits the model, 4 for the
+    embedded one, else 1."""
     max_repairs: NotNegative = 3
     """Programs written after the first one failed."""
     max_calls: NotNegative = 500
@@ -196,14 +199,14 @@ class Config:
     """Where values of sensitive arguments may come from: `tool`, `tool:path` or `value=…`."""
     temperature: Annotated[float, Strict(), Field(ge=0, le=2), expects("a number from 0 to 2")] = 0.7
     """Of samples after the first, which is greedy."""
-    decoding: Literal["off", "calls", "program", "auto"] = "auto"
-    """What a model is held to while it writes: nothing, calls that conform, programs in which only tools, arguments,
-    variables and response keys stand that there are; or, by `auto`, such a program where the check stopped one."""
+    decoding: Literal["off", "calls", "auto"] = "auto"
+    """What a model is held to while it writes single calls: nothing, or the tools; `auto` is `calls` and says nothing
+    where the endpoint cannot. Programs are written freely."""
     docs: Literal["full", "requests", "names"] = "full"
-    """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where
-    decoding knows the rest."""
+    """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone."""
     learn: YesOrNo = True
-    """Whether tools without a response schema get one from what their calls bring, kept for later runs."""
+    """Whether tools whose response schema is missing, or wrong, get one from what their calls bring, kept for later
+    runs."""
     state_dir: Folder = field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
     """Where runs are stored."""
     cache_dir: Folder = field(default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False))

@@ -10,82 +10,43 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from typing import Any
 
+from atc.mend.paging import unread_pages
 from atc.types import Program
 from protocols.jsontypes import Json
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
-from sandbox.trace import ToolCall, Trace
+from sandbox.trace import Trace
 
-_PAGE_ARGUMENTS = frozenset({"page", "page_number", "offset", "skip", "start", "cursor", "page_token", "after"})
-SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
-"""Names of arguments that say how many items a page has."""
-_PAGE_COUNTS = ("pages", "total_pages", "page_count")
-_TOTALS = ("total", "total_count", "total_results")
-_NEXT = ("next", "next_page", "next_cursor", "next_page_token")
-_MORE = ("has_more", "has_next", "more")
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
-_SAID_NOTHING = re.compile(
-    r"\bno\b[\w\s'-]{0,60}\b(?:found|available|match(?:es|ed|ing)?|exists?)\b"
-    r"|(?:\b(?:not|never)|n't) (?:be |been )?(?:found|available|exist)"
-    r"|^\W*(?:nothing|unknown|not found|n/a)\W*$",
+_ALLOWED = re.compile(
+    r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b|\bempty (?:list|text|string)\b"
+    r"|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
     re.IGNORECASE,
 )
-"""Sentences in which a program gives up: "No plane found", "The film does not exist"."""
+"""How a task allows for there being none: "or none", "if there is none, say so", "the second one, if any"."""
 _MOST_VALUES = 100_000
 """Of all results; where there are more, nobody says what none of them holds."""
 _MOST_QUOTED, _MOST_NEAR = 60, 1_000
 """Characters of a text out of a result that may be quoted, and texts that a near one is looked for among."""
-_SENTENCE = 150
-"""Characters of an answer that says nothing else, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A tool whose results go on beyond what a program read.
-
-    `argument` asks for a page, `count` is the key that holds the number of pages (None where a cursor or a total says
-    that there is more), `evidence` quotes what says so.
-    """
-
-    tool: str
-    argument: str
-    count: str | None
-    evidence: str
 
 
 def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
+    nothing_is_right = _NOTHING.match(answer) and _ALLOWED.search(task)
+    empty = () if nothing_is_right else (*_empty_answer(answer), *_nowhere(program, trace, answer))
     return (
-        *_empty_answer(answer),
-        *_nowhere(program, trace, answer),
+        *empty,
+        *_own_words(task, program, answer),
         *_raw_record(answer),
         *_pages(program, trace, tools),
         *_swallowed(trace),
         *_left_out(task, program, trace),
     )
-
-
-def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread, ...]:
-    """The tools whose results say that they go on, of which the program asked no further page and read no total."""
-    found: dict[str, Unread] = {}
-    for (tool, _), calls in _series(trace, tools).items():
-        last = calls[-1]
-        argument = next((a for a in tools[tool].arguments if a in _PAGE_ARGUMENTS), None)
-        if argument is None or not isinstance(last.result, Mapping) or tool in found:
-            continue
-        read_total = any(re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS if key in last.result)
-        evidence = _goes_on(last.result, calls)
-        if evidence and not read_total:
-            count = next((key for key in _PAGE_COUNTS if _number(last.result.get(key))), None)
-            found[tool] = Unread(tool, argument, count if argument in ("page", "page_number") else None, evidence)
-    return tuple(found.values())
 
 
 def _pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
@@ -97,8 +58,16 @@ def _pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
 
 
 def _empty_answer(answer: str) -> Iterator[str]:
-    if _NOTHING.match(answer) or (len(answer) <= _SENTENCE and _SAID_NOTHING.search(answer)):
+    if _NOTHING.match(answer):
         yield f"It printed {answer.strip()!r}: look at what the functions returned and find out why there was nothing."
+
+
+def _own_words(task: str, program: Program, answer: str) -> Iterator[str]:
+    """A sentence of the program itself ("No plane found"): nothing that a call returned is in it."""
+    said = answer.strip()
+    texts = (node.value for node in ast.walk(parse(program.source)) if isinstance(node, ast.Constant))
+    if " " in said and said not in task and any(isinstance(t, str) and t.strip() == said for t in texts):
+        yield f"It printed {said!r}, a text of its own: find out why there was nothing that the functions returned."
 
 
 def _nowhere(program: Program, trace: Trace, answer: str) -> Iterator[str]:
@@ -163,37 +132,3 @@ def _swallowed(trace: Trace) -> Iterator[str]:
     failed = [call for call in trace.calls if call.error is not None]
     if failed and len(failed) == len(trace.calls):
         yield f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}."
-
-
-def _series(trace: Trace, tools: Toolbox) -> dict[tuple[str, str], list[ToolCall]]:
-    """Calls that differ only in the page they ask for, or in its size, together."""
-    series: dict[tuple[str, str], list[ToolCall]] = {}
-    for call in trace.calls:
-        if call.error is None and call.tool in tools:
-            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
-            series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
-    return series
-
-
-def _goes_on(result: Mapping[str, Any], calls: list[ToolCall]) -> str:
-    """What in the last result of a series says that more would follow; empty when nothing does."""
-    for key in _PAGE_COUNTS:
-        if _number(result.get(key)) and _number(result.get("page")) and result["page"] < result[key]:
-            return f"page {result['page']} of {result[key]}"
-    for key in _TOTALS:
-        read = sum(_length(call.result) for call in calls)
-        if _number(result.get(key)) and 0 < read < result[key]:
-            return f"{read} of {result[key]}"
-    for key in (*_NEXT, *_MORE):
-        if result.get(key):
-            return f"{key} = {result[key]!r}"
-    return ""
-
-
-def _number(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _length(result: Json) -> int:
-    lists = [value for value in result.values() if isinstance(value, list)] if isinstance(result, Mapping) else []
-    return max(map(len, lists), default=0)

@@ -1,4 +1,4 @@
-"""Finds values that a program made up: ids that neither the task nor any result gave.
+"""Finds what a program made up: ids that neither the task nor any result gave, and answers that no result can change.
 
 A model that lacks a flight's number writes 1234 and goes on. The call that follows finds nothing, or worse, something.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -58,6 +59,58 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
         )
         found.append(finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)
+
+
+def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """A finding where a program calls tools that only read, and prints what none of their responses can change.
+
+    `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is left
+    alone, and so is a program that writes: what it did is its answer.
+    """
+    try:
+        tree = parse(program.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & tools.keys()
+    calls = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print"
+    ]
+    plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
+    if not named or any(tools[name].protocol.writes for name in named) or not calls or len(plain) < len(calls):
+        return ()
+    given: dict[str, list[ast.expr]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            given.setdefault(node.targets[0].id, []).append(node.value)
+    stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
+    once = {name: values[0] for name, values in given.items() if stored[name] == 1}
+    if not all(_is_fixed(argument, once) for call in plain for argument in call.args):
+        return ()
+    message = "This prints the same whatever the functions return: the answer has to come from what they return."
+    return (finding("fixed-answer", plain[-1], message),)
+
+
+def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
+    """Whether an expression has one value; `given` are the names that are assigned once, at the top."""
+    rest = {name: value for name, value in given.items() if name != getattr(node, "id", None)}
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name) if name in given:
+            return _is_fixed(given[name], rest) and not isinstance(given[name], ast.List | ast.Dict | ast.Set)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.List(elts=items) | ast.Tuple(elts=items)], keywords=[]):
+            return not any(isinstance(item, ast.Starred) for item in items)
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.JoinedStr(values=items):
+            return all(_is_fixed(item, given) for item in items)
+        case ast.FormattedValue(value=value):
+            return _is_fixed(value, given)
+        case ast.BinOp(left=left, right=right):
+            return _is_fixed(left, given) and _is_fixed(right, given)
+        case ast.UnaryOp(operand=operand):
+            return _is_fixed(operand, given)
+        case ast.Call(func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]):
+            return all(_is_fixed(item, given) for item in items)
+    return False
 
 
 def _literals(tree: ast.Module, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword, str | int]]:

@@ -1,8 +1,9 @@
-"""Response schemas learned as programs run: for tools of which nobody said what they answer.
+"""Response schemas learned as programs run: for tools of which nobody said what they answer, or said it wrongly.
 
-A tool without a declared response schema gets one from the responses that its calls brought. It is kept in the state
-folder by what the tool is (its protocol, whatever it is called there), shown in the stubs of the next run, and used by
-the check, as observed and not as declared: it never stops a program for a key that was not seen yet.
+A tool gets a response schema from the responses that its calls brought, where none is declared or one of them breaks
+the declared one. It counts for the rest of the run, is kept in the state folder by what the tool is (its protocol,
+whatever it is called there), shown in the stubs of the next run, and used by the check, as observed and not as
+declared: it never stops a program for a key that was not seen yet.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from atc.redaction import Redactor
+from atc.synthesize import described
 from probing.infer.counts import count_fields
 from probing.infer.inference import infer
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Evidence, ToolProtocol, dump
-from protocols.schema import validator
+from protocols.protocol import Evidence, EvidenceLevel, ToolProtocol, dump
+from protocols.schema import validator, wrapper_key
 from protocols.secret_parts import within
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -31,7 +33,7 @@ _LARGEST_CHARACTERS = 300_000
 """Of a response as JSON. Nothing is learned from a larger one: reading it would hold up the run."""
 _COUNTED = 20
 """Responses of a tool that are counted; after them only one that departs from the schema is looked at."""
-_STRUCTURE = frozenset({"type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf",
+_STRUCTURE = frozenset({"title", "description", "type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf",
                         "oneOf", "$ref", "$defs"})  # fmt: skip
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
 _IN_PLACE = ("properties", "$defs")
@@ -48,32 +50,31 @@ class LearnedSchemas:
         self._keys: dict[int, tuple[ToolProtocol, str]] = {}
 
     def over(self, toolbox: Toolbox) -> Toolbox:
-        """The toolbox with what is known of tools that declare no response schema."""
-        if not self._folder.is_dir():
-            return toolbox
-        return toolbox.map(self._informed)
+        """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
+        names = {name for path in self._folder.glob("*.json") if (name := self._named(path))}
+        return toolbox.map(lambda tool: self._informed(tool) if tool.protocol.name in names else tool)
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Take what the completed calls of a run show, and give the toolbox that knows it."""
         changed: dict[str, Tool] = {}
         for call in calls:
             tool = changed.get(call.tool) or toolbox.get(call.tool)
-            if tool is None or call.error is not None or call.reused or not self._is_open(tool):
+            if tool is None or call.error is not None or call.reused or not self._is_open(tool, call.result):
                 continue
             better = self._learned(tool, call.result, redact)
             if better is not None:
                 changed[call.tool] = better
         return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
-    def _is_open(self, tool: Tool) -> bool:
-        """Whether nobody declared what the tool answers."""
-        return tool.protocol.output_schema is None or self._known.get(self._key(tool.protocol)) is not None
+    def _is_open(self, tool: Tool, response: Json) -> bool:
+        """Whether the tool's response schema is learned: nobody declared one, or this response breaks it."""
+        return self._known.get(self._key(tool.protocol)) is not None or is_news(tool, response)
 
     def _learned(self, tool: Tool, response: Json, redact: Redactor) -> Tool | None:
         """The tool with what one more response shows; None where it shows nothing new."""
         with self._lock:
             key = self._key(tool.protocol)
-            schema, evidence = self._read(key) or ({}, Evidence(level="observed"))
+            schema, evidence = self._read(key) or (tool.protocol.output_schema or {}, Evidence(level="observed"))
             fits = bool(schema) and validator(schema).is_valid(response)
             if fits and evidence.observations >= _COUNTED:
                 return None
@@ -81,7 +82,10 @@ class LearnedSchemas:
             if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
                 return None
             if not fits:
-                schema = opened(structure(infer([covered], schema or None)))
+                found = _as_programs_see_it(tool, structure(infer([covered], schema or None)))
+                if found is None:
+                    return None
+                schema = found
             counts = dict(evidence.fields)
             for path in count_fields(schema, [covered]):
                 counts[path] = counts.get(path, 0) + 1
@@ -91,8 +95,6 @@ class LearnedSchemas:
             return self._with(tool, schema, evidence)
 
     def _informed(self, tool: Tool) -> Tool:
-        if tool.protocol.output_schema is not None:
-            return tool
         found = self._read(self._key(tool.protocol))
         return tool if found is None else self._with(tool, *found)
 
@@ -107,7 +109,7 @@ class LearnedSchemas:
         known = self._keys.get(id(protocol))
         if known is not None and known[0] is protocol:
             return known[1]
-        bare = dump(replace(protocol, output_schema=None, evidence=Evidence(), examples=()))
+        bare = dump(replace(protocol, evidence=Evidence(), examples=()))
         key = hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()[:32]
         self._keys[id(protocol)] = protocol, key
         return key
@@ -121,6 +123,14 @@ class LearnedSchemas:
                 self._known[key] = None
         return self._known[key]
 
+    @staticmethod
+    def _named(path: Path) -> str:
+        """The name of the tool that a file is about; empty where it is damaged."""
+        try:
+            return str(json.loads(path.read_text(encoding="utf-8"))["tool"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
+
     def _write(self, key: str, tool: Tool, schema: JsonObject, evidence: Evidence) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         document = {
@@ -132,6 +142,37 @@ class LearnedSchemas:
         with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False, encoding="utf-8") as file:
             json.dump(document, file, indent=1)
         os.replace(file.name, self._folder / f"{key}.json")  # noqa: PTH105 - of a name, not of a Path
+
+
+def is_news(tool: Tool, response: Json) -> bool:
+    """Whether a response shows what the tool's protocol does not tell: it is undescribed, or this departs from it."""
+    schema = tool.protocol.output_schema
+    return schema is None or not described(tool) or not validator(schema).is_valid(response)
+
+
+def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, level: EvidenceLevel = "observed") -> Toolbox:
+    """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
+
+    For one run, in which it changes nothing of what programs get. With the level "declared" the check takes the
+    responses that came for all that there are.
+    """
+    came: dict[str, list[Json]] = {}
+    for call in calls:
+        if call.error is None and call.tool in toolbox:
+            came.setdefault(call.tool, []).append(call.result)
+    changed: dict[str, Tool] = {}
+    for alias, responses in came.items():
+        tool = toolbox[alias]
+        if not any(is_news(tool, response) for response in responses):
+            continue
+        if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
+            continue
+        known = tool.protocol.output_schema if level == "observed" else None
+        schema = _as_programs_see_it(tool, structure(infer(responses, known)))
+        if schema is not None:
+            protocol = replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level))
+            changed[alias] = replace(tool, protocol=protocol)
+    return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
 def structure(schema: Any) -> Any:
@@ -156,3 +197,11 @@ def structure(schema: Any) -> Any:
 def opened(schema: dict[str, Any]) -> dict[str, Any]:
     """An object that may have more keys: what programs get of a response must not change as more is learned of it."""
     return {**schema, "additionalProperties": True} if schema.get("type") == "object" else schema
+
+
+def _as_programs_see_it(tool: Tool, schema: JsonObject) -> JsonObject | None:
+    """The schema in the form in which programs get the same of a response as before; None where there is none.
+
+    An object that may have more keys is never unwrapped; nor is one that was not so far.
+    """
+    return next((form for form in (opened(schema), schema) if wrapper_key(form) == tool.wrapper), None)

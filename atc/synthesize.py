@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from atc.prompts import fill
 from atc.types import Program
 from protocols.ask import Completion, Message
 from protocols.render import Docs, described_within
-from protocols.toolbox import Toolbox
+from protocols.schema import resolve, types
+from protocols.toolbox import Tool, Toolbox
 from sandbox.fenced import program_in
-
-if TYPE_CHECKING:
-    from atc.decode.decoder import Decoder
 
 Complete = Callable[..., Completion]
 """`complete(messages, purpose=…, temperature=…, seed=…)`: a model with the run's bookkeeping around it."""
+_COMBINED = ("allOf", "anyOf", "oneOf")
+_MOST_NAMED = 12
 
 
 def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> list[Message]:
@@ -25,49 +24,61 @@ def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> l
     A worked example from another field comes first: on a small model it matters more than anything else, and what
     stands first is read once and cached. `budget` is in tokens of what is told of the tools.
     """
-    text, _ = described_within(tools, budget=budget, docs=docs)
-    kind = "_names" if docs == "names" else ""
+    text, chosen = described_within(tools, budget=budget, docs=docs)
+    asked = fill("task", stubs=text, task=task)
+    if docs == "full" and (unknown := undescribed(chosen.values())):
+        asked += "\n\n" + fill("unknown_shapes", tools=listed(unknown, most=_MOST_NAMED))
     return [
-        Message("system", fill(f"program{kind}")),
-        Message("user", fill(f"example_task{kind}")),
+        Message("system", fill("program")),
+        Message("user", fill("example_task_names" if docs == "names" else "example_task")),
         Message("assistant", fill("example_program")),
-        Message("user", fill("task", stubs=text, task=task)),
+        Message("user", asked),
     ]
 
 
-def samples(
+def undescribed(tools: Iterable[Tool]) -> list[str]:
+    """Aliases of the tools of which nobody knows what they return; one that is declared to write does not count."""
+    return [t.alias for t in tools if t.protocol.annotations.read_only is not False and not described(t)]
+
+
+def described(tool: Tool) -> bool:
+    """Whether a tool's protocol tells what a response holds, from a document or from responses that were seen."""
+    protocol = tool.protocol
+    if protocol.output_schema is None or protocol.evidence.level == "guessed":
+        return False
+    top = resolve(protocol.output_schema, protocol.output_schema)
+    kinds = types(top)
+    if "object" in kinds and len(kinds) == 1:
+        return any(top.get(key) for key in ("properties", "additionalProperties", "patternProperties", *_COMBINED))
+    return bool(kinds) or any(key in top for key in _COMBINED)
+
+
+def listed(names: Sequence[str], *, most: int = 3) -> str:
+    """`a, b, c and 2 more`."""
+    few = ", ".join(names[:most])
+    return f"{few} and {len(names) - most} more" if len(names) > most else few
+
+
+def new_program(
     messages: Sequence[Message],
     complete: Complete,
     *,
-    count: int,
+    known: Collection[str],
+    most: int,
     temperature: float,
-    decoder: Decoder | None = None,
-    stopped: Callable[[], bool] = lambda: False,
-    before: str = "",
-    seen: str = "",
-) -> Iterator[Program]:
-    """Up to `count` different programs: the greedy one first, then samples with seeds 1, 2, …
+) -> Program | None:
+    """The program of the first of up to `most` replies to a prompt that is not `known`; else what the last one held.
 
-    Lazy, so that nobody waits for a sample that is not looked at. A reply without a program is skipped; a repeated
-    program too. A `decoder` has those written under grammars that it wants so; the first of them is greedy, too.
-    `stopped` says whether the check found the last program to be wrong; for `before` and `seen` see `Decoder.write`.
+    The first reply is greedy, those after it have the seeds 1, 2, …: they are asked for only where a reply brought
+    nothing new, which would fail as it did before.
     """
-    found: set[str] = set()
-    temperatures = {"held": 0.0, "free": 0.0}  # of the next one; the first of either kind is greedy
-    empty = False
-    for seed in range(count):
-        purpose = "sample" if seed else "write"
-        program = None
-        if decoder is not None and decoder.constrains(stopped=empty or stopped()):
-            warmth, temperatures["held"] = temperatures["held"], temperature
-            program = decoder.write(messages, purpose=purpose, temperature=warmth, seed=seed, before=before, seen=seen)
-        if program is None:
-            warmth, temperatures["free"] = temperatures["free"], temperature
-            program = parse(complete(messages, purpose=purpose, temperature=warmth, seed=seed).text)
-        empty = program is None
-        if program is not None and program.source not in found:
-            found.add(program.source)
-            yield program
+    program = None
+    for seed in range(most):
+        purpose, warmth = ("sample", temperature) if seed else ("write", 0.0)
+        program = parse(complete(messages, purpose=purpose, temperature=warmth, seed=seed).text)
+        if program is not None and program.source not in known:
+            break
+    return program
 
 
 def parse(reply: str) -> Program | None:

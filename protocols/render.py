@@ -268,17 +268,23 @@ def _note(schema: JsonObject, detail: Detail) -> str:
     return f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
 
 
+_SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.I)
+_LONGEST_SENTENCE = 2_000
+"""Characters. What is longer is no sentence that anybody wrote to be read."""
+
+
 def _clip(text: str, characters: int) -> str:
-    """The first sentences of `text` that fit, on one line, safe inside a docstring."""
+    """The first sentences of `text` that fit, at least one, on one line, safe inside a docstring.
+
+    None is cut: what is left of a list of codes misleads.
+    """
     flat = " ".join(text.split()).replace('"""', "'''").replace("\\", "\\\\")
     if len(flat) <= characters:
         return flat
-    kept = ""
-    for part in re.findall(r".+?(?:[.;:!?](?=\s)|$)", flat):
-        if len(kept) + len(part) > characters:
-            break
-        kept += part
-    return kept.strip().rstrip(";:") or flat[: characters - 1].rstrip() + "…"
+    ends = [m.end() for m in _SENTENCE_END.finditer(flat) if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])]
+    end = max((end for end in ends if end <= characters), default=ends[0] if ends else len(flat))
+    return flat[:end] if end <= _LONGEST_SENTENCE else flat[: _LONGEST_SENTENCE - 1].rstrip() + "…"
 
 
 def _class_name(text: str) -> str:

@@ -3,9 +3,9 @@
 import pytest
 
 from atc.check import check
-from atc.doubt import unread_pages
-from atc.mend import look_up_names, mend, read_every_page
+from atc.mend import look_up_names, mend
 from atc.mend.join import argument_lookup, lookup
+from atc.mend.paging import read_every_page, unread_pages
 from atc.types import Fault, Program
 from protocols.protocol import Annotations, Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -30,7 +30,6 @@ _SETTINGS = (
     "max_tools",
     "prompt_tokens",
     "samples",
-    "votes",
     "max_repairs",
     "max_calls",
     "max_tokens",

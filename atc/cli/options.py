@@ -65,6 +65,20 @@ def model_option(verb: _Verb) -> _Verb:
     return click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")(verb)
 
 
+def endpoint_options(verb: _Verb) -> _Verb:
+    """`--model-timeout` and `--model-retries`."""
+    timeout = click.option(
+        "--model-timeout",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="Time that an endpoint has for a reply (120).",
+    )
+    retries = click.option(
+        "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
+    )
+    return timeout(retries(verb))
+
+
 def json_option(verb: _Verb) -> _Verb:
     """`--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(verb)
@@ -90,9 +104,8 @@ def decoding_options(verb: _Verb) -> _Verb:
     """`--decoding` and `--docs`."""
     decoding = click.option(
         "--decoding",
-        type=click.Choice(["off", "calls", "program", "auto"]),
-        help="What the model is held to as it writes: nothing, calls that conform, programs that can only name what "
-        "there is, or such programs where the check stopped one (auto, default).",
+        type=click.Choice(["off", "calls", "auto"]),
+        help="What the model is held to as it writes single calls: nothing, or the tools (auto: where it can be).",
     )
     docs = click.option(
         "--docs",

@@ -12,6 +12,7 @@ from atc.agent import readable
 from atc.cli.asking import asker
 from atc.cli.options import (
     decoding_options,
+    endpoint_options,
     learn_option,
     on_unknown_option,
     servers_options,
@@ -39,6 +40,7 @@ Examples:
 @tools_option
 @servers_options
 @click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
+@endpoint_options
 @strategy_option
 @click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")
 @decoding_options

@@ -21,9 +21,7 @@ from protocols.files import write_whole
 PROJECT_FILE = "atc.toml"
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that run nothing."""
-_LIMITS = frozenset(
-    {"max_tools", "samples", "votes", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds"}
-)
+_LIMITS = frozenset({"max_tools", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds"})
 """What any folder's file may lower, and not raise."""
 _MAX_BYTES = 1_000_000
 

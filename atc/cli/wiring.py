@@ -67,7 +67,14 @@ def choose_model(config: Config, *, progress: Progress | None = None, talk: Talk
     """The model of the configuration; `progress` is told of a download, `talk` of a wait for somebody else's."""
     from atc.models import choose
 
-    return choose(config.model, cache_dir=config.cache_dir, on_progress=progress, on_message=talk)
+    return choose(
+        config.model,
+        cache_dir=config.cache_dir,
+        timeout_seconds=config.model_timeout,
+        max_retries=config.model_retries,
+        on_progress=progress,
+        on_message=talk,
+    )
 
 
 def saved_folder(config: Config) -> Path:

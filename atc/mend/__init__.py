@@ -13,14 +13,12 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from atc.attribute import origins
-from atc.doubt import SIZE_ARGUMENTS, Unread
 from atc.edits import Edit, Places, edited, with_text
 from atc.mend.join import argument_lookup, lookup
 from atc.mend.searching import search_for
 from atc.types import Fault, Finding, Program
 from protocols.parsing import parse, parsed
-from protocols.schema import resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
@@ -160,53 +158,3 @@ def _is_on(line: int, node: ast.expr) -> bool:
 def _argument_of(value: ast.expr, tree: ast.Module) -> str | None:
     """The alias of the argument that an expression fills by name."""
     return next((node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.value is value), None)
-
-
-def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program | None:
-    """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
-
-    Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
-    None where the program asks for pages itself, or the result does not count its pages.
-    """
-    tool = tools[unread.tool]
-    key = _list_key(tool)
-    if key is None or unread.count is None:
-        return None
-    tree = parse(program.source)
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
-    if not calls or any(keyword.arg in (unread.argument, None) for call in calls for keyword in call.keywords):
-        return None
-    place = Places(program.source)
-    paged = edited(program, (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls))
-    size = next((f'"{name}": {most}, ' for name, most in _page_sizes(tool)), "")
-    helper = _EVERY_PAGE.format(tool=unread.tool, argument=unread.argument, count=unread.count, key=key, size=size)
-    return Program(helper + paged.source)
-
-
-_EVERY_PAGE = """\
-def every_page_of_{tool}(**arguments):
-    arguments = {{{size}**arguments}}
-    result = {tool}(**arguments)
-    while result["page"] < result["{count}"]:
-        more = {tool}(**{{**arguments, "{argument}": result["page"] + 1}})
-        result = {{**more, "{key}": result["{key}"] + more["{key}"]}}
-    return result
-
-
-"""
-
-
-def _list_key(tool: Tool) -> str | None:
-    """The one list in a paged result."""
-    root = tool.protocol.output_schema or {}
-    properties = resolve(root, root).get("properties", {})
-    lists = [key for key, schema in properties.items() if types(resolve(schema, root)) == ("array",)]
-    return lists[0] if len(lists) == 1 else None
-
-
-def _page_sizes(tool: Tool) -> Iterator[tuple[str, int]]:
-    """The argument that sets how many items a page has, and the most it takes."""
-    for alias, name in tool.arguments.items():
-        schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
-        if alias in SIZE_ARGUMENTS and isinstance(most := schema.get("maximum"), int):
-            yield alias, most

@@ -16,6 +16,8 @@ def choose(
     name: str | None = None,
     *,
     cache_dir: Path | None = None,
+    timeout_seconds: float = 120.0,
+    max_retries: int = 4,
     on_progress: Callable[[int, int], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Ask:
@@ -24,7 +26,8 @@ def choose(
     `local` is the embedded model, `smollm2` a small one (see `LOCAL_MODELS`), `FILE.gguf` one of one's own,
     `scripted:FILE` and `recorded:FILE` replay a file, `openai` is the endpoint's default model and any other name
     (`openai:NAME` too) one of its models. Without a name it is the endpoint if OPENAI_API_KEY or OPENAI_BASE_URL is
-    set, else the embedded model, which is fetched into `cache_dir` at its first call.
+    set, else the embedded model, which is fetched into `cache_dir` at its first call. An endpoint has `timeout_seconds`
+    for one reply, and a request that failed for a reason that may pass is repeated `max_retries` times.
 
     Raises:
         ModelUnavailable: the name needs an endpoint and none is set, or a file that cannot be read.
@@ -48,4 +51,5 @@ def choose(
 
         folder = cache_dir / "models" if cache_dir is not None else None
         return LocalModel(name, folder=folder, on_progress=on_progress, on_message=on_message)
-    return openai.OpenAIModel((rest if kind == "openai" else name) or None)
+    named = (rest if kind == "openai" else name) or None
+    return openai.OpenAIModel(named, timeout_seconds=timeout_seconds, max_retries=max_retries)

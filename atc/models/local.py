@@ -46,6 +46,8 @@ class LocalModel:
     """
 
     prompt_tokens = 4000
+    samples = 4
+    """Replies that are drawn to one prompt until one is new: they cost little, as the prompt is read once."""
 
     def __init__(
         self,

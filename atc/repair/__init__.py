@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from atc.prompts import fill
 from atc.repair import facts, reflection, traceback
 from atc.repair.case import Case
+from atc.repair.reading import fenceless, returned
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
@@ -28,6 +29,8 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 _LONGEST_ANSWER = 300
 """Characters of a doubtful answer that are shown again."""
+_LONGEST_RETURNED = 3_000
+"""Characters of what the calls behind a doubtful answer returned."""
 
 _TELL: Mapping[str, Callable[[Case], list[Message]]] = {
     "facts": facts.told,
@@ -45,12 +48,13 @@ def correction(
     orphans: Sequence[ToolCall] = (),
     messages: Sequence[Message] = (),
     docs: Docs = "full",
+    calls: Sequence[ToolCall] = (),
 ) -> list[Message]:
     """The turns that follow a failed or doubtful attempt: its program, and what became of it.
 
     `mode` is one of `WAYS`. `complete` asks the model in between: `reflection` needs it, `facts` uses it where
     attribution left a tie. `orphans` are writes that happened, which the next program would leave behind if it
-    did not make them. `messages` is the conversation so far. With `docs` "names" no tool is described.
+    did not make them. `messages` is the conversation so far, `calls` are those of all attempts. With `docs` "names" no tool is described.
 
     Raises:
         ValueError: `reflection` without `complete`.
@@ -63,6 +67,7 @@ def correction(
         orphans=tuple(orphans),
         messages=tuple(messages),
         docs=docs,
+        made=tuple(calls),
     )
     if attempt.fault is None:
         return [case.written, Message("user", _doubted(case))]
@@ -89,4 +94,5 @@ def _doubted(case: Case) -> str:
     answer = case.attempt.answer or ""
     clipped = answer if len(answer) <= _LONGEST_ANSWER else answer[:_LONGEST_ANSWER] + " …"
     doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
-    return fill("doubt", answer=clipped, doubts=doubts)
+    gave = fenceless(returned(case.calls, case.tools, most=_LONGEST_RETURNED)) or "(no call succeeded)"
+    return fill("doubt", answer=clipped, doubts=doubts, calls=gave)

@@ -26,6 +26,8 @@ class Case:
     orphans: tuple[ToolCall, ...] = ()
     messages: tuple[Message, ...] = ()
     docs: Docs = "full"
+    made: tuple[ToolCall, ...] = ()
+    """The calls of all attempts so far."""
 
     @property
     def written(self) -> Message:

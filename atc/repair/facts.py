@@ -10,7 +10,8 @@ from atc.prompts import fill
 from atc.repair.better import better_lines, makers, sources
 from atc.repair.case import Case
 from atc.repair.documentation import called, documentation, signature
-from atc.repair.reading import seen_fields
+from atc.repair.reading import fenceless, returned, seen_fields
+from atc.synthesize import described
 from atc.types import Fault
 from protocols.ask import Message
 from sandbox.trace import ToolCall
@@ -26,7 +27,8 @@ _NO_PROGRAM = (
     "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
     " calls them and prints the answer."
 )
-_SAME_AGAIN = "This is the same program as before, so it fails in the same way: something in it must change."
+_LONGEST_RETURNED = 3_000
+"""Characters of what the other calls returned."""
 
 
 def told(case: Case) -> list[Message]:
@@ -37,9 +39,9 @@ def told(case: Case) -> list[Message]:
         return [case.written, case.rewrite([_NO_PROGRAM])]
     call, chosen = _blamed(case, fault)
     lines = list(better_lines(case, fault, call)) or list(sources(case, fault, call))
-    parts = [_head(case, fault), _again(case), *_evidence(case, fault), chosen, *lines]
+    parts = [_head(case, fault), *_evidence(case, fault), chosen, *lines]
     known = "\n".join(part for part in parts if part)
-    return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call))])]
+    return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
 
 
 def _head(case: Case, fault: Fault) -> str:
@@ -62,9 +64,14 @@ def _head(case: Case, fault: Fault) -> str:
     return "\n".join(["That program was checked and not run, since it cannot work:", *lines, *more])
 
 
-def _again(case: Case) -> str:
-    own = case.written.content
-    return _SAME_AGAIN if any(m.role == "assistant" and m.content == own for m in case.messages) else ""
+def _unread(case: Case, fault: Fault) -> str:
+    """What the other calls returned, of tools that no document describes rightly: the next line may misread it, too."""
+    if case.attempt.findings or case.docs == "names":
+        return ""
+    tools = (case.tools[call.tool] for call in case.made if call.tool in case.tools and call.tool != fault.tool)
+    seen = {t.alias for t in tools if t.protocol.evidence.level != "declared" or not described(t)}
+    gave = returned([c for c in case.made if c.tool in seen], case.tools, most=_LONGEST_RETURNED)
+    return f"The other calls so far:\n{fenceless(gave)}" if gave else ""
 
 
 def _evidence(case: Case, fault: Fault) -> Iterator[str]:

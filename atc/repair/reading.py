@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from atc.attribute.facts import invocation
 from atc.attribute.paths import general
 from atc.repair.documentation import MOST_LINES
 from atc.types import Program
+from protocols.abridge import abridged
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.schema import steps
 from protocols.secrecy import covered
-from protocols.toolbox import Tool
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _MOST_LEAVES = 400
 _LONGEST_VALUE = 40
+_MOST_CALLS = 8
+_SHORTEST_SAMPLE = 20
+"""Characters that a sample leaves of any text."""
 _Leaf = tuple[tuple[str | int, ...], str]
 
 
@@ -41,6 +45,29 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
         yield f"  {name}{place} {shown}"
     if len(leaves) > len(kept):
         yield f"  … and {len(leaves) - len(kept)} more"
+
+
+def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int) -> str:
+    """What calls gave, as a program gets it; of each tool the first that succeeded, a longer one with its shape."""
+    first: dict[str, ToolCall] = {}
+    for call in calls:
+        if call.error is None and call.tool in tools:
+            first.setdefault(call.tool, call)
+    shown = list(first.values())[:_MOST_CALLS]
+    each = most // max(1, len(shown))
+    return "\n".join(f"{invocation(call)} gave {_abridged(call, tools[call.tool], each)}" for call in shown)
+
+
+def _abridged(call: ToolCall, tool: Tool, most: int) -> str:
+    value = tool.unwrap(call.result)
+    if len(repr(value)) > most:
+        value = tool.unwrap(unclipped_secrets(call.result, tool.protocol.output_schema, most=_SHORTEST_SAMPLE))
+    return abridged(value, most=most)
+
+
+def fenceless(text: str) -> str:
+    """Text that does not end the fence around it."""
+    return text.replace("```", "'''")
 
 
 def unclipped_secrets(value: Json, schema: JsonObject | None, *, most: int = _LONGEST_VALUE - 3) -> Json:

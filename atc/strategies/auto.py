@@ -1,73 +1,111 @@
-"""The route by what is known: one program where responses are described, step by step where they have to be seen."""
+"""The route by what is seen: one program first, step by step where programs go on misreading what they get."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from atc.events import RouteChanged
 from atc.repair import worth_repairing
 from atc.strategies import chain, stepwise
 from atc.strategies.base import Parts
-from atc.types import Attempt, Fault, FaultKind, Solution
-from protocols.schema import resolve, types
-from protocols.toolbox import Tool
+from atc.strategies.programs.attempt import MISREAD, writing_tools
+from atc.synthesize import described, listed
+from atc.types import Attempt, Fault, Program, Solution
+from protocols.parsing import parse
+from protocols.toolbox import Toolbox
 
-_MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
-"""Faults of a program that took a response for another than it was."""
 _MOST_MISREAD = 2
 """Rounds that end with a response misread before the route changes."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Solve with `chain`, or `stepwise` where a program written at once would be guesswork.
+    """Solve with `chain`, and go on with `stepwise` once two rounds misread a response.
 
-    So it is when the responses of more than half of the chosen tools are not described, or only guessed (a tool that is
-    declared to write does not count: few programs read what it gives); and after two rounds of `chain` that misread a
-    response. The run goes on then with what it has: one budget, one journal.
+    So it does at once where a program would write what it takes from a response that nobody has described or seen. The
+    run goes on with what it has: one budget, one journal.
     """
     meter = parts.meter()
-    tools = chain.retrieve(task, parts, meter)
-    read = [tool for tool in tools.values() if tool.protocol.annotations.read_only is not False]
-    unknown = [tool.alias for tool in read if not described(tool)]
-    if 2 * len(unknown) > len(read):
-        parts.observer(RouteChanged("stepwise", f"the responses of {_listed(unknown)} are not described"))
-        return stepwise.solve(task, parts, tools=tools, meter=meter)
-    tried = chain.solve(task, parts, tools=tools, meter=meter, enough=misread)
-    if tried.status != "failed" or tried.limit is not None or not misread(tried.attempts):
+    tools, route = chain.retrieve(task, parts, meter), _Route()
+    tried = chain.solve(task, parts, tools=tools, meter=meter, leave=route)
+    if not route.why or tried.status != "failed" or tried.limit is not None:
         return tried
-    blamed = list(dict.fromkeys(fault.tool for fault in _misreadings(tried.attempts) if fault.tool is not None))
-    parts.observer(RouteChanged("stepwise", f"programs misread what {_listed(blamed) or 'the tools'} gave"))
+    parts.observer(RouteChanged("stepwise", route.why))
     return stepwise.solve(task, parts, tools=tools, meter=meter, before=tried.attempts)
 
 
-def described(tool: Tool) -> bool:
-    """Whether a tool's protocol tells what a response holds, from a document or from responses that were seen."""
-    protocol = tool.protocol
-    if protocol.output_schema is None or protocol.evidence.level == "guessed":
-        return False
-    top = resolve(protocol.output_schema, protocol.output_schema)
-    kinds = types(top)
-    if "object" in kinds and len(kinds) == 1:
-        return any(top.get(key) for key in ("properties", "additionalProperties", "patternProperties", *_COMBINED))
-    return bool(kinds) or any(key in top for key in _COMBINED)
+@dataclass
+class _Route:
+    """Whether `chain` should be left, and why, in a clause."""
+
+    why: str = ""
+
+    def __call__(self, attempts: Sequence[Attempt], program: Program | None, tools: Toolbox) -> bool:
+        """See `atc.strategies.chain.Leave`."""
+        if program is not None:
+            if found := next(unseen_writes(program, tools), None):
+                self.why = "{} would be given what {} returns, which nobody has seen".format(*found)
+        elif len(misread := _misreadings(attempts)) >= _MOST_MISREAD and not any(a.answer for a in attempts):
+            blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
+            self.why = f"programs misread what {listed(blamed) or 'the tools'} gave"
+        return bool(self.why)
 
 
-_COMBINED = ("allOf", "anyOf", "oneOf")
+def unseen_writes(program: Program, tools: Toolbox) -> Iterator[tuple[str, str]]:
+    """The tools that write what comes from a tool of which nobody knows what it returns, each with that tool.
+
+    A value is followed by name: what is assigned from it, looped over, or put into a container.
+    """
+    try:
+        tree = parse(program.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    writing = writing_tools(program, tools)
+    origin = {alias: alias for alias, tool in tools.items() if alias not in writing and not described(tool)}
+    if not writing or not origin:
+        return
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.comprehension)]
+    for _ in range(len(statements)):
+        before = len(origin)
+        for node in statements:
+            for name, value in _given(node):
+                if name not in tools and (source := _origin(value, origin)):
+                    origin.setdefault(name, source)
+        if len(origin) == before:
+            break
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in writing:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            source = next((found for value in given if (found := _origin(value, origin))), None)
+            if source is not None:
+                yield call.func.id, source
 
 
-def misread(attempts: Sequence[Attempt]) -> bool:
-    """Whether enough rounds ended with a response misread, and none with an answer."""
-    return not any(attempt.answer is not None for attempt in attempts) and len(_misreadings(attempts)) >= _MOST_MISREAD
+def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a statement or a comprehension gives a value, each with what it comes from."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            stored = [name for target in targets for name in ast.walk(target)]
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
+            stored = list(ast.walk(target))
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+            stored = list(ast.walk(target))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner)) as value):
+            stored = list(ast.walk(owner))
+        case _:
+            return
+    yield from ((name.id, value) for name in stored if isinstance(name, ast.Name))
+
+
+def _origin(value: ast.expr, origin: dict[str, str]) -> str | None:
+    names = (node.id for node in ast.walk(value) if isinstance(node, ast.Name))
+    return next((origin[name] for name in names if name in origin), None)
 
 
 def _misreadings(attempts: Sequence[Attempt]) -> list[Fault]:
     """The faults of this kind that the model was told of, or would be: one a round."""
     rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
     told = [worth_repairing(tried).fault for tried in rounds]
-    return [fault for fault in told if fault is not None and fault.kind in _MISREAD]
-
-
-def _listed(names: Sequence[str]) -> str:
-    few = ", ".join(names[:3])
-    return f"{few} and {len(names) - 3} more" if len(names) > 3 else few
+    return [fault for fault in told if fault is not None and fault.kind in MISREAD]

@@ -45,6 +45,11 @@ class Parts:
         """Tokens that descriptions of tools may take in a prompt."""
         return self.config.prompt_tokens or self.ask.prompt_tokens
 
+    @property
+    def samples(self) -> int:
+        """Replies that may be drawn to one prompt: the setting, or else what suits the model."""
+        return self.config.samples or int(getattr(self.ask, "samples", 1))
+
     def meter(self) -> Meter:
         """The model of this run with its budget."""
         config = self.config

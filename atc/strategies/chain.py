@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import ast
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from atc.decode.decoder import Decoder
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
+from atc.learned import observed
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
 from atc.strategies.base import Parts
-from atc.strategies.programs.attempt import attempt, checked, seen_output, with_named, written, wrote
+from atc.strategies.programs.attempt import (
+    attempt,
+    checked,
+    insists,
+    rests_on_responses,
+    seen_output,
+    with_named,
+    writing_tools,
+    written,
+)
 from atc.strategies.programs.conclusion import conclusion
-from atc.synthesize import opening, samples
+from atc.synthesize import new_program, opening
 from atc.types import Attempt, Fault, Finding, Program, Solution
+from protocols.parsing import parse
 from protocols.render import DETAILS, Docs, described_within, names_only, stubs, token_estimate
 from protocols.toolbox import Toolbox
 
 _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
+
+Leave = Callable[[Sequence[Attempt], Program | None, Toolbox], bool]
+"""Whether another way should be tried: after attempts, or before a program that was written now is run."""
 
 
 def solve(
@@ -27,57 +41,115 @@ def solve(
     *,
     tools: Toolbox | None = None,
     meter: Meter | None = None,
-    enough: Callable[[Sequence[Attempt]], bool] = lambda attempts: False,  # noqa: ARG005 - what it would be given
+    leave: Leave = lambda attempts, program, tools: False,  # noqa: ARG005 - what it would be given
 ) -> Solution:
     """Retrieve, then write, check, execute, attribute and repair until an answer stands or the budget is spent.
 
-    `tools` (else they are retrieved) and `meter` are those of a strategy that begins with this one; it is asked after
-    each round that did not end the run whether the attempts are `enough`, and another way should be tried.
+    `tools` (else they are retrieved) and `meter` are those of a strategy that begins with this one, and that `leave`
+    lets go on in its own way.
     """
-    config, meter = parts.config, meter or parts.meter()
-    if tools is None:
-        tools = retrieve(task, parts, meter)
-    messages = opening(task, tools, budget=parts.prompt_tokens, docs=config.docs)
-    decoder = Decoder(config, tools, meter, task=task)
-    attempts: list[Attempt] = []
-    limit: str | None = None
-    try:
-        for round_ in range(config.max_repairs + 1):
-            tried: list[Attempt] = []
-            blind = not seen_output(attempts)
-            for program in samples(
-                messages,
-                meter.complete,
-                count=config.samples,
-                temperature=config.temperature,
-                decoder=decoder,
-                stopped=lambda: bool(attempts and attempts[-1].findings),
-            ):
-                number = len(attempts)
-                tried.append(attempt(task, program, tools, parts, meter, number=number, round_=round_, blind=blind))
-                attempts.append(tried[-1])
-                if _settled(tried, parts):
+    meter = meter or parts.meter()
+    return _Chain(task, parts, meter, retrieve(task, parts, meter) if tools is None else tools, leave).solve()
+
+
+@dataclass
+class _Chain:
+    """One run. `tried` are the programs that need not run again: they would do what they did."""
+
+    task: str
+    parts: Parts
+    meter: Meter
+    tools: Toolbox
+    leave: Leave
+    attempts: list[Attempt] = field(default_factory=list)
+    tried: set[str] = field(default_factory=set)
+
+    def solve(self) -> Solution:
+        """A program, and then repairs of it; each program's fault is told before another is asked for."""
+        config, limit = self.parts.config, None
+        messages = opening(self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs)
+        try:
+            for round_ in range(config.max_repairs + 1):
+                program = new_program(
+                    messages,
+                    self.meter.complete,
+                    known=self.tried,
+                    most=self.parts.samples,
+                    temperature=config.temperature,
+                )
+                if program is not None and (
+                    program.source in self.tried or self.leave(self.attempts, program, self.tools)
+                ):
                     break
-            if not tried:
-                tried = [_without_program(round_)]
-                parts.observer(AttemptEnded(len(attempts), tried[0]))
-                attempts.append(tried[0])
-            if _ended(tried, doubts_told=any(a.answer is not None for a in attempts if a.round < round_)):
-                break
-            if config.repair == "none" or round_ == config.max_repairs or enough(attempts):
-                break
-            messages += correction(
-                worth_repairing(tried),
-                parts.toolbox,
-                mode=config.repair,
-                complete=meter.complete,
-                orphans=written(attempts, parts),
-                messages=messages,
-                docs=config.docs,
-            )
-    except BudgetSpent as spent:
-        limit = spent.limit
-    return conclusion(task, attempts, tools, parts, meter, answer=_elected(attempts), limit=limit)
+                before = len(self.attempts)
+                self._attempt(program, round_)
+                told = any(attempt.answer is not None for attempt in self.attempts[:before])
+                tried = self.attempts[before:]
+                if _ended(tried[-1], doubt_told=told) or config.repair == "none" or round_ == config.max_repairs:
+                    break
+                if self.leave(self.attempts, None, self.tools):
+                    break
+                messages += correction(
+                    worth_repairing(tried),
+                    self.parts.toolbox,
+                    mode=config.repair,
+                    complete=self.meter.complete,
+                    orphans=written(self.attempts, self.parts),
+                    messages=messages,
+                    docs=config.docs,
+                    calls=[call for attempt in self.attempts if attempt.trace for call in attempt.trace.calls],
+                )
+        except BudgetSpent as spent:
+            limit = spent.limit
+        answer = _standing(self.attempts)
+        return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+
+    def _attempt(self, program: Program | None, round_: int) -> None:
+        """Try a program; where it insists on what a response schema forbids, and writes, its reads alone go first."""
+        if program is None:
+            self._take(_without_program(round_))
+            self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
+            return
+        known = with_named(program, self.tools, self.parts.toolbox)
+        findings = checked(self.task, program, known, blind=False)[1]
+        if writing_tools(program, known) and insists(findings, program, known, self.attempts):
+            self._run(_reads_of(program, writing_tools(program, known)), round_, look=True)
+        self._run(program, round_)
+
+    def _run(self, program: Program, round_: int, *, look: bool = False) -> None:
+        blind = not seen_output(self.attempts)
+        result = attempt(
+            self.task,
+            program,
+            self.tools,
+            self.parts,
+            self.meter,
+            number=len(self.attempts),
+            round_=round_,
+            blind=blind,
+            look=look,
+            earlier=self.attempts,
+        )
+        known = with_named(program, self.tools, self.parts.toolbox)
+        if not look and not rests_on_responses(result.findings, program, known):
+            self.tried |= {program.source, result.program.source}
+        self._take(result)
+
+    def _take(self, result: Attempt) -> None:
+        """Keep an attempt, and what its calls showed of the tools."""
+        self.attempts.append(result)
+        if result.trace is not None:
+            self.parts = replace(self.parts, toolbox=observed(self.parts.toolbox, result.trace.calls))
+            self.tools = self.parts.toolbox.only(list(self.tools))
+
+
+def _reads_of(program: Program, writing: set[str]) -> Program:
+    """The statements ahead of the first that names a tool which writes."""
+    lines = program.source.splitlines(keepends=True)
+    for statement in parse(program.source).body:
+        if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
+            return Program("".join(lines[: statement.lineno - 1]))
+    return program
 
 
 def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
@@ -110,40 +182,15 @@ def _fit(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     return token_estimate(least) <= budget
 
 
-def _settled(tried: Sequence[Attempt], parts: Parts) -> bool:
-    """Whether a round needs no further sample.
-
-    So it is when enough answers without doubts agree; and always once a program has written something or was stopped
-    before a write: another sample would be another plan, with other writes.
-    """
-    if tried[-1].paused or wrote(tried[-1], parts):
-        return True
-    answers = Counter(_comparable(a.answer) for a in tried if a.answer is not None and not a.doubts)
-    return bool(answers) and max(answers.values()) >= parts.config.votes
+def _ended(last: Attempt, *, doubt_told: bool) -> bool:
+    """Whether an attempt ends the run: with an answer beyond doubt, or one after the model was told of a doubt."""
+    return last.paused or (last.answer is not None and (doubt_told or not last.doubts))
 
 
-def _ended(tried: Sequence[Attempt], *, doubts_told: bool) -> bool:
-    """Whether a round ends the run: with an answer beyond doubt, or one whose doubts the model has been told of."""
-    return any(a.paused or (a.answer is not None and (doubts_told or not a.doubts)) for a in tried)
-
-
-def _comparable(answer: str) -> str:
-    return " ".join(answer.casefold().split())
-
-
-def _elected(attempts: Sequence[Attempt]) -> str | None:
-    """The answer that stands: without doubts before with, a later round's before an earlier's, then by agreement.
-
-    Among equals the earliest sample's, which is the greedy one.
-    """
-    answered = [a for a in attempts if a.answer is not None]
-    count = Counter((_comparable(a.answer or ""), bool(a.doubts), a.round) for a in answered)
-    best = max(
-        answered,
-        key=lambda a: (not a.doubts, a.round, count[_comparable(a.answer or ""), bool(a.doubts), a.round]),
-        default=None,
-    )
-    return best.answer if best else None
+def _standing(attempts: Sequence[Attempt]) -> str | None:
+    """The answer that stands: one without doubts before one with, a later before an earlier."""
+    answered = [attempt for attempt in attempts if attempt.answer is not None]
+    return next((a.answer for a in reversed(answered) if not a.doubts), answered[-1].answer if answered else None)
 
 
 def _without_program(round_: int) -> Attempt:
@@ -155,23 +202,14 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     meter = parts.meter()
     tools = retrieve(task, parts, meter)
-    config = parts.config
-    drafts: list[tuple[Program, tuple[Finding, ...]]] = []
+    messages = opening(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
     try:
-        for program in samples(
-            opening(task, tools, budget=parts.prompt_tokens, docs=config.docs),
-            meter.complete,
-            count=config.samples,
-            temperature=config.temperature,
-            decoder=Decoder(config, tools, meter, task=task),
-            stopped=lambda: bool(drafts and drafts[-1][1]),
-        ):
-            program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
-            parts.observer(ProgramWritten(len(drafts), program, findings, mended))
-            drafts.append((program, findings))
-            if not findings:
-                break
+        program = new_program(messages, meter.complete, known=(), most=1, temperature=parts.config.temperature)
     except BudgetSpent as spent:
-        meter.note(f"{spent.limit}: no more programs were written.")
-    best = min(drafts, key=lambda draft: len(draft[1]), default=(None, ()))
-    return tools, *best
+        meter.note(f"{spent.limit}: no program was written.")
+        program = None
+    if program is None:
+        return tools, None, ()
+    program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
+    parts.observer(ProgramWritten(0, program, findings, mended))
+    return tools, program, findings

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from atc.decode.decoder import Decoder
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.repair.traceback import traceback_text
@@ -22,7 +21,7 @@ from atc.strategies.chain import retrieve
 from atc.strategies.programs.attempt import executed, seen_output, with_named
 from atc.strategies.programs.conclusion import conclusion
 from atc.strategies.programs.pieces import grown
-from atc.strategies.turns.conversation import Turn, Turns, first_paragraph, room_for_turns
+from atc.strategies.turns.conversation import Turn, Turns, first_paragraph, longest_shown, room_for_turns
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols import parsing
@@ -34,8 +33,6 @@ from sandbox.trace import Frame, ToolCall, Trace
 
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
-LONGEST_OUTPUT = 2_000
-"""Characters of an output that are shown, as in the paper's published code."""
 _ANSWER = re.compile(r"(?ims)^[ \t*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _EXITS = frozenset({"exit", "quit", "SystemExit"})
@@ -67,7 +64,6 @@ class _Session:
     tools: Toolbox
     meter: Meter
     turns: Turns
-    decoder: Decoder
     attempts: list[Attempt] = field(default_factory=list)
     kept: Program = field(default_factory=lambda: Program(""))
     issued: tuple[ToolCall, ...] = ()
@@ -78,7 +74,7 @@ class _Session:
         """A session that has not been asked for anything."""
         budget, docs = parts.prompt_tokens, parts.config.docs
         turns = Turns(opening(task, tools, budget=budget, docs=docs), room_for_turns(budget))
-        return cls(task, parts, tools, meter, turns, Decoder(parts.config, tools, meter, task=task))
+        return cls(task, parts, tools, meter, turns)
 
     def solve(self) -> Solution:
         """Turn after turn."""
@@ -102,13 +98,7 @@ class _Session:
 
     def _reply(self) -> Reply:
         messages = self.turns.messages()
-        reply = read(self.meter.complete(messages, purpose="act", temperature=0.0, seed=0).text)
-        if reply.code is None or not self.decoder.constrains(stopped=False):
-            return reply
-        # The fence is what switches to constrained decoding, as a trigger does in ToolDec: its block is written anew.
-        seen = "\n".join(turn.told for turn in self.turns.taken)
-        code = self.decoder.write(messages, purpose="act", temperature=0.0, seed=0, before=self.kept.source, seen=seen)
-        return reply if code is None else Reply(f"```python\n{code.source.rstrip()}\n```", code=code)
+        return read(self.meter.complete(messages, purpose="act", temperature=0.0, seed=0).text)
 
     def _run(self, block: Program) -> str:
         """Execute the program with a new block behind it; what the model is told of that."""
@@ -125,7 +115,10 @@ class _Session:
         if failure is not None and (failure.kind, failure.type) == ("limit", "tool_calls"):
             raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
         before = len(whole.source.splitlines()) - len(block.source.splitlines())
-        shown = [*_shown(trace), *([_traceback(result, block, before)] if failure is not None else [])]
+        shown = [
+            *_shown(trace, most=longest_shown(self.parts.prompt_tokens)),
+            *([_traceback(result, block, before)] if failure is not None else []),
+        ]
         output = "\n".join(shown) or "(nothing was printed)"
         return fill("codeact_output", output=output.replace("```", "'''"))
 
@@ -203,14 +196,14 @@ def _as_left(block: Program, *, failed: bool) -> Program:
     return Program(ast.unparse(ast.fix_missing_locations(ast.Module([kept], []))) + "\n")
 
 
-def _shown(trace: Trace) -> Iterator[str]:
+def _shown(trace: Trace, *, most: int) -> Iterator[str]:
     """What a notebook shows of a block that ran: what it printed, and the value of its last expression."""
     if trace.stdout.strip():
-        yield printed(trace.stdout, most=LONGEST_OUTPUT)
+        yield printed(trace.stdout, most=most)
     if isinstance(trace.value, str):
-        yield printed(trace.value, most=LONGEST_OUTPUT)
+        yield printed(trace.value, most=most)
     elif trace.value is not None:
-        yield abridged(trace.value, most=LONGEST_OUTPUT)
+        yield abridged(trace.value, most=most)
 
 
 def _traceback(result: Attempt, block: Program, before: int) -> str:

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from atc.decode.decoder import Decoder
 from atc.events import AttemptEnded
+from atc.learned import observed
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
-from atc.repair import worth_repairing
 from atc.repair.writes import writes_told
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.programs.attempt import attempt, numbered, seen_output
+from atc.strategies.programs.attempt import attempt, numbered, rests_on_responses, seen_output
 from atc.strategies.programs.conclusion import conclusion, not_undone
 from atc.strategies.programs.pieces import grown, may_answer, new_lines, next_piece
 from atc.strategies.programs.prints import finished, quiet
 from atc.strategies.programs.telling import Conversation, doubted, failed, looked
-from atc.synthesize import samples
+from atc.synthesize import new_program
 from atc.types import Attempt, Fault, Program, Solution
 from protocols.ask import Completion, Message
 from protocols.toolbox import Toolbox
@@ -76,6 +75,8 @@ class _Growing:
     answered: list[Attempt] = field(default_factory=list)
     failing: int = 0
     """Pieces that failed in a row."""
+    failed: frozenset[str] = frozenset()
+    """Those of them that would fail as they did."""
     seen: list[str] = field(default_factory=list)
     """Results that the model was shown: a value that stands there is not made up."""
 
@@ -84,7 +85,6 @@ class _Growing:
         self.writing = frozenset(alias for alias, tool in self.parts.toolbox.items() if tool.protocol.writes)
         calls = [call for attempt in self.attempts for call in _calls(attempt)]
         config, budget = self.parts.config, self.parts.prompt_tokens
-        self.decoder = Decoder(config, self.tools, self.meter, task=self.task)
         stands = self._stands()
         self.said = Conversation.begun(self.task, self.tools, budget=budget, calls=calls, more=stands, docs=config.docs)
         self.seen += [self.said.opening[-1].content] if calls else []
@@ -96,7 +96,7 @@ class _Growing:
         try:
             for turn in range(1, turns + 1):
                 step = self._step()
-                if self._ends(step):
+                if step is None or self._ends(step):
                     break
                 self._tell(step, last=turn == turns - 1)
             else:
@@ -106,28 +106,26 @@ class _Growing:
         answer = self.answered[-1].answer if self.answered else None
         return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
 
-    def _step(self) -> _Step:
-        """The next piece: the first sample that the check lets pass, executed; or the one that came nearest to it."""
+    def _step(self) -> _Step | None:
+        """The next piece, as it ran; None where the last one, which failed, came back as it was."""
         config, blind = self.parts.config, not seen_output(self.attempts)
-        steps: list[_Step] = []
-        pieces = samples(
+        piece = new_program(
             self.said.messages(),
             self._complete,
-            count=config.samples,
+            known=self.failed,
+            most=self.parts.samples,
             temperature=config.temperature,
-            decoder=self.decoder,
-            stopped=lambda: bool(steps and steps[-1].result.findings),
-            before=grown(self.kept, Program("")).source,
-            seen="\n".join(self.seen),
         )
-        for piece in pieces:
-            steps.append(self._attempted(piece, blind=blind))
-            if steps[-1].result.trace is not None:
-                break
-        if not steps:
+        if piece is None:
             return _Step("", self._not_run(Program(""), "The reply held no Python program."))
-        best = worth_repairing([step.result for step in steps])
-        return next(step for step in steps if step.result is best)
+        if piece.source in self.failed:
+            return None
+        step = self._attempted(piece, blind=blind)
+        new = step.result.fault is not None and not rests_on_responses(
+            step.result.findings, step.result.program, self.parts.toolbox
+        )
+        self.failed = self.failed | {piece.source} if new else frozenset()
+        return step
 
     def _complete(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
         """The model's reply, up to where it would go on with outputs of its own."""
@@ -165,8 +163,12 @@ class _Growing:
             blind=blind,
             seen="\n".join(self.seen),
             look=look,
+            earlier=self.attempts,
         )
         self.attempts.append(result)
+        if result.trace is not None:
+            self.parts = replace(self.parts, toolbox=observed(self.parts.toolbox, result.trace.calls))
+            self.tools = self.parts.toolbox.only(list(self.tools))
         return result
 
     def _not_run(self, program: Program, said: str) -> Attempt:

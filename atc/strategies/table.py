@@ -25,15 +25,14 @@ class UnknownStrategy(AtcError):
 
 
 _SETTINGS: Mapping[str, Kind] = {
-    "decoding": ("off", "calls", "program", "auto"),
+    "decoding": ("off", "calls", "auto"),
     "docs": ("full", "requests", "names"),
 }
 """Settings that change how every strategy works; `docs=requests` leaves responses out of the prompt."""
 _PROGRAMS: Mapping[str, Kind] = {
-    **_SETTINGS,
+    "docs": ("full", "requests", "names"),
     "repair": ("facts", "reflection", "traceback", "none"),
     "samples": int,
-    "votes": int,
     "max_repairs": int,
 }
 """Those of strategies that write whole programs."""

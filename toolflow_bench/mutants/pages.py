@@ -6,7 +6,7 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping
 
-from atc.doubt import SIZE_ARGUMENTS
+from atc.mend.paging import SIZE_ARGUMENTS
 from toolflow_bench.mutants.edit import text_of
 from toolflow_bench.mutants.making import Edit, empty_answers, mutant_of, of_argument
 from toolflow_bench.mutants.mutant import Mutant

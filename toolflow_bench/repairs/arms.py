@@ -56,7 +56,7 @@ class Logged(WorldLike, Protocol):
 
 def one_sample(config: Config) -> Config:
     """The configuration that every arm runs with: one sample a round, every write allowed."""
-    return replace(config, samples=1, votes=1, strategy="chain", allow_writes=("all",))
+    return replace(config, samples=1, strategy="chain", allow_writes=("all",))
 
 
 class Bench:

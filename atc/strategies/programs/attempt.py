@@ -9,14 +9,16 @@ from dataclasses import replace
 
 from atc.attribute import attribute
 from atc.check import check
-from atc.doubt import doubts, unread_pages
+from atc.doubt import doubts
 from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
-from atc.grounding import made_up
-from atc.mend import look_up_names, mend, read_every_page
+from atc.grounding import fixed_answer, made_up
+from atc.learned import observed
+from atc.mend import look_up_names, mend
 from atc.mend.naming import look_up_answer
+from atc.mend.paging import read_every_page, unread_pages
 from atc.meter import Meter
 from atc.strategies.base import Parts
-from atc.types import Attempt, Finding, Program
+from atc.types import Attempt, FaultKind, Finding, Program
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
 from sandbox import inline
@@ -27,6 +29,8 @@ from sandbox.trace import ToolCall, Trace
 NAME_FOR_ID, FIRST_PAGE, ID_PRINTED = "name-for-id", "first-page-only", "id-printed"
 SEEN_IN_RUNS = frozenset({NAME_FOR_ID, FIRST_PAGE, ID_PRINTED})
 """Codes of findings that calls brought to light; all others were there before any call."""
+MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
+"""Faults of a program that took a response for another than it was."""
 _MENDING_ROUNDS = 3
 """Mending one thing may bring another to light."""
 
@@ -43,15 +47,19 @@ def attempt(
     blind: bool,
     seen: str = "",
     look: bool = False,
+    earlier: Sequence[Attempt] = (),
 ) -> Attempt:
     """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts.
 
     `blind`: the model had seen no tool output when it wrote it; `seen` are results that it was shown: a value that
     stands there is not made up. `look`: the program is to show something, and need not answer. An attempt of the
-    run's past is not made again.
+    run's past is not made again. What only a response schema forbids runs where the `earlier` attempts show that the
+    model insists, and nothing is written.
     """
     known = with_named(program, tools, parts.toolbox)
-    program, findings, mended = checked(f"{task}\n{seen}", program, known, look=look)
+    program, findings, mended = checked(f"{task}\n{seen}", program, known, look=look, blind=blind)
+    if insists(findings, program, known, earlier) and not writing_tools(program, known):
+        findings = ()
     parts.consent.wrote(program, blind=blind)
     if (before := parts.past.attempt(number)) is not None:
         return before
@@ -65,6 +73,7 @@ def attempt(
     execution = None if trace is None else parts.journal.execution
     result = Attempt(program, findings, trace, fault, mended=mended, round=round_, execution=execution)
     result = _with_ids(result, known, parts, meter)
+    result = _with_shapes(result, known, parts, meter)
     if not look:
         result = _with_every_page(result, known, parts, meter)
         result = _with_names(task, result, parts, meter)
@@ -80,6 +89,25 @@ def _with_ids(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> At
     program = look_up_names(result.program, result.fault, result.trace, tools)
     finding = Finding(code=NAME_FOR_ID, message=result.fault.message, line=result.fault.line or 1)
     return _again(result, program, finding, tools, parts, meter)
+
+
+def _with_shapes(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
+    """The attempt with results of undescribed tools read as they came: the sole list inside, the one key that is near.
+
+    One such slip may hide another: it is mended until the program answers, or nothing is left to mend.
+    """
+    mended = result
+    for _ in range(_MENDING_ROUNDS):
+        fault, trace = mended.fault, mended.trace
+        if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, parts):
+            break
+        seen = observed(tools, trace.calls, level="declared")
+        findings = tuple(found for found in check(mended.program, seen) if found.certain)
+        program = mend(mended.program, findings, seen) if seen is not tools and findings else None
+        if program is None:
+            break
+        mended = _run_again(mended, program, findings, tools, parts, meter)
+    return mended if mended.answer is not None else result
 
 
 def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:
@@ -143,12 +171,19 @@ def _again(
     """
     if program is None or any(found.certain for found in check(program, tools)):
         return result
+    again = _run_again(result, program, (finding,), tools, parts, meter)
+    return again if again.answer is not None else result
+
+
+def _run_again(
+    result: Attempt, program: Program, findings: tuple[Finding, ...], tools: Toolbox, parts: Parts, meter: Meter
+) -> Attempt:
+    """The attempt with `program`, in which `findings` are mended, run in its place."""
     trace = executed_trace(program, tools, parts, meter)
     trace = replace(trace, calls=_as_made(trace.calls, result))
-    mended = (*result.mended, finding)
+    mended = (*result.mended, *findings)
     fault, execution = attribute(program, (), trace, tools), parts.journal.execution
-    again = replace(result, program=program, trace=trace, fault=fault, mended=mended, execution=execution)
-    return again if again.answer is not None else result
+    return replace(result, program=program, trace=trace, fault=fault, mended=mended, execution=execution)
 
 
 def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
@@ -171,30 +206,52 @@ def _with_doubts(task: str, result: Attempt, tools: Toolbox, parts: Parts) -> At
 
 
 def checked(
-    task: str, program: Program, tools: Toolbox, *, look: bool = False
+    task: str, program: Program, tools: Toolbox, *, look: bool = False, blind: bool = True
 ) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
     """The program to run, what stops it, and what was mended in it; the program as it came where mending fails.
 
-    With `look` it may print nothing.
+    With `look` it may print nothing; where it is not `blind` the answer may stand in it.
     """
-    found = findings = _certain(task, program, tools, look=look)
+    found = findings = _certain(task, program, tools, look=look, blind=blind)
     better = program
     for _ in range(_MENDING_ROUNDS):
         mended = mend(better, findings, tools) if findings else None
         if mended is None:
             break
-        better, findings = mended, _certain(task, mended, tools, look=look)
+        better, findings = mended, _certain(task, mended, tools, look=look, blind=blind)
         if not findings:
             return better, (), found
     return program, found, ()
 
 
-def _certain(task: str, program: Program, tools: Toolbox, *, look: bool) -> tuple[Finding, ...]:
+def _certain(task: str, program: Program, tools: Toolbox, *, look: bool, blind: bool) -> tuple[Finding, ...]:
     """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
     found = tuple(
         finding for finding in check(program, tools) if finding.certain and not (look and finding.code == "no-output")
     )
-    return (*found, *made_up(program, task, tools))
+    fixed = () if found or look or not blind else fixed_answer(program, tools)
+    return (*found, *fixed, *made_up(program, task, tools))
+
+
+def insists(findings: Sequence[Finding], program: Program, tools: Toolbox, earlier: Sequence[Attempt]) -> bool:
+    """Whether all that speaks against a program are response schemas, and the model was told so and does it again."""
+    told = {(found.code, found.tool) for attempt in earlier for found in attempt.findings}
+    known = {(found.code, found.tool) for found in findings}
+    return bool(findings) and known <= told and rests_on_responses(findings, program, tools)
+
+
+def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
+    """Whether nothing would speak against a program if no tool had said what it returns."""
+    if not findings:
+        return False
+    silent = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
+    codes = {found.code for found in findings} & {"made-up-value", "fixed-answer"}
+    return not codes and not any(found.certain for found in check(program, silent))
+
+
+def writing_tools(program: Program, tools: Toolbox) -> set[str]:
+    """The tools that a program names and that may change something."""
+    return {word for word in _words(program) if word in tools and tools[word].protocol.writes}
 
 
 def executed_trace(program: Program, tools: Toolbox, parts: Parts, meter: Meter) -> Trace:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from atc.attribute.facts import invocation
 from atc.prompts import fill
 from atc.repair import facts
 from atc.repair.case import Case
-from atc.strategies.turns.conversation import briefer, room_for_turns
+from atc.repair.reading import fenceless, returned
+from atc.strategies.turns.conversation import briefer, longest_shown, room_for_turns
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.abridge import abridged, clipped, printed
@@ -19,11 +19,8 @@ from protocols.render import Docs, described_within, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
-_OUTPUTS = 4
-"""Outputs of full length that fit the room, with the pieces between them."""
 _CHARACTERS_A_TOKEN = 3
 _LONGEST_ANSWER = 300
-_MOST_CALLS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +43,8 @@ class Conversation:
     opening: list[Message]
     room: int
     """Tokens that the turns may take."""
+    longest: int
+    """Characters that one output is shown with."""
     turns: list[Turn] = field(default_factory=list)
 
     @classmethod
@@ -67,16 +66,11 @@ class Conversation:
         text, _ = described_within(tools, budget=budget, docs=docs)
         asked = [fill("task", stubs=text, task=task)]
         if calls:
-            known = fill("step_known", calls=_fenceless(returned(calls, tools, most=room * _CHARACTERS_A_TOKEN // 3)))
+            known = fill("step_known", calls=fenceless(returned(calls, tools, most=room * _CHARACTERS_A_TOKEN // 3)))
             asked.append(known)
             room -= token_estimate(known)
         opening = [Message("system", fill("step")), *_example(docs), Message("user", _paragraphs([*asked, more]))]
-        return cls(opening, room)
-
-    @property
-    def longest(self) -> int:
-        """Characters that one output is shown with."""
-        return self.room * _CHARACTERS_A_TOKEN // _OUTPUTS
+        return cls(opening, room, longest_shown(budget))
 
     def add(self, piece: str, told: Sequence[str], *, beside: str, then: str) -> None:
         """Take a turn: paragraphs that the model is told after `piece`."""
@@ -105,18 +99,7 @@ def looked(trace: Trace, calls: Sequence[ToolCall], tools: Toolbox, *, most: int
         shown = "(nothing was printed)"
         if calls:
             shown += f"\n{returned(calls, tools, most=most)}"
-    return _fenceless(shown)
-
-
-def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int) -> str:
-    """What calls gave, as a program gets it; of each tool the first that succeeded."""
-    first: dict[str, ToolCall] = {}
-    for call in calls:
-        if call.error is None and call.tool in tools:
-            first.setdefault(call.tool, call)
-    shown = list(first.values())[:_MOST_CALLS]
-    each = most // max(1, len(shown))
-    return "\n".join(f"{invocation(c)} gave {abridged(tools[c.tool].unwrap(c.result), most=each)}" for c in shown)
+    return fenceless(shown)
 
 
 def failed(
@@ -183,8 +166,3 @@ def _block(source: str) -> str:
 
 def _paragraphs(parts: Iterable[str]) -> str:
     return "\n\n".join(part for part in (part.strip("\n") for part in parts) if part)
-
-
-def _fenceless(text: str) -> str:
-    """Text that does not end the fence around it."""
-    return text.replace("```", "'''")

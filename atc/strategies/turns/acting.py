@@ -19,14 +19,12 @@ from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.strategies.base import Parts
 from atc.strategies.programs.attempt import calls_made, executed, seen_output
+from atc.strategies.turns.conversation import longest_shown
 from atc.types import Attempt, Fault, Program
 from protocols.abridge import abridged, clipped
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-
-LONGEST_OBSERVATION = 1024
-"""Characters of a result that the model is shown, as in ToolLLM's published code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +86,16 @@ class Acting:
         """Let so many calls be made from here on (None: as many as the run may); the next one raises `CallsSpent`."""
         self._allowed = None if calls is None else (calls, self.made + calls)
 
-    def act(self, tool: str, arguments: Mapping[str, Json], *, most: int = LONGEST_OBSERVATION) -> Observation:
+    def act(self, tool: str, arguments: Mapping[str, Json], *, most: int | None = None) -> Observation:
         """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
+
+        What it is shown has at most `most` characters (None: as many as every strategy shows of an output).
 
         Raises:
             BudgetSpent: the run has made as many calls as it may.
             CallsSpent: so has what `allow` bounds.
         """
+        most = most or longest_shown(self.parts.prompt_tokens)
         if tool not in self.parts.toolbox:
             return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
         if self.made >= (allowed := self.parts.config.max_calls):
@@ -169,7 +170,7 @@ class Acting:
         return result
 
 
-def shown(value: Json, *, most: int = LONGEST_OBSERVATION) -> str:
+def shown(value: Json, *, most: int) -> str:
     """A result as the model is shown it: a longer object or list as a sample and, in as much room again, its shape."""
     if len(whole := repr(value)) <= most:
         return whole

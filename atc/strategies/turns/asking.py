@@ -64,6 +64,6 @@ def held(
     except Undecodable as error:
         meter.note(f"decoding: {error}; calls are written freely.")
         return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
-    if written.how == "resampled" and config.decoding in ("calls", "program"):
+    if written.how == "resampled" and config.decoding == "calls":
         meter.note(f"decoding: {written.note} Calls are written freely, checked, and sampled again.")
     return written

@@ -15,6 +15,9 @@ from protocols.render import token_estimate
 
 _LEAST_ROOM = 1_600
 """Tokens of turns in a prompt: with the opening and a reply they fit the embedded model's context."""
+_OUTPUTS = 4
+"""Outputs of full length that fit the room, with what the model says between them."""
+_CHARACTERS_A_TOKEN = 3
 _BRIEF = 160
 """Characters that are left of what was told earlier, where room is short."""
 
@@ -88,6 +91,11 @@ class Turns:
 def room_for_turns(budget: int) -> int:
     """Tokens that turns may take beside an opening that tells `budget` tokens of tools."""
     return max(_LEAST_ROOM, budget // 2)
+
+
+def longest_shown(budget: int) -> int:
+    """Characters of one output or observation beside an opening of `budget`, for every strategy alike."""
+    return room_for_turns(budget) * _CHARACTERS_A_TOKEN // _OUTPUTS
 
 
 def first_paragraph(text: str) -> str | None:
