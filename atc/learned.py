@@ -23,7 +23,7 @@ from atc.synthesize import described
 from probing.infer.counts import count_fields
 from probing.infer.inference import infer
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Evidence, EvidenceLevel, ToolProtocol, dump
+from protocols.protocol import Evidence, ToolProtocol, dump
 from protocols.schema import validator, wrapper_key
 from protocols.secret_parts import within
 from protocols.toolbox import Tool, Toolbox
@@ -150,11 +150,11 @@ def is_news(tool: Tool, response: Json) -> bool:
     return schema is None or not described(tool) or not validator(schema).is_valid(response)
 
 
-def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, level: EvidenceLevel = "observed") -> Toolbox:
+def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False) -> Toolbox:
     """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
 
-    For one run, in which it changes nothing of what programs get. With the level "declared" the check takes the
-    responses that came for all that there are.
+    For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
+    can come, and an object has no other keys.
     """
     came: dict[str, list[Json]] = {}
     for call in calls:
@@ -167,11 +167,11 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, level: EvidenceLeve
             continue
         if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
             continue
-        known = tool.protocol.output_schema if level == "observed" else None
-        schema = _as_programs_see_it(tool, structure(infer(responses, known)))
+        known = None if exactly else tool.protocol.output_schema
+        schema = _as_programs_see_it(tool, structure(infer(responses, known)), exactly=exactly)
         if schema is not None:
-            protocol = replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level))
-            changed[alias] = replace(tool, protocol=protocol)
+            evidence = Evidence(level="declared" if exactly else "observed")
+            changed[alias] = replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=evidence))
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
@@ -199,9 +199,12 @@ def opened(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "additionalProperties": True} if schema.get("type") == "object" else schema
 
 
-def _as_programs_see_it(tool: Tool, schema: JsonObject) -> JsonObject | None:
+def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
     """The schema in the form in which programs get the same of a response as before; None where there is none.
 
-    An object that may have more keys is never unwrapped; nor is one that was not so far.
+    An object that may have more keys is never unwrapped, nor is one whose key may be missing.
     """
-    return next((form for form in (opened(schema), schema) if wrapper_key(form) == tool.wrapper), None)
+    forms = [schema] if exactly else []
+    if schema.get("type") == "object":
+        forms += [{**schema, "required": []}] if exactly else [opened(schema)]
+    return next((form for form in (*forms, schema) if wrapper_key(form) == tool.wrapper), None)

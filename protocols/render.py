@@ -269,7 +269,9 @@ def _note(schema: JsonObject, detail: Detail) -> str:
 
 
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.I)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.I
+)
 _LONGEST_SENTENCE = 2_000
 """Characters. What is longer is no sentence that anybody wrote to be read."""
 
@@ -282,7 +284,9 @@ def _clip(text: str, characters: int) -> str:
     flat = " ".join(text.split()).replace('"""', "'''").replace("\\", "\\\\")
     if len(flat) <= characters:
         return flat
-    ends = [m.end() for m in _SENTENCE_END.finditer(flat) if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])]
+    ends = [
+        m.end() for m in _SENTENCE_END.finditer(flat) if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])
+    ]
     end = max((end for end in ends if end <= characters), default=ends[0] if ends else len(flat))
     return flat[:end] if end <= _LONGEST_SENTENCE else flat[: _LONGEST_SENTENCE - 1].rstrip() + "…"
 

@@ -148,11 +148,12 @@ def _program(plan: Plan, messages: Sequence[Message], _: int) -> str:
     """From the next move on up to one that fails, or all: programs before it were told of their failures."""
     number, lines = _next(messages), ["while True:"] if plan.endless else []
     while (move := plan.move(number)) is not None:
-        lines.append(f"{'    ' * plan.endless}{move.code}  # move {number}")
+        lines.append(f"{'    ' * plan.endless}result = {move.code}  # move {number}")
         if move.fails or plan.endless:
             break
         number += 1
-    return _fenced("\n".join([*lines, f"print({plan.answer!r})"]))
+    answer = f"{plan.answer!r} if result is not None else None" if lines else repr(plan.answer)
+    return _fenced("\n".join([*lines, f"print({answer})"]))
 
 
 def _piece(plan: Plan, messages: Sequence[Message], _: int) -> str:

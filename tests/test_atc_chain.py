@@ -6,9 +6,11 @@ import pytest
 
 from atc.agent import Agent, InvalidTask
 from atc.config import Config
-from atc.events import AttemptEnded, CallEnded, ModelAsked, ProgramWritten, ToolsChosen
+from atc.events import AttemptEnded, CallEnded, ModelAsked, Noted, ProgramWritten, ToolsChosen
+from atc.learned import LearnedSchemas
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
+from atc.strategies.chain import UNCHANGED
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -102,10 +104,12 @@ def fenced(source):
 
 @pytest.fixture
 def solve(toolbox, sandbox):
-    def run(*replies, task="Do it.", store=None, ask_person=None, **settings):
+    def run(*replies, task="Do it.", store=None, ask_person=None, tools=toolbox, learned=None, **settings):
         model = ScriptedModel(*(fenced(r) if isinstance(r, str) and "(" in r else r for r in replies))
         config = Config(**{"samples": 1, **settings})
-        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store, ask_person=ask_person)
+        agent = Agent(
+            tools, model=model, sandbox=sandbox, config=config, store=store, ask_person=ask_person, learned=learned
+        )
         events = []
         solution = agent.run(task, observer=events.append)
         return solution, model, events
@@ -116,7 +120,7 @@ def solve(toolbox, sandbox):
 def test_two_faults_then_solved(solve, sent):
     solution, _, events = solve(
         "print(get_nothing(id='p1'))",  # stopped by the check
-        "print(get_note(id='p1')['stars'])",  # fails when it runs: nobody declared the response
+        "print(get_note(id='p1')['rating'])",  # fails when it runs: nobody declared the response
         "print(get_note(id='p1')['extra']['stars'])",
     )
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "5", 2)
@@ -137,22 +141,32 @@ def test_two_faults_then_solved(solve, sent):
 def test_a_repair_sees_every_earlier_attempt_and_what_was_really_there(solve):
     _, model, _ = solve(
         "print(get_nothing(id='p1'))",
-        "print(get_note(id='p1')['stars'])",
+        "print(get_note(id='p1')['rating'])",
         "print(get_note(id='p1')['extra']['stars'])",
     )
     last = "\n".join(message.content for message in model.prompts[-1])
     assert "get_nothing" in last
-    assert "print(get_note(id='p1')['stars'])" in last
-    assert "'stars'" in model.prompts[-1][-1].content
+    assert "print(get_note(id='p1')['rating'])" in last
+    assert "'rating'" in model.prompts[-1][-1].content
     assert "text" in model.prompts[-1][-1].content
     assert "extra" in model.prompts[-1][-1].content
     assert "def get_note(*, id: str)" in model.prompts[-1][-1].content
 
 
 def test_never_solved_ends_after_the_last_repair(solve):
-    solution, _, _ = solve(*["print(get_note(id='p9'))"] * 4)
+    solution, _, _ = solve(*[f"print(get_note(id='p9'), {n})" for n in range(9)])
     assert (solution.status, solution.answer, len(solution.attempts)) == ("failed", None, 4)
     assert {attempt.fault.kind for attempt in solution.attempts} == {"bad_arguments"}
+
+
+@pytest.mark.parametrize(("samples", "asked"), [(1, 2), (3, 4)])
+def test_a_program_that_comes_back_unchanged_is_not_run_again(solve, sent, samples, asked):
+    """Each further reply is drawn to the prompt that shows the fault, and only where the one before was nothing new."""
+    solution, model, events = solve(*["print(get_note(id='p9'))"] * 9, samples=samples)
+    assert (solution.status, len(solution.attempts), len(sent), len(model.prompts)) == ("failed", 1, 1, asked)
+    assert len({tuple(prompt) for prompt in model.prompts}) == 2
+    assert [options["temperature"] > 0 for options in model.options] == [False, False, *[True] * (samples - 1)]
+    assert [event.sentence for event in events if isinstance(event, Noted)] == [UNCHANGED]
 
 
 def test_an_outage_in_the_middle_is_no_verdict_and_is_recorded(solve, tmp_path):
@@ -170,12 +184,60 @@ def test_a_reply_without_a_program_is_told_so(solve):
     assert "no Python program" in model.prompts[1][-1].content
 
 
-def test_samples_with_findings_are_passed_over_without_a_call(solve, sent):
-    solution, model, _ = solve("print(no_tool())", "print(get_note(id='p2')['text'])", samples=2)
-    assert (solution.answer, solution.repairs, len(model.prompts)) == ("note of p2", 0, 2)
-    assert model.options[0]["temperature"] == 0.0
-    assert model.options[1]["temperature"] > 0
-    assert len(sent) == 1
+def test_a_fault_is_shown_before_any_other_sample(solve, sent):
+    wrong = ["print(no_tool())", "print(get_note(id='p9'))", "print(None)\nget_note(id='p1')"]
+    for first in wrong:
+        solution, model, _ = solve(first, "print(get_note(id='p2')['text'])", samples=4)
+        assert (solution.answer, solution.repairs, len(model.prompts)) == ("note of p2", 1, 2)
+        assert len(model.prompts[1]) == len(model.prompts[0]) + 2
+        assert [options["temperature"] for options in model.options] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "task", ["Whose is it? Answer none if nobody's.", "The name, or none.", "What is it? If there isn't one, say so."]
+)
+def test_none_stands_where_the_task_allows_for_it(solve, task):
+    """Elsewhere it is doubted once, with what the calls returned in view, and stands when it comes twice."""
+    nothing = "note = get_note(id='p1')\nprint(note.get('nothing'))"
+    solution, model, _ = solve(nothing, task=task)
+    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "None", 1)
+    doubted, model, _ = solve(nothing, nothing, task="What is it?")
+    assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)
+    assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
+
+
+@pytest.mark.parametrize("source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"])
+def test_an_answer_that_no_response_can_change_is_a_fault(solve, sent, source):
+    solution, model, _ = solve(f"people = list_people()['people']\n{source}", "print(list_people(page=3)['page'])")
+    assert ([found.code for found in solution.attempts[0].findings], solution.answer) == (["fixed-answer"], "3")
+    assert sent == [("list_people", {"page": 3})]
+    assert "the same whatever the functions return" in model.prompts[1][-1].content
+
+
+WRONG = {"type": "object", "properties": {"stars": {"type": "integer"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize("writes", ["", "mail = send_mail(to='p1')\n"])
+def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp_path, writes):
+    """The model insists: the reads are made, and what came outranks the document, in this run and in the next one."""
+    tools = toolbox.map(
+        lambda t: replace(t, protocol=replace(t.protocol, output_schema=WRONG)) if t.alias == "get_note" else t
+    )
+    program = f"note = get_note(id='p1')\n{writes}print(note['extra']['stars'])"
+    with Store(tmp_path / "runs.sqlite") as store:
+        kept = {"tools": tools, "learned": LearnedSchemas(tmp_path), "store": store, "allow_writes": ("all",)}
+        solution, model, _ = solve(program, program, **kept)
+        shown, next_model, _ = solve(program, **kept)
+    assert [found.code for found in solution.attempts[0].findings] == ["missing-key"]
+    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "5", 2)
+    assert [name for name, _ in sent] == ["get_note", *["send_mail"] * bool(writes)] * 2
+    assert (shown.answer, len(next_model.prompts)) == ("5", 1)
+
+
+def test_a_document_that_is_right_stays_in_force(solve, toolbox, sent):
+    insists = "print(list_people()['count'])\nsend_mail(to='p1')"
+    solution, _, _ = solve(*[insists] * 9, allow_writes=("all",))
+    assert (solution.status, sent) == ("failed", [("list_people", {})])
 
 
 def test_a_slip_is_mended_without_asking_the_model(solve):
@@ -207,13 +269,6 @@ def test_pages_that_the_program_turns_itself_are_doubted_once(solve):
     assert (stubborn.status, stubborn.answer) == ("solved", "4")
 
 
-def test_votes_elect_the_answer_that_most_samples_give(solve):
-    replies = ["print(1)\nget_note(id='p1')", "print(2)\nget_note(id='p1')", "print(2)\nget_note(id='p2')"]
-    solution, model, _ = solve(*replies, samples=4, votes=2)
-    assert solution.answer == "2"
-    assert len(model.prompts) == 3
-
-
 def test_a_write_without_consent_is_not_sent_and_pauses(solve, sent):
     solution, model, _ = solve("print(send_mail(to='p1'))")
     assert (solution.status, solution.answer, sent) == ("paused", None, [])
@@ -242,7 +297,7 @@ def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
     assert sent == [("send_mail", {"to": "p1"})]
 
 
-@pytest.mark.parametrize("settings", [{}, {"samples": 3, "votes": 2}])
+@pytest.mark.parametrize("settings", [{}, {"samples": 3}])
 def test_a_write_of_unknown_outcome_is_not_sent_again(solve, sent, settings):
     solution, model, _ = solve(
         *["print(send_mail(to='nowhere'))"] * 9, allow_writes=("all",), trust=("value=nowhere",), **settings
@@ -283,8 +338,8 @@ def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox
 
 
 def test_a_draft_calls_nothing(toolbox, sandbox, sent):
-    model = ScriptedModel(fenced("print(no_tool())"), fenced("print(get_note(id='p1'))"))
-    agent = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=2))
+    model = ScriptedModel(fenced("print(get_note(id='p1'))"))
+    agent = Agent(toolbox, model=model, sandbox=sandbox)
     tools, program, findings = agent.draft("Do it.")
     assert (program.source, findings, sent) == ("print(get_note(id='p1'))\n", (), [])
     assert list(tools) == list(toolbox)

@@ -66,7 +66,7 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("modle = 'x'", "user.toml: unknown setting 'modle'; did you mean 'model'?"),
-        ("zzz = 1", "user.toml: unknown setting 'zzz'; known are model, tools, "),
+        ("zzz = 1", "user.toml: unknown setting 'zzz'; known are model, model_timeout, "),
         ("max_tools = '8'", "user.toml: max_tools must be a whole number of at least 1, got '8'."),
         ("max_tools = 0", "user.toml: max_tools must be a whole number of at least 1, got 0."),
         ("max_tools = true", "max_tools must be a whole number of at least 1, got True."),
@@ -75,7 +75,7 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("strategy = 'reakt'", "strategy: no strategy is named 'reakt'; did you mean 'react'?"),
         ("strategy = 'anytool:pool=few'", "strategy: the strategy 'anytool' takes a whole number as pool, not 'few'."),
         ("max_model_calls = 0", "max_model_calls must be a whole number of at least 1, got 0."),
-        ("decoding = 'grammar'", "decoding must be one of off, calls, program, auto, got 'grammar'."),
+        ("decoding = 'grammar'", "decoding must be one of off, calls, auto, got 'grammar'."),
         ("docs = 'none'", "docs must be one of full, requests, names, got 'none'."),
         ("tools = 3", "tools must be a list of tool sources, got 3."),
         ("tools = [3]", "tools must be a list of tool sources, got [3]."),
@@ -177,17 +177,17 @@ def test_secrets_are_read_when_they_are_needed(tmp_path: Path) -> None:
 
 
 def test_decoding_is_a_setting_like_any_other(tmp_path: Path) -> None:
-    config, origins = load(tmp_path, project="decoding = 'off'\ndocs = 'names'", env={"ATC_DECODING": "program"})
-    assert (config.decoding, config.docs) == ("program", "names")
+    config, origins = load(tmp_path, project="decoding = 'off'\ndocs = 'names'", env={"ATC_DECODING": "auto"})
+    assert (config.decoding, config.docs) == ("auto", "names")
     assert (origins["decoding"], origins["docs"]) == ("ATC_DECODING", "atc.toml")
     assert load(tmp_path, decoding="calls")[0].decoding == "calls"
-    assert (public(config)["decoding"], public(config)["docs"]) == ("program", "names")
+    assert (public(config)["decoding"], public(config)["docs"]) == ("auto", "names")
     assert (Config().decoding, Config().docs) == ("auto", "full")
 
 
 @pytest.mark.parametrize(
     ("flag", "choices"),
-    [("--decoding", "'off', 'calls', 'program', 'auto'"), ("--docs", "'full', 'requests', 'names'")],
+    [("--decoding", "'off', 'calls', 'auto'"), ("--docs", "'full', 'requests', 'names'")],
 )
 def test_a_flag_takes_no_other_value(capsys: pytest.CaptureFixture[str], flag: str, choices: str) -> None:
     assert _guarded(["run", "x", flag, "maybe"]) == 2

@@ -1,5 +1,7 @@
 """Mending what leaves one way to write it, and joining records through tools."""
 
+from dataclasses import replace
+
 import pytest
 
 from atc.check import check
@@ -238,3 +240,75 @@ def test_a_program_that_turns_pages_itself_is_left_as_it_is():
     unread = unread_pages(program, trace(({"city": "AMS", "page": 1}, page(1, 2))), TOOLS)
     assert len(unread) == 1
     assert read_every_page(program, unread[0], TOOLS) is None
+
+
+ORDERS = [{"order_id": n} for n in range(60)]
+
+
+def rows_tool(name, *, wrapped=False, page=None, most=None, description=""):
+    """A tool that gives 20 rows of 60, or as many as `limit` says, from the place that `page` asks for."""
+    limit = {"type": "integer", "default": 20} | ({"maximum": most} if most else {})
+    parameters = {"limit": limit} | ({page: {"type": "integer"}} if page else {})
+    rows = {"type": "array", "items": record(order_id="integer")}
+    made = tool(name, parameters, record(orders=rows, at="string") if wrapped else rows, optional=tuple(parameters))
+    return replace(made, protocol=replace(made.protocol, description=description))
+
+
+def answered(source, made, asked):
+    """What a program prints, read by pages where that is called for; and whether its result is still doubted."""
+
+    def call(**arguments):
+        size, start = arguments.get("limit", 20), arguments.get("offset", 20 * (arguments.get("page", 1) - 1))
+        rows = ORDERS[start : start + size]
+        asked.append(
+            (arguments, {"orders": rows, "at": "noon"} if made.protocol.output_schema.get("properties") else rows)
+        )
+        return asked[-1][1]
+
+    def run(program):
+        asked.clear()
+        printed = []
+        exec(program.source, {made.alias: call, "print": printed.append})
+        calls = (
+            ToolCall(index=n, tool=made.alias, arguments=given, line=1, result=result)
+            for n, (given, result) in enumerate(asked)
+        )
+        return printed[0], unread_pages(program, Trace(calls=tuple(calls)), Toolbox([made]))
+
+    program = Program(source)
+    printed, unread = run(program)
+    better = read_every_page(program, unread[0], Toolbox([made])) if unread else None
+    return (printed, bool(unread)) if better is None else (run(better)[0], False)
+
+
+@pytest.mark.parametrize(
+    ("source", "made", "told"),
+    [
+        ("print(len(rows()))", rows_tool("rows", page="offset"), (60, False)),
+        ("print(len(rows()))", rows_tool("rows", page="page"), (60, False)),
+        ("print(len(rows()['orders']))", rows_tool("rows", wrapped=True, page="offset"), (60, False)),
+        ("print(len(rows()))", rows_tool("rows", most=100), (60, False)),
+        ("print(len(rows()))", rows_tool("rows"), (20, True)),  # nothing tells how more is asked for: it is doubted
+        ("print(len(rows(limit=5)))", rows_tool("rows", page="offset"), (5, False)),  # so many were wanted
+        ("print(len(rows(limit=80)))", rows_tool("rows", page="offset", most=80), (60, False)),
+        ("print(len(rows(limit=20, offset=10)))", rows_tool("rows", page="offset"), (20, True)),
+        ("print(max(r['order_id'] for r in rows(limit=20, offset=45)))", rows_tool("rows", page="offset"), (59, False)),
+    ],
+)
+def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, told):
+    assert answered(source, made, []) == told
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "near = rows()\nprint(near[0]['order_id'])",
+        "near = rows()\nprint(near[0]['order_id'] if near else None)",
+        "print([r['order_id'] for r in rows()[:1]][0])",
+        "near = rows()\nif not near:\n    print(None)\nfirst = near[0]\nprint(first['order_id'])",
+    ],
+)
+def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
+    asked = []
+    assert answered(source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked) == (0, False)
+    assert len(asked) == 1

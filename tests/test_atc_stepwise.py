@@ -147,7 +147,7 @@ def test_one_piece_may_do_it_all(solve, sent):
 def test_a_piece_that_fails_is_taken_out_and_its_calls_are_kept(solve, sent):
     solution, model, _ = solve(
         LIST,
-        "note = get_note(id='p1')\nprint(note['stars'])",
+        "note = get_note(id='p1')\nprint(note['rating'])",
         "note = get_note(id='p1')\nprint(note['extra'])",
         "print('ANSWER:', note['extra']['stars'])",
     )
@@ -161,7 +161,7 @@ def test_a_piece_that_fails_is_taken_out_and_its_calls_are_kept(solve, sent):
     assert sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert "taken out" in told(model, 2)
     assert "extra" in told(model, 2)
-    assert "note['stars']" not in solution.attempts[-1].program.source
+    assert "note['rating']" not in solution.attempts[-1].program.source
 
 
 def test_a_finding_is_given_back_before_any_call(solve, sent):
@@ -172,12 +172,11 @@ def test_a_finding_is_given_back_before_any_call(solve, sent):
     assert sent == [("get_note", {"id": "p1"})]
 
 
-def test_samples_with_findings_are_passed_over(solve, sent):
-    solution, model, _ = solve("print(no_tool())", "print('ANSWER:', get_note(id='p2')['text'])", samples=2)
-    assert (solution.answer, solution.repairs, len(model.prompts), len(sent)) == ("note of p2", 0, 2, 1)
-    assert [options["temperature"] > 0 for options in model.options] == [False, True]
-    _, model, _ = solve(LIST, "print('ANSWER:', 1)", samples=3)
+def test_a_finding_is_shown_before_any_other_sample(solve, sent):
+    solution, model, _ = solve("print(no_tool())", "print('ANSWER:', get_note(id='p2')['text'])", samples=4)
+    assert (solution.answer, solution.repairs, len(model.prompts), len(sent)) == ("note of p2", 1, 2, 1)
     assert [options["temperature"] for options in model.options] == [0.0, 0.0]
+    assert "no_tool" in model.prompts[1][-1].content
 
 
 def test_a_value_that_was_shown_is_not_made_up(toolbox, sandbox):
@@ -338,9 +337,11 @@ def test_pages_left_unread_are_doubted_in_an_answer_but_not_in_a_look(solve, sen
 
 
 def test_faults_in_a_row_end_the_run(solve):
-    wrong = "print(get_note(id='p1')['stars'])"
-    solution, model, _ = solve(LIST, *[wrong] * 9, max_repairs=2)
+    wrong = "print(get_note(id='p1')['rating'])"
+    solution, model, _ = solve(LIST, *[f"{wrong}  # {n}" for n in range(9)], max_repairs=2)
     assert (solution.status, solution.answer, len(model.prompts)) == ("failed", None, 4)
+    solution, model, _ = solve(LIST, *[wrong] * 9, samples=2)  # the same piece is not run again
+    assert (solution.status, len(solution.attempts), len(model.prompts)) == ("failed", 2, 4)
     between = [wrong, "print(1)", wrong, "print(2)", wrong, "print('ANSWER:', 3)"]
     solution, model, _ = solve(*between, max_repairs=1)
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "3", 3)

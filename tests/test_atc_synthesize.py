@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atc.prompts import fill
-from atc.synthesize import opening, parse, samples
+from atc.synthesize import new_program, opening, parse
 from atc.types import Program
 from protocols.ask import Completion
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.restated import without_restated
 
+TEXT = {"type": "string"}
 PROGRAM = "x = find(name='a')\nprint(x)\n"
 
 
@@ -152,17 +153,20 @@ def replies(*texts):
     return complete
 
 
-def test_samples_are_lazy_greedy_first_and_different():
-    complete = replies("```python\nprint(1)\n```", "no code", "```python\nprint(1)\n```", "```python\nprint(2)\n```")
-    drawn = samples([], complete, count=4, temperature=0.7)
-    assert next(drawn).source == "print(1)\n"
-    assert len(complete.asked) == 1
-    assert [program.source for program in drawn] == ["print(2)\n"]
-    assert [(a["temperature"], a["seed"]) for a in complete.asked] == [(0.0, 0), (0.7, 1), (0.7, 2), (0.7, 3)]
+def test_further_replies_are_drawn_only_where_one_brings_nothing_new():
+    complete = replies("```python\nprint(1)\n```", "no code", "```python\nprint(2)\n```")
+    found = new_program([], complete, known={"print(1)\n"}, most=4, temperature=0.7)
+    assert found == Program("print(2)\n")
+    assert [(a["temperature"], a["seed"]) for a in complete.asked] == [(0.0, 0), (0.7, 1), (0.7, 2)]
+    again = replies("no code", "```python\nprint(1)\n```")
+    assert new_program([], again, known={"print(1)\n"}, most=2, temperature=0.7) == Program("print(1)\n")
+    assert new_program([], replies("no code"), known=(), most=1, temperature=0.7) is None
 
 
 def test_the_prompt_holds_stubs_and_task_behind_a_worked_example():
-    tool = Tool(protocol=ToolProtocol(name="find-it", description="Finds it."), call=lambda arguments: None)
+    tool = Tool(
+        protocol=ToolProtocol(name="find-it", description="Finds it.", output_schema=TEXT), call=lambda arguments: None
+    )
     messages = opening("Where is $it {0}?", Toolbox([tool]), budget=1000)
     assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
     assert "def find_it()" in messages[-1].content
@@ -177,75 +181,24 @@ def test_a_prompt_of_names_holds_nothing_else_of_the_tools():
         input_schema={"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]},
     )
     tools = Toolbox([Tool(protocol=protocol, call=lambda arguments: None)])
-    system, example, program, asked = opening("Where is it?", tools, budget=1000, docs="names")
+    asked = opening("Where is it?", tools, budget=1000, docs="names")[-1]
     assert asked.content == "Functions:\n\n```python\nfind_it\n```\n\nTask: Where is it?"
-    assert example.content == (
-        "Functions:\n\n```python\nsearch_authors\nlist_books\nget_publisher\n```\n\n"
-        "Task: Which publisher brought out the longest book that Ursula Le Guin published in 1974?"
-    )
-    assert program == opening("Where is it?", tools, budget=1000)[2]
-    assert system.content == NAMES_PROMPT
 
 
-NAMES_PROMPT = """\
-You answer a task by writing one Python program. The functions you are given by name are already defined; they call real services.
-
-Rules:
-- Choose the functions by their names. What they take and what they give is filled in as you write: only what exists can be written.
-- Call the functions with keyword arguments. Do not define or import them. Use no other way to get data.
-- Results are plain dicts and lists: read them with result["key"].
-- Codes and ids that the task does not give come from the result of another function. Never make them up.
-- A result with page and pages holds only one page: loop until the last page.
-- Print the answer alone, with print(), as a bare value without a sentence around it.
-- Reply with one ```python block and nothing else."""  # noqa: E501 - as the model reads it
-
-
-class Decoding:
-    """A decoder that holds programs to grammars once the check stopped one, and gives these."""
-
-    def __init__(self, *programs):
-        self.programs, self.asked, self.told = iter(programs), [], []
-
-    def constrains(self, *, stopped):
-        self.told.append(stopped)
-        return stopped
-
-    def write(self, messages, **settings):
-        self.asked.append(settings)
-        source = next(self.programs)
-        return Program(source) if source else None
-
-
-def test_the_first_program_of_either_kind_is_greedy():
-    complete = replies("```python\nprint(1)\n```", "```python\nprint(4)\n```")
-    decoder, stopped = Decoding("print(2)\n", "print(3)\n"), iter([False, True, True, False])
-    drawn = samples(
-        [], complete, count=4, temperature=0.7, decoder=decoder, stopped=lambda: next(stopped), before="b", seen="s"
-    )
-    assert [program.source for program in drawn] == [f"print({n})\n" for n in (1, 2, 3, 4)]
-    assert [(a["temperature"], a["seed"], a["purpose"]) for a in complete.asked] == [
-        (0.0, 0, "write"),
-        (0.7, 3, "sample"),
-    ]
-    assert [(a["temperature"], a["seed"], a["before"], a["seen"]) for a in decoder.asked] == [
-        (0.0, 1, "b", "s"),
-        (0.7, 2, "b", "s"),
-    ]
-
-
-def test_where_grammars_do_not_hold_the_program_is_written_freely():
-    complete = replies("```python\nprint(1)\n```")
-    drawn = samples([], complete, count=1, temperature=0.7, decoder=Decoding(None), stopped=lambda: True)
-    assert [program.source for program in drawn] == ["print(1)\n"]
-    assert complete.asked[0]["temperature"] == 0.0
-
-
-def test_a_reply_without_a_program_counts_as_stopped():
-    complete = replies("no code")
-    decoder = Decoding("print(2)\n")
-    drawn = samples([], complete, count=2, temperature=0.7, decoder=decoder)
-    assert [program.source for program in drawn] == ["print(2)\n"]
-    assert decoder.told == [False, True]
+@pytest.mark.parametrize("prompt", ["program", "step", "codeact"])
+def test_a_prompt_that_asks_for_programs_says_how_to_print_and_how_a_call_fails(prompt):
+    text = fill(prompt, turns="10") if prompt == "codeact" else fill(prompt)
+    for told in (
+        "one value" if prompt != "step" else "value",
+        "several",
+        "list",
+        "pairs",
+        "None",
+        "ToolError",
+        ".status",
+        ".body",
+    ):
+        assert told in text
 
 
 def test_a_missing_or_surplus_variable_of_a_prompt_is_an_error():

@@ -12,7 +12,8 @@ from atc.prompts import fill
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
-from atc.strategies.codeact import LONGEST_OUTPUT, MOST_TURNS, opening, read
+from atc.strategies.codeact import MOST_TURNS, opening, read
+from atc.strategies.turns.conversation import longest_shown
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.protocol import Annotations, ToolProtocol
@@ -31,8 +32,8 @@ defined.
 Each of your turns is one of these, never both:
 - A thought if it helps, and one ```python block. It runs at once in a session that goes on, as in a notebook, and you \
 are shown what it prints, or its traceback. What earlier blocks defined is still there.
-- When you are done: a line that begins with `Answer:`, and behind it the answer alone, as a bare value without a \
-sentence around it.
+- When you are done: a line that begins with `Answer:`, and behind it the answer alone, without a sentence around \
+it: one value as it is, several as one Python list, pairs as a list of lists, None if there is nothing to answer with.
 
 Rules:
 - Call the functions with keyword arguments. Do not define or import them. Use no other way to get data.
@@ -41,6 +42,7 @@ have seen.
 - Codes and ids that the task does not give come from the result of another function. Never make them up.
 - A result with page and pages holds only one page: loop until the last page.
 - A value that may be None must be tested before it is compared or added.
+- A call that fails raises ToolError, which has .status and .body.
 - Print what you want to see. You have 10 turns."""
 
 NEITHER = """\
@@ -286,25 +288,9 @@ def test_tokens_seconds_and_calls_end_a_run(solve, sent):
 def test_long_outputs_and_long_conversations_are_shortened(solve):
     replies = [f"log{n} = read_log()\nprint(log{n})" for n in range(9)]
     _, model, _ = solve(*replies, "Answer: 1", prompt_tokens=1000)
-    assert len(told(model, 1)) < LONGEST_OUTPUT + 700
+    assert len(told(model, 1)) < longest_shown(1000) + 700
     sizes = [sum(token_estimate(message.content) for message in prompt) for prompt in model.prompts]
     assert max(sizes) - sizes[0] < 2_500
-
-
-def test_blocks_are_held_to_the_tools_where_programs_are(toolbox, sandbox):
-    pytest.importorskip("llguidance")
-    able = Powers(grammars=frozenset({"lark"}), continues=True)
-    first = [fenced("anything()"), "people = list_people()\n", "print(people)\n", "```"]
-    fails = [fenced("anything()"), 'note = get_note(id="p9")\n', "print(note)\n", "```"]
-    third = [fenced("anything()"), 'print(people["count"])\n', "```"]
-    model = ScriptedModel(*first, *fails, *third, "Answer: 3", powers=able)
-    config = Config(strategy="codeact", decoding="program")
-    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config).run("Do it.")
-    assert (solution.status, solution.answer, solution.repairs, solution.notes) == ("solved", "3", 1, ())
-    held = [options["grammar"] is not None for options in model.options]
-    assert held == [False, True, True, True] * 2 + [False, True, True, False]
-    assert told(model, -1) == output("3")
-    assert model.prompts[-1][-2].content == fenced('print(people["count"])')
 
 
 def test_an_output_does_not_end_its_fence(solve):

@@ -25,8 +25,8 @@ Rules:
 - A result with page and pages holds only one page: ask for the next ones, too.
 - An observation that begins with "Error" says why a call failed: correct it, or try something else.
 - Never write an observation yourself.
-- When you know the answer, end with the function finish. Its argument `answer` is the answer as a bare value, \
-without a sentence around it."""
+- When you know the answer, end with the function finish. Its argument `answer` is the answer without a sentence \
+around it: one value as it is, several as one list, pairs as a list of lists, None if there is nothing to answer with."""
 
 BACK = """
 - When the way you have taken leads nowhere, call go_back and say why in its argument `reason`: you are taken back \

@@ -46,7 +46,7 @@ def test_flags_are_read_by_their_kind() -> None:
             "no strategy is named 'reakt'; did you mean 'react'? There is auto, chain, stepwise, react, react@3,",
         ),
         ("react@5", "no strategy is named 'react@5'; did you mean 'react@3'?"),
-        ("chain:pool=3", "the strategy 'chain' has no flag 'pool'; its flags: decoding, docs, repair, samples, votes,"),
+        ("chain:pool=3", "the strategy 'chain' has no flag 'pool'; its flags: docs, repair, samples, max_repairs."),
         ("chain:repair=much", "the strategy 'chain' takes repair=facts, reflection, traceback or none, not 'much'."),
         ("anytool:pool=few", "the strategy 'anytool' takes a whole number as pool, not 'few'."),
         ("anytool:flat=perhaps", "the strategy 'anytool' takes yes or no as flat, not 'perhaps'."),

@@ -21,7 +21,9 @@ from protocols.files import write_whole
 PROJECT_FILE = "atc.toml"
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that run nothing."""
-_LIMITS = frozenset({"max_tools", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds"})
+_LIMITS = frozenset(
+    {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds"}
+)
 """What any folder's file may lower, and not raise."""
 _MAX_BYTES = 1_000_000
 
@@ -109,7 +111,7 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
         beyond = [source for source in sources if isinstance(source, str) and not runs_nothing(source)]
         return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, or a place elsewhere)" if beyond else ""
     if key in _LIMITS:
-        limit = getattr(below, key)
+        limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
         return f"{key!r} above {limit:g}" if limit is not None and isinstance(raw, int | float) and raw > limit else ""
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
 

@@ -51,7 +51,9 @@ def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> 
                 return Edit(place.start(node), place.start(node) + len(name.encode()), better)
             case "positional-argument", ast.expr() if "=" in better and not isinstance(node, ast.Call | ast.Starred):
                 return Edit(place.start(node), place.start(node), better.partition("=")[0] + "=")
-            case "not-a-list", ast.Subscript(value=owner) if subscript:
+            case "not-a-list", ast.Subscript(value=owner) if (
+                subscript and better == ast.unparse(owner) + subscript.group()
+            ):
                 return Edit(place.end(owner), place.end(owner), subscript.group())
             case "not-a-list" | "wrong-argument-type", ast.expr() if subscript:
                 return Edit(place.end(node), place.end(node), subscript.group())

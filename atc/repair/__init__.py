@@ -54,7 +54,8 @@ def correction(
 
     `mode` is one of `WAYS`. `complete` asks the model in between: `reflection` needs it, `facts` uses it where
     attribution left a tie. `orphans` are writes that happened, which the next program would leave behind if it
-    did not make them. `messages` is the conversation so far, `calls` are those of all attempts. With `docs` "names" no tool is described.
+    did not make them. `messages` is the conversation so far, `calls` are those of all attempts. With `docs` "names"
+    no tool is described.
 
     Raises:
         ValueError: `reflection` without `complete`.

@@ -31,6 +31,8 @@ from protocols.toolbox import Toolbox
 _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
 
+UNCHANGED = "the model wrote the same program again, which would fail as it did."
+
 Leave = Callable[[Sequence[Attempt], Program | None, Toolbox], bool]
 """Whether another way should be tried: after attempts, or before a program that was written now is run."""
 
@@ -77,9 +79,12 @@ class _Chain:
                     most=self.parts.samples,
                     temperature=config.temperature,
                 )
-                if program is not None and (
-                    program.source in self.tried or self.leave(self.attempts, program, self.tools)
-                ):
+                if program is not None and program.source in self.tried:
+                    if self.attempts[-1].answer is None:
+                        self.meter.note(UNCHANGED)
+                        self.leave([*self.attempts, replace(self.attempts[-1], round=round_)], None, self.tools)
+                    break
+                if program is not None and self.leave(self.attempts, program, self.tools):
                     break
                 before = len(self.attempts)
                 self._attempt(program, round_)
@@ -206,7 +211,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     try:
         program = new_program(messages, meter.complete, known=(), most=1, temperature=parts.config.temperature)
     except BudgetSpent as spent:
-        meter.note(f"{spent.limit}: no program was written.")
+        meter.note(f"{spent.limit}: no more programs were written.")
         program = None
     if program is None:
         return tools, None, ()

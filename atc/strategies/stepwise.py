@@ -15,7 +15,7 @@ from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.repair.writes import writes_told
 from atc.strategies.base import Parts
-from atc.strategies.chain import retrieve
+from atc.strategies.chain import UNCHANGED, retrieve
 from atc.strategies.programs.attempt import attempt, numbered, rests_on_responses, seen_output
 from atc.strategies.programs.conclusion import conclusion, not_undone
 from atc.strategies.programs.pieces import grown, may_answer, new_lines, next_piece
@@ -119,6 +119,7 @@ class _Growing:
         if piece is None:
             return _Step("", self._not_run(Program(""), "The reply held no Python program."))
         if piece.source in self.failed:
+            self.meter.note(UNCHANGED)
             return None
         step = self._attempted(piece, blind=blind)
         new = step.result.fault is not None and not rests_on_responses(

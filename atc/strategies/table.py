@@ -24,13 +24,11 @@ class UnknownStrategy(AtcError):
     """No strategy is called so, or it has no such flag."""
 
 
-_SETTINGS: Mapping[str, Kind] = {
-    "decoding": ("off", "calls", "auto"),
-    "docs": ("full", "requests", "names"),
-}
-"""Settings that change how every strategy works; `docs=requests` leaves responses out of the prompt."""
+_DOCS: Mapping[str, Kind] = {"docs": ("full", "requests", "names")}
+_SETTINGS: Mapping[str, Kind] = {"decoding": ("off", "calls", "auto"), **_DOCS}
+"""Settings that change how strategies of single calls work; `docs=requests` leaves responses out of the prompt."""
 _PROGRAMS: Mapping[str, Kind] = {
-    "docs": ("full", "requests", "names"),
+    **_DOCS,
     "repair": ("facts", "reflection", "traceback", "none"),
     "samples": int,
     "max_repairs": int,
@@ -82,7 +80,7 @@ STRATEGIES: Mapping[str, Entry] = {
         _entry("react@3", "the same, begun anew up to three times"),
         _entry("dfsdt", "the same turns as a depth-first search (ToolLLM)"),
         _entry("dfsdt@3", "the same, begun anew up to three times"),
-        _entry("codeact", "blocks of Python, one a turn, with their outputs in view"),
+        _entry("codeact", "blocks of Python, one a turn, with their outputs in view", settings=_DOCS),
         _entry("restgpt", "a planner in words, a selector, a caller and a parser"),
         _entry("conagents", "grounding, execution and review agents"),
         _entry("anytool", "agents find tools, a solver tries, and failures wake the agents", options=_ANYTOOL),

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from atc.attribute import attribute
 from atc.check import check
@@ -101,13 +102,33 @@ def _with_shapes(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) ->
         fault, trace = mended.fault, mended.trace
         if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, parts):
             break
-        seen = observed(tools, trace.calls, level="declared")
-        findings = tuple(found for found in check(mended.program, seen) if found.certain)
+        seen = observed(tools, trace.calls, exactly=True)
+        findings = tuple(
+            found for found in check(mended.program, seen) if found.certain and not _is_choice(found, seen)
+        )
         program = mend(mended.program, findings, seen) if seen is not tools and findings else None
         if program is None:
             break
         mended = _run_again(mended, program, findings, tools, parts, meter)
     return mended if mended.answer is not None else result
+
+
+def _is_choice(found: Finding, tools: Toolbox) -> bool:
+    """Whether a finding suggests one list of an object that has several."""
+    if found.code != "not-a-list" or found.tool not in tools:
+        return False
+    schemas: list[Any] = [tools[found.tool].protocol.output_schema]
+    while schemas:
+        match schemas.pop():
+            case dict() as schema:
+                fields = schema.get("properties")
+                lists = [k for k, v in fields.items() if v.get("type") == "array"] if isinstance(fields, dict) else []
+                if len(lists) > 1 and any((found.suggestion or "").endswith(f"[{key!r}]") for key in lists):
+                    return True
+                schemas += schema.values()
+            case list() as several:
+                schemas += several
+    return False
 
 
 def _with_every_page(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) -> Attempt:

@@ -95,9 +95,9 @@ class Acting:
             BudgetSpent: the run has made as many calls as it may.
             CallsSpent: so has what `allow` bounds.
         """
-        most = most or longest_shown(self.parts.prompt_tokens)
         if tool not in self.parts.toolbox:
             return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
+        most = most or longest_shown(self.parts.prompt_tokens)
         if self.made >= (allowed := self.parts.config.max_calls):
             raise BudgetSpent(f"max_calls = {allowed}")
         if self._allowed is not None and self.made >= self._allowed[1]:

@@ -1,0 +1,245 @@
+"""What a run costs the model: calls and tokens of tasks with faults, doubts and undescribed responses.
+
+The replies are scripted by turn: which program comes depends on how much of a conversation the model is shown, so that
+an identical prompt gets an identical reply, as from a greedy model. Each strategy is `auto` with its own defaults.
+
+    python -m benchmarks.repair_order            # a Markdown table; --json for rows
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from atc.agent import Agent
+from atc.config import Config
+from protocols.ask import Completion, Message, Powers
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.render import token_estimate
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+
+PEOPLE = [{"id": f"p{n}", "name": name, "age": 30 + n} for n, name in enumerate(["Ada", "Grace", "Edsger"])]
+_PERSON = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "age": {"type": "integer"}},
+    "required": ["id", "name", "age"],
+}
+_NOTE = {"type": "object", "properties": {"text": {"type": "string"}, "extra": {}}, "required": ["text", "extra"]}
+_MARK = {"type": "object", "properties": {"mark": {"type": "string"}, "of": {"type": "string"}}, "required": ["mark"]}
+
+
+@dataclass
+class ByTurn:
+    """A model that replies by the number of its own turns in view: a program each, or a piece where it writes pieces.
+
+    The last reply stands for all turns after it.
+    """
+
+    programs: Sequence[str]
+    pieces: Sequence[str]
+    calls: int = 0
+    tokens: int = 0
+    name: str = "scripted by turn"
+    prompt_tokens: int = 24_000
+    powers: Powers = field(default_factory=Powers)
+
+    def __call__(self, messages: Sequence[Message], **_: Any) -> Completion:
+        """The reply of this turn."""
+        grows = "piece by piece" in messages[0].content
+        last = max(n for n, message in enumerate(messages) if message.role == "user" and "\nTask: " in message.content)
+        turn = sum(message.role == "assistant" for message in messages[last:])
+        replies = self.pieces if grows else self.programs
+        text = f"```python\n{replies[min(turn, len(replies) - 1)]}\n```"
+        read, wrote = sum(token_estimate(message.content) for message in messages), token_estimate(text)
+        self.calls, self.tokens = self.calls + 1, self.tokens + read + wrote
+        return Completion(text=text, model=self.name, input_tokens=read, output_tokens=wrote)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One task. `point` numbers what it shows; `described`: whether the tools say what they return."""
+
+    point: int
+    about: str
+    task: str
+    programs: tuple[str, ...]
+    pieces: tuple[str, ...] = ("print('ANSWER:', None)",)
+    answer: str
+    described: bool = True
+
+
+_PEOPLE_OF = "people = list_people()['people']\n"
+_LOOK = "people = list_people()\nprint(people)"
+CASES = (
+    Case(
+        point=1,
+        about="pairs, printed as a list of lists",
+        task="Who is how old? Give pairs of name and age.",
+        programs=("print([[p['name'], p['age']] for p in list_people()])",),
+        answer="[['Ada', 30], ['Grace', 31], ['Edsger', 32]]",
+    ),
+    Case(
+        point=2,
+        about="none, where the task allows for it",
+        task="Who is over 60? Give the name, or none.",
+        programs=("print(next((p['name'] for p in list_people() if p['age'] > 60), None))",),
+        answer="None",
+    ),
+    Case(
+        point=2,
+        about="none, where the task does not say so; the same comes twice",
+        task="Who is over 60?",
+        programs=("print(next((p['name'] for p in list_people() if p['age'] > 60), None))",),
+        answer="None",
+    ),
+    Case(
+        point=2,
+        about="none, which the repair corrects",
+        task="Who is called grace?",
+        programs=(
+            "print(next((p['id'] for p in list_people() if p['name'] == 'grace'), None))",
+            "print(next((p['id'] for p in list_people() if p['name'].lower() == 'grace'), None))",
+        ),
+        answer="p1",
+    ),
+    Case(
+        point=3,
+        about="stopped by the check, then right",
+        task="How old is the eldest?",
+        programs=("print(max(p['height'] for p in list_people()))", "print(max(p['age'] for p in list_people()))"),
+        answer="32",
+    ),
+    Case(
+        point=3,
+        about="failed when it ran, then right",
+        task="How many stars has the note of p1?",
+        programs=(
+            "print(get_note(id='p1')['extra']['rating']['stars'])",
+            "print(get_note(id='p1')['extra']['rated']['stars'])",
+        ),
+        answer="5",
+    ),
+    Case(
+        point=3,
+        about="the program comes back unchanged, the piece is right",
+        task="How many stars has the note of p1?",
+        programs=("print(get_note(id='p1')['extra']['rating']['stars'])",),
+        pieces=("note = get_note(id='p1')\nprint(note)", "print('ANSWER:', note['extra']['rated']['stars'])"),
+        answer="5",
+    ),
+    Case(
+        point=8,
+        about="undescribed, read rightly at once",
+        task="How old is the eldest?",
+        programs=("print(max(p['age'] for p in list_people()['people']))",),
+        pieces=(_LOOK, "print('ANSWER:', max(p['age'] for p in people['people']))"),
+        answer="32",
+        described=False,
+    ),
+    Case(
+        point=8,
+        about="undescribed, the sole list inside",
+        task="How old is the eldest?",
+        programs=("print(max(p['age'] for p in list_people()))",),
+        pieces=(_LOOK, "print('ANSWER:', max(p['age'] for p in people['people']))"),
+        answer="32",
+        described=False,
+    ),
+    Case(
+        point=8,
+        about="undescribed, misread once",
+        task="How many stars has the note of the eldest?",
+        programs=(
+            f"{_PEOPLE_OF}eldest = max(people, key=lambda p: p['age'])\nprint(get_note(id=eldest['id'])['rating'])",
+            f"{_PEOPLE_OF}eldest = max(people, key=lambda p: p['age'])\n"
+            "print(get_note(id=eldest['id'])['extra']['rated']['stars'])",
+        ),
+        pieces=(
+            _LOOK,
+            "eldest = max(people['people'], key=lambda p: p['age'])\nnote = get_note(id=eldest['id'])\nprint(note)",
+            "print('ANSWER:', note['extra']['rated']['stars'])",
+        ),
+        answer="5",
+        described=False,
+    ),
+    Case(
+        point=8,
+        about="undescribed, a write of what came",
+        task="Add a mark to the eldest and give its id.",
+        programs=(f"{_PEOPLE_OF}print(add_mark(id=max(people, key=lambda p: p['age'])['id'])['mark'])",),
+        pieces=(_LOOK, "print('ANSWER:', add_mark(id=max(people['people'], key=lambda p: p['age'])['id'])['mark'])"),
+        answer="m-p2",
+        described=False,
+    ),
+)
+
+
+def toolbox(*, described: bool) -> Toolbox:
+    """People, their notes, and marks, which are written."""
+    people = {"type": "object", "properties": {"people": {"type": "array", "items": _PERSON}}, "required": ["people"]}
+    note = {"text": "a note", "extra": {"rated": {"stars": 5}}}
+    tools = [
+        _tool("list_people", {}, people, lambda _: {"people": PEOPLE}),
+        _tool("get_note", {"id": {"type": "string"}}, _NOTE, lambda _: note),
+        _tool("add_mark", {"id": {"type": "string"}}, _MARK, lambda given: {"mark": f"m-{given['id']}"}, reads=False),
+    ]
+    if described:
+        return Toolbox(tools)
+    return Toolbox(replace(t, protocol=replace(t.protocol, output_schema=None)) for t in tools)
+
+
+def _tool(
+    name: str, parameters: Mapping[str, Any], output: Any, call: Callable[[Any], Any], *, reads: bool = True
+) -> Tool:
+    protocol = ToolProtocol(
+        name=name,
+        description=f"{name.replace('_', ' ').capitalize()}.",
+        input_schema={"type": "object", "properties": dict(parameters), "required": list(parameters)},
+        output_schema=output,
+        annotations=Annotations(read_only=reads),
+    )
+    return Tool(protocol=protocol, call=call)
+
+
+def rows() -> list[dict[str, Any]]:
+    """A row for each case: what the model was asked, and whether the answer is right."""
+    found = []
+    with ZygoteSandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
+        config = Config(allow_writes=("all",), state_dir=Path(folder), cache_dir=Path(folder))
+        for case in CASES:
+            model = ByTurn(case.programs, case.pieces)
+            agent = Agent(toolbox(described=case.described), model=model, sandbox=sandbox, config=config)
+            solution = agent.run(case.task, seed=0)
+            right = solution.answer == case.answer
+            found.append(
+                {"point": case.point, "case": case.about, "model_calls": model.calls, "tokens": model.tokens}
+                | {"calls": solution.calls, "right": right, "answer": solution.answer}
+            )
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="print rows as JSON")
+    found = rows()
+    if parser.parse_args().json:
+        print(json.dumps(found, indent=1))
+        return
+    print("| point | case | model calls | tokens | tool calls | right |\n|---|---|---:|---:|---:|---|")
+    for row in found:
+        print(
+            f"| {row['point']} | {row['case']} | {row['model_calls']} | {row['tokens']:,} | {row['calls']} |"
+            f" {'yes' if row['right'] else 'no'} |"
+        )
+    print(f"| | all | {sum(r['model_calls'] for r in found)} | {sum(r['tokens'] for r in found):,} | | |")
+
+
+if __name__ == "__main__":
+    main()
