@@ -64,8 +64,8 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
 def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """A finding where a program calls tools that only read, and prints what none of their responses can change.
 
-    `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is left
-    alone, and so is a program that writes: what it did is its answer.
+    `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is
+    left alone, and so is a program that writes: what it did is its answer.
     """
     try:
         tree = parse(program.source)

@@ -33,8 +33,8 @@ _LARGEST_CHARACTERS = 300_000
 """Of a response as JSON. Nothing is learned from a larger one: reading it would hold up the run."""
 _COUNTED = 20
 """Responses of a tool that are counted; after them only one that departs from the schema is looked at."""
-_STRUCTURE = frozenset({"title", "description", "type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf",
-                        "oneOf", "$ref", "$defs"})  # fmt: skip
+_STRUCTURE = frozenset({"title", "description", "type", "properties", "required", "items", "prefixItems",
+                        "additionalProperties", "anyOf", "oneOf", "$ref", "$defs"})  # fmt: skip
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
 _IN_PLACE = ("properties", "$defs")
 _LISTS = ("anyOf", "oneOf", "prefixItems")

@@ -75,6 +75,7 @@ class Case:
 
 
 _PEOPLE_OF = "people = list_people()['people']\n"
+_ELDEST = f"{_PEOPLE_OF}eldest = max(people, key=lambda p: p['age'])\n"
 _LOOK = "people = list_people()\nprint(people)"
 CASES = (
     Case(
@@ -156,9 +157,8 @@ CASES = (
         about="undescribed, misread once",
         task="How many stars has the note of the eldest?",
         programs=(
-            f"{_PEOPLE_OF}eldest = max(people, key=lambda p: p['age'])\nprint(get_note(id=eldest['id'])['rating'])",
-            f"{_PEOPLE_OF}eldest = max(people, key=lambda p: p['age'])\n"
-            "print(get_note(id=eldest['id'])['extra']['rated']['stars'])",
+            f"{_ELDEST}print(get_note(id=eldest['id'])['rating'])",
+            f"{_ELDEST}print(get_note(id=eldest['id'])['extra']['rated']['stars'])",
         ),
         pieces=(
             _LOOK,

@@ -6,7 +6,7 @@ import pytest
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.events import ModelAsked, RouteChanged, ToolsChosen
+from atc.events import ModelAsked, RouteChanged
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.synthesize import described
@@ -82,7 +82,8 @@ def test_undescribed_responses_are_read_by_one_program_first(solve, tool, sent, 
     solution, model, events = solve(
         Toolbox(notes),
         "note, page = get_note(id='p1'), get_page(id='p1')\nprint(note['rating']['stars'], page['size'])",
-        "note, page = get_note(id='p1'), get_page(id='p1')\nprint(note['extra']['rated']['stars'], page['pages'][0]['size'])",
+        "note, page = get_note(id='p1'), get_page(id='p1')\n"
+        "print(note['extra']['rated']['stars'], page['pages'][0]['size'])",
     )
     assert (solution.status, solution.answer, len(sent), changes(events)) == ("solved", "5 7", 2, [])
     assert "get_note, get_page" in model.prompts[0][-1].content.partition("Task:")[2]
@@ -123,7 +124,7 @@ def test_what_leaves_a_choice_is_not_mended(solve, tool):
 )
 def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool, sent, source):
     tools = Toolbox([tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})])
-    solution, model, events = solve(
+    solution, _, events = solve(
         tools, source, "note = get_note(id='p1')\nprint(note)",
         "print('ANSWER:', add_star(id=note['text'])['stars'])", allow_writes=("all",),
     )  # fmt: skip

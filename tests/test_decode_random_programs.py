@@ -18,7 +18,7 @@ from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.decoding.frame import Arm, Wanted
-from toolflow_bench.decoding.programs.ask import MODES, ProgramCase, cases, services
+from toolflow_bench.decoding.programs.ask import ProgramCase, cases, services
 from toolflow_bench.decoding.programs.figures import ProgramReport, figures, statements_of, what_is_unclean
 from toolflow_bench.decoding.programs.suite import measure
 from toolflow_bench.metrics import Row
@@ -96,13 +96,6 @@ def test_ten_questions_and_ten_tasks_are_drawn_by_seed() -> None:
     assert [one.id for one in drawn] != [one.id for one in cases(sample=10, seed=1, data=None)]
     assert all(one.item.candidates for one in drawn)
     assert services(drawn[:10]) == ("flights",)
-
-
-def test_modes_differ_in_nothing_but_decoding() -> None:
-    for kind in ("", "-repaired"):
-        free, program = dict(MODES[f"free{kind}"]), dict(MODES[f"program{kind}"])
-        assert (free.pop("decoding"), program.pop("decoding")) == ("off", "program")
-        assert free == program
 
 
 def test_an_unknown_mode_is_told(tmp_path: Path, sandbox: ZygoteSandbox) -> None:

@@ -14,7 +14,6 @@ from atc.recording.rerun import Replayer
 from atc.store import Store
 from atc.strategies.codeact import MOST_TURNS, opening, read
 from atc.strategies.turns.conversation import longest_shown
-from protocols.ask import Powers
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import token_estimate

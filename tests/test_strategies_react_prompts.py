@@ -26,7 +26,8 @@ Rules:
 - An observation that begins with "Error" says why a call failed: correct it, or try something else.
 - Never write an observation yourself.
 - When you know the answer, end with the function finish. Its argument `answer` is the answer without a sentence \
-around it: one value as it is, several as one list, pairs as a list of lists, None if there is nothing to answer with."""
+around it: one value as it is, several as one list, pairs as a list of lists, None if there is nothing to answer \
+with."""
 
 BACK = """
 - When the way you have taken leads nowhere, call go_back and say why in its argument `reason`: you are taken back \

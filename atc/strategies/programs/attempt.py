@@ -115,7 +115,7 @@ def _with_shapes(result: Attempt, tools: Toolbox, parts: Parts, meter: Meter) ->
 
 def _is_choice(found: Finding, tools: Toolbox) -> bool:
     """Whether a finding suggests one list of an object that has several."""
-    if found.code != "not-a-list" or found.tool not in tools:
+    if found.code != "not-a-list" or found.tool is None or found.tool not in tools:
         return False
     schemas: list[Any] = [tools[found.tool].protocol.output_schema]
     while schemas:

@@ -26,12 +26,9 @@ SAMPLE = 10
 
 MODES: Mapping[str, Mapping[str, object]] = {
     "free": {"decoding": "off", "samples": 1, "max_repairs": 0},
-    "program": {"decoding": "program", "samples": 1, "max_repairs": 0},
     "free-repaired": {"decoding": "off"},
-    "program-repaired": {"decoding": "program"},
 }
-"""Mode → settings. The first two have one greedy program and no repair, so that nothing but decoding differs; the
-others sample and repair as `atc run` does."""
+"""Mode → settings. The first has one greedy program and no repair; the other repairs as `atc run` does."""
 
 
 Workers: TypeAlias = Mapping[tuple[str, str], Worker]

@@ -15,7 +15,7 @@ from toolflow_bench.metrics import Row
 from toolflow_bench.runner import ask_item
 from toolflow_bench.workers import OpenWorld
 
-_MODES = ("free", "program")
+_MODES = ("free",)
 
 
 def run(wanted: Wanted, open_model: OpenModel, config: Config, watch: Watch, say: Say) -> ProgramReport:
