@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -11,6 +12,7 @@ from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from atc.models.recorded import RecordedModel
 from atc.models.scripted import ScriptedModel
+from protocols.ask import Message
 from protocols.errors import ModelUnavailable
 
 
@@ -66,3 +68,11 @@ def test_files_of_replies_are_models_too(tmp_path):
     cassette.touch()
     assert isinstance(choose(f"scripted:{script}"), ScriptedModel)
     assert isinstance(choose(f"recorded:{cassette}"), RecordedModel)
+
+
+def test_an_endpoint_has_the_time_and_the_retries_of_the_settings(monkeypatch):
+    """The listener never answers: each request takes as long as the setting says, and is sent again as often."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        with pytest.raises(ModelUnavailable, match=r"0\.05|0 s"):
+            choose("some", timeout_seconds=0.05, max_retries=0)([Message("user", "hi")])

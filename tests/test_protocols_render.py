@@ -3,8 +3,10 @@
 import ast
 from dataclasses import replace
 
+import pytest
+
 from protocols.protocol import Link, ToolProtocol
-from protocols.render import DETAILS, FULL, described_within, names_only, stubs, stubs_within, token_estimate
+from protocols.render import DETAILS, FULL, Detail, described_within, names_only, stubs, stubs_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
 
 
@@ -167,3 +169,17 @@ def test_at_least_one_name_is_told():
 def test_full_documentation_is_the_stubs():
     tools = named("list_departures")
     assert described_within(tools, budget=500) == stubs_within(tools, budget=500)
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [
+        ("Round: WS World Series, ALCS and NLCS league championships, ALDS1 a division series.", "Then comes more."),
+        ("A city, e.g. Boston, or an airport, i.e. Logan (no. 5 vs. no. 6).", "It is much more."),
+        ("One of: a, b; c!", "Then there is far more that is to be said of it."),
+    ],
+)
+def test_a_description_is_never_cut_inside_a_sentence(first, more):
+    tool = protocol(round={"type": "string", "description": f"{first} {more * 9}"})
+    lines = [line.strip() for line in stubs(box(tool), detail=Detail(comment_characters=50)).splitlines()]
+    assert f"round: {first}" in lines
