@@ -67,9 +67,8 @@ def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is
     left alone, and so is a program that writes: what it did is its answer.
     """
-    try:
-        tree = parse(program.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(program.source)
+    if tree is None:
         return ()
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & tools.keys()
     calls = [

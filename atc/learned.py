@@ -194,9 +194,9 @@ def structure(schema: Any) -> Any:
     return kept
 
 
-def opened(schema: dict[str, Any]) -> dict[str, Any]:
+def opened(schema: JsonObject) -> dict[str, Any]:
     """An object that may have more keys: what programs get of a response must not change as more is learned of it."""
-    return {**schema, "additionalProperties": True} if schema.get("type") == "object" else schema
+    return {**schema, "additionalProperties": True} if schema.get("type") == "object" else dict(schema)
 
 
 def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:

@@ -129,7 +129,6 @@ SOLVED = {
         ["print(send_mail(to='a')['mail_id'], send_mail(to='b')['mail_id'])"],
         {"allow_writes": ("all",), "trust": ("value=a", "value=b")},
     ),
-    "by a vote": (["print(get_note(id='p1')['text'])"] * 3, {"samples": 3, "votes": 2}),
     "after a tool's failure": (
         ["try:\n    get_note(id='p9')\nexcept ToolError as e:\n    print(e.status, get_note(id='p1')['serial'])"],
         {},

@@ -107,10 +107,6 @@ FOUND = "found = search_airports(query='New York')\n"
 FLIGHTS = "print(list_flights(origin={}, date='2013-01-01')['total'])\n"
 
 
-def test_the_same_program_again_is_told_so():
-    before = Message("assistant", f"```python\n{MISREAD}```")
-    assert "the same program as before" in told(MISREAD, messages=[before])
-    assert "the same program as before" not in told(MISREAD, messages=[Message("assistant", "```python\nx\n```")])
 
 
 def test_a_reply_without_a_program_is_told_what_to_write():

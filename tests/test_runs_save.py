@@ -159,7 +159,7 @@ def test_a_failure_points_at_the_callers_line_and_names_the_saved_tool(saved, ex
     saved()
     fault = execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n').attempts[-1].fault
     assert (fault.line, fault.tool) == (3, "list_orders")
-    assert any("'spent'" in fact for fact in fault.evidence)
+    assert any("'spent'" in fact.text for fact in fault.evidence)
     program = 'n = list_orders(city="Bonn")\nx = spent(city="Bonn", least=n[0]["items"])\nprint(x)\n'
     inner = execute(program).attempts[-1].trace.failure
     assert inner.message.endswith("(within the saved tool 'spent')")

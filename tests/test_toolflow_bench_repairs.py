@@ -99,7 +99,7 @@ def sandbox():
 def bench(sandbox):
     def make(*replies, programs=None):
         model = ScriptedModel(*replies)
-        bench = Bench(Shelf(), ask=model, sandbox=sandbox, config=Config(samples=4, votes=2), programs=programs)
+        bench = Bench(Shelf(), ask=model, sandbox=sandbox, config=Config(samples=4), programs=programs)
         bench.model = model
         return bench
 

@@ -382,7 +382,7 @@ def test_an_agent_is_measured_by_its_path(bench: RestBench) -> None:
             lambda: RestWorld(one),
             ask=ScriptedModel(*[program] * 9),
             sandbox=sandbox,
-            config=Config(samples=1, votes=1),
+            config=Config(samples=1),
         )
         with opened() as worker:
             row = ask_item(item, worker, seed=0, repeat=0, timeout_seconds=60)
