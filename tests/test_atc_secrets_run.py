@@ -21,7 +21,7 @@ PASSWORD, TOKEN = "hunter2 'n' more", 'tok/8Zq+91"x'
 TASK = f"Log in as bo with the password {PASSWORD} and tell the balance."
 BAD = f"""
 session = login(user="bo", password={PASSWORD!r})
-print(session["tokn"])
+print(session["amount"])
 """
 AGAIN = """
 session = login(user="bo", password="[redacted-str-16-p0.1]")
