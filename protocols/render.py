@@ -270,7 +270,7 @@ def _note(schema: JsonObject, detail: Detail) -> str:
 
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.I
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.IGNORECASE
 )
 _LONGEST_SENTENCE = 2_000
 """Characters. What is longer is no sentence that anybody wrote to be read."""

@@ -107,8 +107,6 @@ FOUND = "found = search_airports(query='New York')\n"
 FLIGHTS = "print(list_flights(origin={}, date='2013-01-01')['total'])\n"
 
 
-
-
 def test_a_reply_without_a_program_is_told_what_to_write():
     turns = correction(EMPTY, TOOLS)
     assert turns[0].content == "(no program)"
