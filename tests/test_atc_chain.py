@@ -226,6 +226,7 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
     program = f"note = get_note(id='p1')\n{writes}print(note['extra']['stars'])"
     with Store(tmp_path / "runs.sqlite") as store:
         kept = {"tools": tools, "learned": LearnedSchemas(tmp_path), "store": store, "allow_writes": ("all",)}
+        kept["trust"] = ("value=p1",)
         solution, model, _ = solve(program, program, **kept)
         shown, next_model, _ = solve(program, **kept)
     assert [found.code for found in solution.attempts[0].findings] == ["missing-key"]

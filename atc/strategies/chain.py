@@ -56,7 +56,10 @@ def solve(
 
 @dataclass
 class _Chain:
-    """One run. `tried` are the programs that need not run again: they would do what they did."""
+    """One run. `tried` are the programs that need not run again: they would do what they did.
+
+    A program that a tool's failure stopped is none of them: the failure may have passed.
+    """
 
     task: str
     parts: Parts
@@ -136,7 +139,8 @@ class _Chain:
             earlier=self.attempts,
         )
         known = with_named(program, self.tools, self.parts.toolbox)
-        if not look and not rests_on_responses(result.findings, program, known):
+        passes = result.fault is not None and result.fault.kind in ("tool_failed", "unknown_outcome")
+        if not look and not passes and not rests_on_responses(result.findings, program, known):
             self.tried |= {program.source, result.program.source}
         self._take(result)
 
