@@ -46,6 +46,7 @@ def connect() -> Any:
     try:
         _knock(where)
         client = docker.from_env(timeout=REPLY_SECONDS)
+        client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
     except PermissionError as error:
         raise SandboxUnavailable(
             f"the docker sandbox may not speak to the engine at {where}; add this user to the group docker"
