@@ -29,9 +29,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from atc.decode.arguments import call_grammar  # noqa: E402
-from atc.decode.bounds import BOUNDS  # noqa: E402
+from atc.decode.schema import BOUNDS  # noqa: E402
 from atc.decode.formats import JSON_CALL  # noqa: E402
-from atc.decode.instructions import call_prompt  # noqa: E402
+from atc.decode.prompt import call_prompt  # noqa: E402
 from atc.decode.lark import lark  # noqa: E402
 from atc.decode.program import Statements  # noqa: E402
 from atc.decode.write import OPENING, write_program  # noqa: E402

@@ -32,8 +32,8 @@ class Completion:
     cached_tokens: int = 0
 
 
-GrammarKind = Literal["lark", "gbnf"]
-"""How a grammar is written: in llguidance's Lark, its text beginning with `%llguidance`, or in llama.cpp's GBNF."""
+GrammarKind = Literal["lark"]
+"""How a grammar is written: in llguidance's Lark, its text beginning with `%llguidance`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,8 @@ class Powers:
 
     schema: bool = False
     """A JSON Schema is enforced, not only asked for in words."""
+    strict: bool = False
+    """Only a schema whose objects require all their keys is enforced (OpenAI)."""
     grammars: frozenset[GrammarKind] = frozenset()
     """Kinds of grammar that are enforced."""
     continues: bool = False

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from llguidance import LLMatcher, LLTokenizer
 
-from atc.decode.matcher import Matcher
-from atc.decode.vocabulary import Vocabulary
+from atc.decode.grammar import compiled
 from protocols.ask import Completion, Message, Powers
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -80,29 +80,30 @@ class HoldingModel:
         )
 
 
-_VOCABULARY = Vocabulary.byte_level()
+BYTES = LLTokenizer("byte")
 
 
 def _held(grammar: str, wish: bytes, rng: random.Random) -> bytes:
     """A sentence that keeps to `wish` until it may not, and is then closed as the grammar has it."""
-    matcher = Matcher(_VOCABULARY, grammar)
+    matcher = compiled(BYTES, grammar)
     written = b""
     for byte in _bytes(matcher, wish, rng):
-        assert matcher.advance(byte)
+        assert matcher.try_consume_tokens([byte])
         written += bytes([byte])
         assert len(written) < 5000, "the grammar does not end"
     return written
 
 
-def _bytes(matcher: Matcher, wish: bytes, rng: random.Random) -> Iterator[int]:
+def _bytes(matcher: LLMatcher, wish: bytes, rng: random.Random) -> Iterator[int]:
     place, keeps = 0, True
-    while not matcher.is_stopped:
-        bits = np.unpackbits(matcher.mask().view(np.uint8), bitorder="little")[:256]
+    while not matcher.is_stopped():
+        mask = np.frombuffer(matcher.compute_bitmask(), np.uint8)
+        bits = np.unpackbits(mask, bitorder="little")[:256]
         allowed = np.flatnonzero(bits)
         if not len(allowed):
             return
         keeps = keeps and place < len(wish) and bool(bits[wish[place]])
-        if not keeps and matcher.is_complete:
+        if not keeps and matcher.is_accepting():
             return
         yield wish[place] if keeps else int(rng.choice(list(allowed)))
         place += 1

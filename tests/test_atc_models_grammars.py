@@ -1,31 +1,12 @@
-"""Grammars on their way to a runtime: judged here first, and brought into the Lark and the schemas of OpenAI."""
+"""Grammars on their way to a runtime: judged here first, and schemas brought into those of OpenAI."""
 
 from __future__ import annotations
 
 import pytest
 
-from atc.decode.matcher import judge
+from atc.decode.grammar import judge
 from atc.models import held, strict
-from atc.models.custom_tools import openai_lark
 from protocols.errors import ModelUnavailable
-
-CALL = r"""%llguidance {}
-start: "add(" NUMBER{1,3} ("," part{2})? /[\/"\]{2}]{0,2}/ ")\n"
-part: "{" | "#" | "//" | "\"" // a comment {1,2}
-# another
-NUMBER: /-?[0-9]{1,4}/
-"""
-SENTENCES = [
-    "add(1)\n",
-    "add(12-3,{#)\n",
-    'add(1,//"{")\n',
-    "add(1,{)\n",
-    "add()\n",
-    "add(1)",
-    "add(1,##\n",
-    'add(1""")\n',
-]
-
 
 def test_a_character_that_the_limit_cut_is_no_fault():
     pytest.importorskip("llguidance")
@@ -42,43 +23,6 @@ def test_a_schemas_names_cannot_break_out_of_its_grammar(name):
     assert not held.problem(grammar)
     assert judge(grammar, '{"x": 1}') == "outside"
     assert held.require_taken(grammar) == grammar
-
-
-def test_openais_lark_says_the_same(monkeypatch):
-    pytest.importorskip("llguidance")
-    definition = openai_lark(CALL)
-    assert definition is not None
-    assert '"add(" NUMBER~1..3 ("," part~2)? /[\\/"\\]{2}]{0,2}/' in definition
-    assert "comment" not in definition
-    assert "another" not in definition
-    again = f"%llguidance {{}}\n{definition}"
-    verdicts = [judge(CALL, sentence) for sentence in SENTENCES]
-    assert [judge(again, sentence) for sentence in SENTENCES] == verdicts
-    assert set(verdicts) == {"complete", "unfinished", "outside"}
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        'start: order::0x0\norder::_: "" %if is_ones([0:1])',
-        "start: T\nT: /a+/ & ~/aa/",
-        "start: /a/{2,}",
-        'start: %json {"type": "object"}',
-        "%import json.STRING\nstart: STRING",
-        "start: /(?=a)a/",
-        "start: /a+?/",
-        "start: T\nT.2: /a/",
-        "start: <|im_end|>",
-        'start[capture]: "a"',
-    ],
-)
-def test_what_is_llguidances_alone_is_not_sent_to_openai(rule):
-    assert openai_lark(f"%llguidance {{}}\n{rule}\n") is None
-
-
-@pytest.mark.parametrize("text", ['"%json"', '"a::b"', '"<T>"', '"[x]"', '"a & ~b"', r"/\*\?[&~<]/", '"T.2: {3,}"'])
-def test_texts_may_say_anything(text):
-    assert openai_lark(f"%llguidance {{}}\nstart: {text}\n") == f"start: {text}\n"
 
 
 CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.decode.matcher import judge
+from atc.decode.grammar import judge
 from atc.models.download import SMOLLM2
 from atc.models.fetch import cached
 from atc.models.local import LocalModel, serve_openai
@@ -26,7 +26,6 @@ pytestmark = pytest.mark.local_model
 Model = LocalModel | OpenAIModel
 SUM = [Message("user", "Write python: add 3 and 4 with add(a, b).")]
 STATEMENT = '%llguidance {{}}\nstart: "x{0} = " ("add" | "sub") "(" /[0-9]{{1,4}}/ ", " /x[0-9]/ ")\\n"\n'
-GBNF = 'root ::= ("add" | "sub") "(" [0-9] ", " [0-9] ")"'
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +52,16 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
 
 
 def test_llamas_powers_are_all_there_are(model):
-    all_there_are = Powers(schema=True, grammars=frozenset({"lark", "gbnf"}), continues=True, tops=True)
+    all_there_are = Powers(schema=True, grammars=frozenset({"lark"}), continues=True, tops=True)
     assert replace(model.powers, parallel=False) == all_there_are
     assert model.powers.parallel == isinstance(model, OpenAIModel)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 2.0])
-def test_a_reply_is_held_to_lark_to_gbnf_and_to_a_schema(model, temperature):
+def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model, temperature):
     call = model(SUM, grammar=STATEMENT.format(1), temperature=temperature, seed=1, max_tokens=40)
     assert judge(STATEMENT.format(1), call.text) == "complete"
     assert not call.truncated
-    assert model(SUM, grammar=GBNF, temperature=temperature, max_tokens=40).text[:4] in ("add(", "sub(")
     schema = {
         "type": "object",
         "properties": {"a": {"type": "integer"}},
@@ -96,12 +94,10 @@ def test_a_statement_a_request_reads_little_more_than_what_is_new(model):
     assert source.count("\n") == 6
 
 
-def test_a_grammar_that_is_wrong_is_told_before_and_by_the_runtime(model):
-    for grammar in ("%llguidance {}\nstart: foo (\n", "root ::= foo ("):
-        with pytest.raises(ModelUnavailable, match=r"grammar"):
-            model(SUM, grammar=grammar)
-    assert model.powers.grammars == {"lark", "gbnf"}
-    assert model(SUM, grammar=GBNF, max_tokens=40).text
+def test_a_grammar_that_is_wrong_is_told_before(model):
+    with pytest.raises(ModelUnavailable, match=r"grammar"):
+        model(SUM, grammar="%llguidance {}\nstart: foo (\n")
+    assert model.powers.grammars == {"lark"}
 
 
 def test_the_likeliest_tokens_are_those_that_are_written(model):

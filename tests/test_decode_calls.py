@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from atc.decode.calls import Sampling, Written, write_call, write_turn
+from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, Written, write_call, write_turn
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
-from atc.decode.holding import ONE_GRAMMAR_TOOLS
 from atc.models.scripted import ScriptedModel
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
@@ -240,23 +239,6 @@ def test_a_grammar_that_was_ignored_is_said_and_the_reply_checked(tools: Toolbox
 def test_a_valid_reply_of_an_endpoint_that_ignores_grammars_costs_no_further_request() -> None:
     written = write_call(Holds(f"Sure! ```{GOOD}```", powers=LARK), ASKED, TOOLS)
     assert (written.how, written.enforced, written.requests, written.valid) == ("resampled", False, 1, True)
-
-
-def test_grammars_in_gbnf_go_to_an_endpoint_that_reads_those_alone() -> None:
-    model = Holds(GOOD, powers=Powers(grammars=frozenset({"gbnf"})))
-    written = write_call(model, ASKED, TOOLS)
-    assert (written.how, written.enforced) == ("grammar", True)
-    assert model.options[0]["grammar"].startswith("root ::=")
-    cut = Holds(BAD, GOOD, powers=Powers(grammars=frozenset({"gbnf"})))
-    assert write_call(cut, ASKED, TOOLS).enforced is False
-
-
-def test_what_gbnf_cannot_express_is_said_and_the_reply_checked() -> None:
-    tools = Toolbox([tool("even", x={"type": "string", "allOf": [{"pattern": "a.*b"}, {"pattern": "b.*a"}]})])
-    good = '{"name": "even", "arguments": {"x": "abba"}}'
-    written = write_call(Holds(good, powers=Powers(grammars=frozenset({"gbnf"}))), ASKED, tools)
-    assert (written.how, written.enforced, written.valid) == ("resampled", None, True)
-    assert "cannot express" in written.note
 
 
 def test_what_no_grammar_holds_is_said_checked_and_sampled_again() -> None:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from atc.decode.calls import Sampling, write_call, write_turn
+from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, write_call, write_turn
 from atc.decode.formats import FUNCTION, JSON_CALL, REACT, TOOLDEC, CallFormat
-from atc.decode.holding import ONE_GRAMMAR_TOOLS
-from atc.decode.instructions import call_prompt
-from atc.decode.rivals.backtrack import write_backtracking
+from atc.decode.prompt import call_prompt
+from atc.decode.rivals import write_backtracking
 from atc.models.download import SMOLLM2
 from atc.models.fetch import cached
 from atc.models.local import LocalModel

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.decode.faults import PAPER
+from atc.decode.read import PAPER
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.decode.read import ReadCall, named_tool, read_call, read_calls, read_turn, write_as
 from protocols.protocol import ToolProtocol

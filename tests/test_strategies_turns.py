@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atc.config import Config
-from atc.decode.calls import Written
+from atc.decode.call import Written
 from atc.decode.errors import Undecodable
 from atc.decode.read import ReadCall
 from atc.strategies.turns.acting import Acting, Action, offered, shown

@@ -1,6 +1,7 @@
-"""Decoding that cannot go wrong: what a model may write next, known from its tools (ToolDec, and beyond it).
+"""ToolDec: decoding that holds a model to its tools, so that every call is valid.
 
-`formats.py` how a call is written · `grammar.py` grammars as values, `arguments/` those of a tool's arguments ·
-`automaton.py` token masks for models with logits · `program/` what may follow in a program · `calls.py` and `write.py`
-have a model behind an endpoint write a call, and a program · `reach.py` what ids calls one by one may refer to.
+`formats.py` how a call is written · `schema.py` prepares schemas, `grammar.py` makes grammars of them · `matcher.py`
+and `tokenizer.py` token masks for models with logits · `call.py` has a model behind an endpoint write a call ·
+`prompt.py` what it is asked · `read.py` and `literals.py` what it wrote · `reach.py` which ids it may use ·
+`rivals.py` what the paper compares with.
 """

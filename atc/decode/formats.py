@@ -14,8 +14,8 @@ ArgumentForm = Literal["json", "positional", "keywords"]
 class CallFormat:
     """`trigger` `before` NAME `between` ARGUMENTS `after`, where NAME is a tool's alias.
 
-    An empty `trigger` means that a reply is one call and nothing else; else text stands around calls, and a call begins
-    wherever the trigger is written.
+    With an empty `trigger` a reply is one call and nothing else. With one, text stands around calls, and each trigger
+    in it begins a call.
     """
 
     name: str
@@ -28,11 +28,11 @@ class CallFormat:
 
 JSON_CALL = CallFormat(name="json", before='{"name": "', between='", "arguments": ', after="}", arguments="json")
 FUNCTION = CallFormat(name="function", between="(", after=")", arguments="positional")
-"""`power(0.89, 8)`: FuncQA's way."""
+"""`power(0.89, 8)`, as FuncQA writes calls."""
 TOOLDEC = CallFormat(name="tooldec", between="(", after=")", arguments="positional", trigger="<T>")
-"""The same amid text, as in ToolDec's figure 2."""
+"""The same within text, as in ToolDec's figure 2."""
 PYTHON_CALL = CallFormat(name="python", between="(", after=")", arguments="keywords")
 REACT = CallFormat(name="react", before="Action: ", between="\nAction Input: ", after="\n", arguments="json")
-"""The second and third line of a turn of ReAct; `react.py` holds the first, the thought."""
+"""The second and third line of a turn of ReAct; the first is the thought."""
 
 FORMATS = {form.name: form for form in (JSON_CALL, FUNCTION, TOOLDEC, PYTHON_CALL, REACT)}

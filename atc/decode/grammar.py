@@ -1,135 +1,373 @@
-"""Grammars as values: what an automaton compiles and what an endpoint is sent, rendered as Lark or GBNF."""
+"""Grammars of tool calls, in llguidance's Lark (ToolDec, section 3): text, trigger, tool name, arguments.
+
+The same text runs in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or SGLang server that was
+built with it. Arguments are written with `%json`, each by its own schema, so that they may come in any order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from atc.decode.errors import Undecodable
+from atc.decode.formats import ArgumentForm, CallFormat
+from atc.decode.schema import BOUNDS, Argument, Arguments, Bounds, arguments_of, json_text, require_llguidance
+from protocols.toolbox import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from llguidance import LLMatcher, LLTokenizer
+
+HEADER = "%llguidance {}\n"
+"""The first line, by which a llama.cpp server recognises this kind of grammar."""
+_FREE = '%llguidance {"no_forcing": true}\n'
+"""Without it, a mask holds one spelling of what must come next, and not all."""
+_FUEL = 4_000_000
+"""How much one mask may cost: patterns of ordinary length, counted and in a union, need up to 400,000."""
+_MOST_UNORDERED = 60
+"""Arguments that may come in any order; llguidance counts them in 64 bits."""
+_INTEGER = "-?(0|[1-9][0-9]{0,18})"
+_NUMBER = rf"{_INTEGER}(\.[0-9]{{1,20}})?([eE][+-]?[0-9]{{1,2}})?"
+_QUOTIENT = rf"{_NUMBER}(\/[1-9][0-9]{{0,14}}(\.[0-9]{{1,15}})?)?"
+"""FuncQA writes fractions such as `4/3`."""
+_COMMA = "/, ?/"
+"""Between arguments and items in Python's forms: models write both."""
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/&~#-]")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """These very characters."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """Text before a call: `start`, then at most `characters` characters, then `until`, which the text does not hold."""
 
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One terminal: the whole of it matches this regular expression (Rust's syntax, without anchors).
-
-    It matches each of the expressions `also` too, and none of `never`. A lexer reads terminals greedily: what may
-    follow one must not look like its continuation, and no terminal that may stand at a place may be the beginning of
-    another that may stand there, unless what follows tells them apart at once.
-    """
-
-    regex: str
-    also: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
+    start: str
+    characters: int
+    until: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """The rule of this name."""
-
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One part after another."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of the parts."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A part `least` to `most` times."""
-
-    part: Node
-    least: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOrder:
-    """Items in any order with separators between them, each at most once: the keys of an object, keyword arguments.
-
-    `items` are at most `MOST_ITEMS` parts, each with whether it must come. In all there are `least` to `most` of them.
-    """
-
-    items: tuple[tuple[Node, bool], ...]
-    separator: Node
-    least: int = 0
-    most: int | None = None
-
-
-MOST_ITEMS = 60
-"""Of an `AnyOrder`: llguidance keeps what has come in 64 bits."""
-
-Node: TypeAlias = Text | Pattern | Ref | Sequence | Choice | Repeat | AnyOrder
-
-EMPTY = Sequence(())
+def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
+    """What stands before a call of this format: a thought of one line, text up to the trigger, or nothing."""
+    if thought:
+        return Lead(start="Thought: ", characters=characters, until="\n")
+    return Lead(start="", characters=characters, until=form.trigger) if form.trigger else None
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What can be derived from `start`. Rules of one grammar may be joined with another's where their names differ.
+    """A grammar's text. `unheld` are clauses of schemas that it does not hold, `left_out` arguments that it omits."""
 
-    `unheld` lists what no grammar can hold a writer to, as `/properties/tags: uniqueItems`: who finds it not empty
-    validates what was written. Everything else that the schema demands is in the rules. `left_out` lists optional parts
-    that cannot be derived because nothing conforms to their schema, each with why.
-    """
-
-    start: Node
-    rules: Mapping[str, Node] = field(default_factory=dict)
+    text: str
     unheld: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
-
-def optional(node: AnyOrder) -> range:
-    """How many parts may come besides those that must: the least and, below `stop`, the most."""
-    must = sum(needed for _, needed in node.items)
-    most = len(node.items) if node.most is None else min(len(node.items), node.most)
-    return range(max(0, node.least - must), most - must + 1)
-
-
-def inside(node: Node) -> Iterator[Node]:
-    """The nodes directly in `node`, in order."""
-    match node:
-        case Sequence(parts) | Choice(parts):
-            yield from parts
-        case Repeat(part):
-            yield part
-        case AnyOrder(items, separator):
-            yield from (part for part, _ in items)
-            yield separator
+    @property
+    def note(self) -> str:
+        """Both lists as a sentence; empty where there is nothing to say."""
+        lists = (("No grammar holds", self.unheld), ("Left out:", self.left_out))
+        return " ".join(
+            f"{words} {', '.join(clauses[:3])}{' …' if len(clauses) > 3 else ''}."
+            for words, clauses in lists
+            if clauses
+        )
 
 
-def used(grammar: Grammar) -> list[str]:
-    """Names of the rules that `start` leads to, in the order in which they are met."""
-    found: dict[str, None] = {}
-    waiting = [grammar.start]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Ref):
-            if node.rule not in found:
-                found[node.rule] = None
-                waiting.append(grammar.rules[node.rule])
-        else:
-            waiting.extend(reversed(list(inside(node))))
-    return list(found)
+def call_grammar(tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS) -> Grammar:
+    """Exactly one call of any of `tools`, after `lead`.
+
+    Raises:
+        Undecodable: there is no tool, or no value fits a required argument of one.
+    """
+    return _call_grammar(_Catalogue(tools), form, lead, bounds)
 
 
-def repeated(inner: str, least: int, most: int) -> str:
-    """A repeat of what is rendered already, as Lark and GBNF both write it; `most` is not 0."""
-    if (least, most) == (1, 1):
-        return inner
-    return f"{inner}?" if (least, most) == (0, 1) else f"{inner}{{{least},{most}}}"
+def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> Grammar:
+    """Text with any number of calls, each after the format's trigger. Raises Undecodable as `call_grammar` does."""
+    rules = _Rules(form, bounds)
+    rules.add("text", f"{_quote(form.trigger)}", suffix=True)
+    return rules.grammar(f"(text call)* {rules.tail()}", tools)
+
+
+def names_grammar(tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False) -> Grammar:
+    """A reply up to where its arguments begin: the first of two stages. With `text`, text without a call as well.
+
+    `between` is part of it: it tells `max(` from `maximum(`. Raises Undecodable: there is no tool.
+    """
+    rules = _Rules(form, BOUNDS)
+    head = f"{_quote(form.before)} /{names_pattern(tools)}/ {_quote(form.between)}"
+    if text:
+        rules.add("text", _quote(form.trigger), suffix=True)
+        return Grammar(rules.text(f"text {head} | {rules.tail()}"))
+    return Grammar(rules.text(f"{rules.lead(lead)} {head}"))
+
+
+def arguments_grammar(tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = "") -> Grammar:
+    """The second stage: `head`, the arguments of one tool, and what closes the call. Raises as `call_grammar` does."""
+    rules = _Rules(form, bounds)
+    body = rules.arguments(tool, "a")
+    return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), *rules.noted)
+
+
+class _Catalogue:
+    """Tools as a key of a cache: the same aliases and protocol objects."""
+
+    def __init__(self, tools: Toolbox) -> None:
+        self.tools = tools
+        self._key = tuple((alias, id(tool.protocol)) for alias, tool in tools.items())
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Catalogue) and self._key == other._key
+
+
+@lru_cache(maxsize=16)
+def _call_grammar(catalogue: _Catalogue, form: CallFormat, lead: Lead | None, bounds: Bounds) -> Grammar:
+    rules = _Rules(form, bounds)
+    return rules.grammar(f"{rules.lead(lead)} call", catalogue.tools)
+
+
+class _Rules:
+    """The rules of one grammar. Values with the same schema share a rule."""
+
+    def __init__(self, form: CallFormat, bounds: Bounds) -> None:
+        self._form, self._bounds = form, bounds
+        self._lines: list[str] = []
+        self._values: dict[str, str] = {}
+        self._unheld: list[str] = []
+        self._left_out: list[str] = []
+
+    def add(self, name: str, body: str, *, suffix: bool = False) -> str:
+        """A rule; with `suffix`, any text that ends with `body`, a literal, at its first occurrence."""
+        self._lines.append(f"{name}[suffix={body}]: /(?s:.*)/\n" if suffix else f"{name}: {body}\n")
+        return name
+
+    def tail(self) -> str:
+        """Text without a trigger, to the end."""
+        self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{_escaped(self._form.trigger)}.*)/\n")
+        return self.add("tail", "TAIL")
+
+    def lead(self, lead: Lead | None) -> str:
+        """What stands before the call."""
+        if lead is None:
+            return ""
+        # The text holds no first character of what ends it, so that every lexer knows where it ends.
+        first = lead.until[0].replace("\n", r"\n")
+        least = 1 if lead.start else 0
+        return f"{_quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {_quote(lead.until)}"
+
+    @property
+    def noted(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Clauses that are not held, and arguments that were left out."""
+        return tuple(self._unheld), tuple(self._left_out)
+
+    def text(self, start: str) -> str:
+        """All rules."""
+        return f"{HEADER}start: {start}\n{''.join(self._lines)}"
+
+    def grammar(self, start: str, tools: Toolbox) -> Grammar:
+        """The grammar with a rule `call` for all the tools."""
+        if not tools:
+            raise Undecodable("there is no tool to call.", hint="Offer at least one.")
+        # What begins every call stands once: llguidance bounds the places that it keeps for one mask.
+        form, calls = self._form, []
+        for number, (alias, tool) in enumerate(tools.items()):
+            calls.append(f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}")
+        self.add("call", f"{_quote(form.before)} ({' | '.join(calls)})")
+        return Grammar(self.text(start), *self.noted)
+
+    def arguments(self, tool: Tool, name: str) -> str:
+        """The arguments of a tool, as an expression; rules that it needs begin with `name`."""
+        found = arguments_of(tool, self._bounds)
+        self._unheld += [f"{tool.alias}{clause}" for clause in found.unheld]
+        self._left_out += [f"{tool.alias}{clause}" for clause in found.left_out]
+        match self._form.arguments:
+            case "positional":
+                return self._positional(tool, found, name)
+            case "keywords":
+                return self._unordered(found.every, name, "{}=")
+            case "json":
+                return f'"{{" {self._unordered(found.every, name, None)} "}}"'
+
+    def _positional(self, tool: Tool, found: Arguments, name: str) -> str:
+        arguments = list(found.every)
+        for place, alias in enumerate(tool.arguments):
+            if place >= len(arguments) or arguments[place].alias != alias:
+                arguments = arguments[:place]  # one was left out, so none after it can be given
+                break
+        if lost := [a.alias for a in found.every if a.required and a not in arguments]:
+            raise Undecodable(f"{lost[0]!r} cannot be given by position.", tool=tool.alias)
+        needed = max((place for place, one in enumerate(arguments, 1) if one.required), default=0)
+        following = '""'
+        for place in reversed(range(len(arguments))):
+            one = arguments[place]
+            separator = f"{_COMMA} " if place else ""
+            body = f"{separator}{self._value(one)} {following}"
+            if one.variadic:
+                body = self._variadic(one, separator)
+            following = self.add(f"{name}p{place}", body if place < needed else f'"" | {body}')
+        return following
+
+    def _variadic(self, one: Argument, separator: str) -> str:
+        item = self._rule(_literal(one.schema["items"], self._form.arguments, _is_number(one.schema["items"])))
+        least, most = max(one.schema.get("minItems", 0), int(one.required)), one.schema["maxItems"]
+        return f"{separator}{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
+
+    def _unordered(self, every: Sequence[Argument], name: str, keyword: str | None) -> str:
+        """The arguments in any order, each once: llguidance's parametric rules, a bit for each that has come."""
+        arguments = sorted(every, key=lambda one: not one.required)[:_MOST_UNORDERED]
+        needed = sum(one.required for one in arguments)
+        if not arguments:
+            return '""'
+        end = f'"" %if is_ones([0:{needed}])' if needed else '""'
+        parts = []
+        for bit, one in enumerate(arguments):
+            key = _escaped(keyword.format(one.alias) if keyword else f"{json.dumps(one.alias)}: ")
+            parts.append((bit, key, self._value(one)))
+        for rule, separator in ((name, ""), (f"{name}r", ", ?" if keyword else ", ")):
+            options = [
+                f"/{separator}{key}/ {value} {name}r::set_bit({bit}) %if bit_clear({bit})" for bit, key, value in parts
+            ]
+            self._lines.append(f"{rule}::_: {end}\n | " + "\n | ".join(options) + "\n")
+        return f"{name}::0x0"
+
+    def _value(self, one: Argument) -> str:
+        form = self._form.arguments
+        if one.plain in ("number", "integer"):
+            number = _QUOTIENT if form == "positional" else _NUMBER
+            return f"/{number if one.plain == 'number' else _INTEGER}/"
+        return self._rule(_literal(one.schema, form, plain=False))
+
+    def _rule(self, body: str) -> str:
+        if body not in self._values:
+            self._values[body] = self.add(f"v{len(self._values)}", body)
+        return self._values[body]
+
+
+def _literal(schema: Mapping[str, Any], form: ArgumentForm, plain: bool) -> str:
+    """A value as Python or JSON writes it, as an expression of Lark. In Python's forms, only objects are JSON."""
+    whole = f"%json {json_text(schema)}"
+    if plain:
+        return f"/{_QUOTIENT}/"
+    if form == "json":
+        return whole
+    inside = schema.keys() - {"type"}
+    match schema:
+        case {"enum": values} if not any(isinstance(value, dict | list) for value in values):
+            written = (text for value in values for text in (repr(value), _json_string(value)) if text)
+            return " | ".join(_quote(text) for text in dict.fromkeys(written))
+        case {"anyOf": options}:
+            return " | ".join(f"({_literal(option, form, plain=False)})" for option in options)
+        case {"type": "boolean"}:
+            return '"True" | "False"'
+        case {"type": "null"}:
+            return '"None"'
+        case {"type": "string", "maxLength": most} if not inside - {"minLength", "maxLength"}:
+            count = f"{{{schema.get('minLength', 0)},{most}}}"
+            return f"/{_string(chr(34), count)}|{_string(chr(39), count)}/"
+        case {"type": "array", "items": items, "maxItems": most} if not inside - {"minItems", "maxItems", "items"}:
+            item, least = f"({_literal(items, form, plain=False)})", schema.get("minItems", 0)
+            if not most:
+                return '"[]"'
+            row = f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
+            return f'"[" {row} "]"' if least else f'"[" ({row})? "]"'
+    return whole
+
+
+def _is_number(schema: Mapping[str, Any]) -> bool:
+    """True if the bounded schema takes every number."""
+    return schema.get("type") == "number" and "multipleOf" not in schema and schema["maximum"] == -schema["minimum"]
+
+
+def _string(quote: str, count: str) -> str:
+    return rf"{quote}([^{quote}\\\x00-\x1F\x7F]|\\[{quote}\\nrt]){count}{quote}"
+
+
+def _json_string(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
+
+
+def names_pattern(names: Iterable[str]) -> str:
+    """A regular expression for one of `names`, shared beginnings written once (thousands compile in 0.3 s).
+
+    Raises:
+        Undecodable: there is none, or one is empty.
+    """
+    listed = sorted(set(names))
+    if not listed or not listed[0]:
+        raise Undecodable("a name is empty." if listed else "there is no tool to call.")
+    return _shared(listed, 0)
+
+
+def _shared(names: list[str], depth: int) -> str:
+    """What follows the first `depth` characters, which the sorted `names` have in common."""
+    ends = len(names[0]) == depth
+    branches, place = [], int(ends)
+    while place < len(names):
+        first, end = names[place], place + 1
+        while end < len(names) and names[end][depth] == first[depth]:
+            end += 1
+        group, common = names[place:end], depth + 1
+        shortest = min(len(first), len(group[-1]))  # of sorted names, the outer two share the least
+        while common < shortest and first[common] == group[-1][common]:
+            common += 1
+        branches.append(_escaped(first[depth:common]) + _shared(group, common))
+        place = end
+    body = "|".join(branches)
+    return f"({body})" + "?" * ends if body and (ends or len(branches) > 1) else body
+
+
+def _escaped(text: str) -> str:
+    """`text` for Rust's regular expressions, between slashes."""
+    return _SPECIAL.sub(lambda found: "\\" + found[0], text).replace("\n", "\\n")
+
+
+def _quote(text: str) -> str:
+    """A literal of Lark, on one line: JSON's escapes, and those for what is not printable."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in written)
+
+
+def compiled(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
+    """A matcher at the start of a grammar.
+
+    Raises:
+        Undecodable: llguidance refuses the grammar, or is not installed.
+    """
+    require_llguidance()
+    from llguidance import LLMatcher, LLParserLimits
+
+    text = _FREE + grammar.removeprefix(HEADER)
+    matcher = LLMatcher(tokenizer, text, log_level=0, limits=LLParserLimits(step_lexer_fuel=_FUEL))
+    require_sound(matcher)
+    return matcher
+
+
+def require_sound(matcher: LLMatcher) -> None:
+    """Raises Undecodable where the matcher failed: llguidance itself only enters a state of error."""
+    if matcher.is_error():
+        lines = [line.strip() for line in matcher.get_error().splitlines() if line.strip()]
+        message = next((line for line in lines if "rror:" in line), lines[0] if lines else "")
+        raise Undecodable(f"llguidance stopped: {message[:300]}")
+
+
+def judge(grammar: str, text: str) -> Literal["complete", "unfinished", "outside"]:
+    """Whether `text` is a sentence of `grammar`, the beginning of one, or neither.
+
+    Raises:
+        Undecodable: llguidance refuses the grammar, or is not installed.
+    """
+    matcher, data = _by_bytes(grammar).deep_copy(), text.encode()
+    if matcher.try_consume_tokens(list(data)) < len(data):
+        return "outside"
+    return "complete" if matcher.is_accepting() else "unfinished"
+
+
+@lru_cache(maxsize=16)
+def _by_bytes(grammar: str) -> LLMatcher:
+    require_llguidance()
+    from llguidance import LLTokenizer
+
+    return compiled(LLTokenizer("byte"), grammar)

@@ -24,12 +24,12 @@ class Unreadable(ValueError):
 
 
 class Bare(str):
-    """A text that stood without quotes where a literal was wanted: `Berlin`, `4/3`."""
+    """A text that stood without quotes where a literal was expected: `Berlin`, `4/3`."""
 
     __slots__ = ()
 
 
-class Arguments(NamedTuple):
+class Written(NamedTuple):
     """Values given by position, values given by name, and the place behind the last of them."""
 
     values: list[Json]
@@ -38,27 +38,28 @@ class Arguments(NamedTuple):
 
 
 def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
-    """The object that begins at `start`, white space and a code fence skipped, and the place behind it.
+    """The object that begins at `start` (white space and a code fence skipped), and the place behind it.
 
     Python's way of writing one (single quotes, `True`) is read too.
 
     Raises:
         Unreadable: there is none, or it is not closed.
     """
-    begin = _after_fence(text, start)
+    found = _FENCE.match(text, start)
+    begin = found.end() if found else start
     if not text.startswith("{", begin):
-        raise Unreadable(f"a JSON object is wanted, not {text[begin : begin + 40]!r}")
+        raise Unreadable(f"a JSON object is expected, not {text[begin : begin + 40]!r}")
     try:
         value, end = _DECODER.raw_decode(text, begin)
     except (ValueError, RecursionError):
         end = _closing(text, begin + 1, "}") + 1
         value = _literal(text[begin:end])
-        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        if not isinstance(value, dict):
             raise Unreadable(f"{_short(text[begin:end])} is not JSON") from None
     return value, end
 
 
-def bracketed(text: str, start: int, closing: str) -> Arguments:
+def bracketed(text: str, start: int, closing: str) -> Written:
     """Arguments from `start` up to `closing` (`)`, a line's end …), which is not read itself.
 
     What is no literal is `Bare` text, so that the schema judges it. `name=value` and `name: value` name their argument.
@@ -73,45 +74,41 @@ def bracketed(text: str, start: int, closing: str) -> Arguments:
         end = _closing(text, place, closing, ",")
         last = not text.startswith(",", end)
         piece = text[place:end].strip()
-        if not piece and not (last and not values and not named):
-            if last:
-                return Arguments(values, named, end)  # a comma behind the last argument
-            raise Unreadable("an argument is empty")
         if found := _KEYWORD.fullmatch(piece):
             if found[1] in named:
                 raise Unreadable(f"argument {found[1]!r} is given twice")
             named[found[1]] = value_of(found[2].strip())
         elif piece:
             values.append(value_of(piece))
+        elif not last:
+            raise Unreadable("an argument is empty")
         if last:
-            return Arguments(values, named, end)
+            return Written(values, named, end)
         place = end + 1
 
 
 def value_of(text: str) -> Json:
-    """The value of a literal of JSON or Python; any other text is `Bare`, a fraction by itself (`4/3`) too."""
+    """The value of a literal of JSON or Python; any other text, a fraction (`4/3`) too, is `Bare`."""
     if text in _WORDS:
         return _WORDS[text]
     try:
         return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         try:
-            return Bare(text) if _FRACTION.fullmatch(text) else _literal(text, quotients=True)
+            return Bare(text) if _FRACTION.fullmatch(text) else _literal(text)
         except Unreadable:
             return Bare(text)
 
 
-def written(value: Json) -> str:
+def python_text(value: Json) -> str:
     """The value as a literal that Python reads, and JSON where it is a string or a number."""
     match value:
-        case bool() | None:
-            return repr(value)
         case str():
             return json.dumps(value, ensure_ascii=False)
         case dict():
-            return "{" + ", ".join(f"{written(key)}: {written(item)}" for key, item in value.items()) + "}"
+            return "{" + ", ".join(f"{python_text(key)}: {python_text(item)}" for key, item in value.items()) + "}"
         case list():
-            return "[" + ", ".join(map(written, value)) + "]"
+            return "[" + ", ".join(map(python_text, value)) + "]"
         case _:
             return repr(value)
 
@@ -125,21 +122,18 @@ def quotient(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _literal(text: str, *, quotients: bool = False) -> Json:
+def _literal(text: str) -> Json:
     try:
-        tree: ast.AST = parse_expression(text.strip())
-        return _plain(ast.literal_eval(_Quotients().visit(tree) if quotients else tree))
+        return _plain(ast.literal_eval(_JsonWords().visit(parse_expression(text.strip()))))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, ArithmeticError) as error:
         raise Unreadable(f"{_short(text)} is no literal") from error
 
 
-class _Quotients(ast.NodeTransformer):
-    """`4/3` between two numbers, inside a list or an object, is its value."""
+class _JsonWords(ast.NodeTransformer):
+    """JSON's `true`, `false` and `null` within Python's literals."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        if not isinstance(node.op, ast.Div):
-            return node
-        return ast.copy_location(ast.Constant(ast.literal_eval(node.left) / ast.literal_eval(node.right)), node)
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Constant(_WORDS[node.id]), node) if node.id in _WORDS else node
 
 
 def _plain(value: object) -> Json:
@@ -181,19 +175,9 @@ def _closing(text: str, start: int, *ends: str) -> int:
 
 
 def _string_end(text: str, start: int) -> int:
-    place = start + 1
-    while place < len(text):
-        if text[place] == "\\":
-            place += 1
-        elif text[place] == text[start]:
-            return place + 1
-        place += 1
-    raise Unreadable("a string is not closed")
-
-
-def _after_fence(text: str, start: int) -> int:
-    found = _FENCE.match(text, start)
-    assert found is not None
+    found = re.compile(rf"(?:\\.|[^\\{text[start]}])*+{text[start]}", re.DOTALL).match(text, start + 1)
+    if found is None:
+        raise Unreadable("a string is not closed")
     return found.end()
 
 

@@ -1,144 +1,229 @@
-"""A thin layer over llguidance: where one stands in a grammar, token by token or byte by byte.
+"""Token masks: ToolDec's machine over llguidance, for models whose logits are at hand.
 
-llguidance raises nothing: it goes into a state of error and stays there. Here that is an exception.
+`ToolMatcher` says after each token which may come next. A tokenizer is llguidance's `LLTokenizer`:
+`tokenizer.gguf_tokenizer` reads a llama.cpp model's, `llguidance.hf.from_tokenizer` and
+`llguidance.tiktoken.lltokenizer_from_encoding` take those of other libraries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal
+import sys
+from typing import Any
 
 from atc.decode.errors import Undecodable
-from atc.decode.lark import HEAD
-from atc.decode.vocabulary import Vocabulary
+from atc.decode.formats import JSON_CALL, CallFormat
+from atc.decode.grammar import (
+    Lead,
+    arguments_grammar,
+    call_grammar,
+    compiled,
+    names_grammar,
+    require_sound,
+    text_grammar,
+)
+from atc.decode.schema import BOUNDS, INSTALL, Bounds
+from protocols.toolbox import Toolbox
 
-if TYPE_CHECKING:
-    from llguidance import LLMatcher
-    from numpy import uint32
-    from numpy.typing import NDArray
+try:
+    import numpy as np
+    from llguidance import LLMatcher, LLTokenizer
+except ImportError as missing:
+    raise Undecodable(f"grammars need {missing.name!r}, which is not installed.", hint=INSTALL) from missing
 
-    from atc.decode.masks import MaskBuffer
-
-
-_LONGEST_CLAUSE = 300
-_FREE = '%llguidance {"no_forcing": true}\n'
-"""Without it, a mask holds but one way to spell what must come next, and not all that do."""
+ONE_GRAMMAR_TOOLS = 256
+"""Tools whose calls stand in one grammar here; more are decoded in two stages."""
 
 
-_FUEL = 4_000_000
-"""How much one mask may cost: 14,000 a ms. Patterns of ordinary length, counted and in a union, need up to 400,000."""
+class ToolMatcher:
+    """One text that is being written, token by token: calls of `tools` in `form`, amid text where it has a trigger.
 
-
-class Matcher:
-    """A place in the sentences of `grammar`, llguidance's Lark (`%llguidance {}` and rules).
+    With `lead` the text before the call is as `grammar.lead_of` says. Up to `ONE_GRAMMAR_TOOLS` tools stand in one
+    grammar. Of more, a grammar of all names comes first, then one of the chosen tool's arguments; a token that holds
+    the end of the first and the beginning of the second is then not allowed.
 
     Raises:
-        Undecodable: llguidance refuses the grammar, or is not installed.
+        Undecodable: there is no tool, or no value fits a required argument of one (with many tools: when it is chosen).
     """
 
-    __slots__ = ("_buffer", "_matcher", "_vocabulary")
+    def __init__(
+        self,
+        tools: Toolbox,
+        tokenizer: LLTokenizer,
+        form: CallFormat = JSON_CALL,
+        *,
+        lead: Lead | None = None,
+        bounds: Bounds = BOUNDS,
+        one_grammar: int = ONE_GRAMMAR_TOOLS,
+    ) -> None:
+        self._tools, self.tokenizer, self._form, self._bounds = tools, tokenizer, form, bounds
+        self._amid_text = bool(form.trigger) and lead is None
+        self._staged = len(tools) > one_grammar
+        if self._staged:
+            first = names_grammar(tools, form, lead, text=self._amid_text)
+        elif self._amid_text:
+            first = text_grammar(tools, form, bounds)
+        else:
+            first = call_grammar(tools, form, lead, bounds)
+        self._first = compiled(tokenizer, first.text)
+        self._ends = frozenset(tokenizer.eos_tokens)
+        self._calls: dict[str, LLMatcher] = {}
+        self._words = np.zeros(-(-tokenizer.vocab_size // 32), dtype=np.uint32)
+        self._restart()
 
-    def __init__(self, vocabulary: Vocabulary, grammar: str) -> None:
-        tokenizer = vocabulary.lltokenizer
-        from llguidance import LLMatcher, LLParserLimits
+    def _restart(self) -> None:
+        self.tokens: list[int] = []
+        self.is_finished = False
+        self._stages: list[tuple[LLMatcher, int, str]] = [(self._first.deep_copy(), 0, "")]
+        """Matchers in turn, how many tokens came before each, and the tool whose arguments it holds."""
 
-        self._vocabulary = vocabulary
-        limits = LLParserLimits(step_lexer_fuel=_FUEL)
-        self._matcher: LLMatcher = LLMatcher(tokenizer, _FREE + grammar.removeprefix(HEAD), log_level=0, limits=limits)
-        self._buffer: MaskBuffer | None = None
-        self._require_sound("the grammar cannot be compiled")
-
-    def copy(self) -> Matcher:
-        """Another one at the same place (10 µs)."""
-        other = object.__new__(Matcher)
-        other._vocabulary, other._buffer = self._vocabulary, None
-        other._matcher = self._matcher.deep_copy()
+    def fresh(self) -> ToolMatcher:
+        """Another one at the start of its text, which shares all that was compiled."""
+        other = object.__new__(ToolMatcher)
+        vars(other).update(vars(self))
+        other._words = np.zeros_like(self._words)
+        other._restart()
         return other
+
+    def mask(self) -> np.typing.NDArray[np.uint32]:
+        """Which tokens may come next: a bit each, lowest first, in words of 32; the next call writes over it."""
+        matcher = self._stages[-1][0]
+        matcher.unsafe_compute_mask_ptr(self._words.ctypes.data, self._words.nbytes)
+        if matcher.is_error():
+            require_sound(matcher)
+        return self._words
+
+    def allowed(self) -> np.typing.NDArray[np.bool_]:
+        """The mask as one truth value a token."""
+        bits = np.unpackbits(self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little")
+        return bits.view(np.bool_)
+
+    def advance(self, token: int) -> None:
+        """Take `token`.
+
+        Raises:
+            ValueError: it is not allowed; nothing changed.
+            Undecodable: it chose a tool whose arguments cannot be written.
+        """
+        matcher = self._stages[-1][0]
+        if token in self._ends and self.is_complete and not self.is_finished:
+            self.is_finished = True
+        elif self.is_finished or matcher.try_consume_tokens([token]) != 1:
+            raise ValueError(f"the token {token} may not come next.")
+        self.tokens.append(token)
+        if self._staged and not self.is_finished and matcher.is_accepting():
+            self._next_stage()
+
+    def _next_stage(self) -> None:
+        matcher, start, tool = self._stages[-1]
+        if tool and not matcher.is_stopped():
+            return
+        if tool:
+            if self._amid_text:
+                self._stages.append((self._first.deep_copy(), len(self.tokens), ""))
+            return
+        name = self._name_in(self.tokenizer.decode_bytes(self.tokens[start:]).decode(errors="replace"))
+        if name in self._tools:
+            if name not in self._calls:
+                grammar = arguments_grammar(self._tools[name], self._form, self._bounds)
+                self._calls[name] = compiled(self.tokenizer, grammar.text)
+            self._stages.append((self._calls[name].deep_copy(), len(self.tokens), name))
+
+    def _name_in(self, text: str) -> str:
+        """The name at the end of a text that ends where its arguments begin; empty in any other."""
+        form = self._form
+        if not text.endswith(form.between):
+            return ""
+        head = text.removesuffix(form.between)
+        if self._amid_text and form.trigger not in head:
+            return ""
+        before = form.trigger + form.before
+        return head.rpartition(before)[2] if before else head
+
+    def rollback(self, tokens: int) -> None:
+        """Go back by so many tokens.
+
+        Raises:
+            ValueError: so many were not taken.
+        """
+        if not 0 <= tokens <= len(self.tokens):
+            raise ValueError(f"{len(self.tokens)} tokens were taken, so {tokens} cannot be given back.")
+        kept = len(self.tokens) - tokens
+        taken = len(self.tokens) - self.is_finished
+        if tokens:
+            self.is_finished = False
+        while len(self._stages) > 1 and self._stages[-1][1] >= kept:
+            taken = min(taken, self._stages.pop()[1])
+        if back := max(0, taken - kept):
+            self._stages[-1][0].rollback(back)
+        del self.tokens[kept:]
 
     @property
     def is_complete(self) -> bool:
-        """Whether what was taken is a sentence."""
-        return self._matcher.is_accepting()
+        """Whether the text may end here."""
+        matcher, _, tool = self._stages[-1]
+        return matcher.is_accepting() and (bool(tool) or not self._staged or self._amid_text)
 
     @property
-    def is_stopped(self) -> bool:
-        """Whether nothing may follow any more."""
-        return self._matcher.is_stopped()
-
-    def mask(self) -> NDArray[uint32]:
-        """Which tokens may come next, those that end a text among them where `is_complete`.
-
-        `vocabulary.words` words, in a buffer that the next call writes over.
-        """
-        if self._buffer is None:
-            from atc.decode.masks import MaskBuffer
-
-            self._buffer = MaskBuffer(self._vocabulary)
-        self._matcher.unsafe_compute_mask_ptr(self._buffer.address, self._buffer.size_bytes)
-        if self._matcher.is_error():
-            self._require_sound("no mask could be computed")
-        return self._buffer.words
-
-    def advance(self, token: int) -> bool:
-        """Take `token`; False, and the place unchanged, where it is not allowed."""
-        return self._matcher.try_consume_tokens([token]) == 1
-
-    def replay(self, steps: Sequence[int]) -> None:
-        """Take what another matcher of the same sentences took: tokens, and bytes as it was fed them."""
-        if self._matcher.try_consume_tokens(list(steps)) < len(steps):
-            raise Undecodable("what one matcher took is refused by another of the same grammar.")
-
-    def feed(self, data: bytes) -> int:
-        """Take as many bytes of `data`, each a step of its own, as are allowed; how many these are."""
-        start = self._vocabulary.bytes_from
-        return self._matcher.try_consume_tokens([start + byte for byte in data])
-
-    def foresees(self, data: bytes) -> bool:
-        """Whether `data` may come next. The place is unchanged."""
-        start = self._vocabulary.bytes_from
-        return self._matcher.validate_tokens([start + byte for byte in data]) == len(data)
-
-    def rollback(self, steps: int) -> None:
-        """Go back by so many tokens and bytes."""
-        if steps and not self._matcher.rollback(steps):
-            self._require_sound("what was taken cannot be given back")
-
-    def forced(self) -> bytes:
-        """The bytes that must come next, whatever is chosen."""
-        return self._matcher.compute_ff_bytes()
-
-    def _require_sound(self, problem: str) -> None:
-        if self._matcher.is_error():
-            raise Undecodable(f"{problem}: {_clause(self._matcher.get_error())}")
+    def text(self) -> str:
+        """What was written."""
+        kept = [token for token in self.tokens if token not in self._ends]
+        return self.tokenizer.decode_bytes(kept).decode(errors="replace")
 
 
-def _clause(error: str) -> str:
-    """What llguidance says of an error without the state and the grammar that it adds."""
-    lines = [line.strip() for line in error.splitlines() if line.strip()]
-    told = next((line for line in lines if "rror:" in line), lines[0] if lines else "")
-    return told if len(told) <= _LONGEST_CLAUSE else f"{told[:_LONGEST_CLAUSE]}…"
-
-
-@cache
-def _bytes_alone() -> Vocabulary:
-    return Vocabulary.byte_level()
-
-
-@lru_cache(maxsize=8)
-def _compiled(grammar: str) -> Matcher:
-    """A statement's grammar is asked of several times: before it is sent, and of the reply."""
-    return Matcher(_bytes_alone(), grammar)
-
-
-def judge(grammar: str, text: str | bytes) -> Literal["complete", "unfinished", "outside"]:
-    """Whether `text` is a sentence of `grammar`, the beginning of one, or neither; whatever the vocabulary.
+def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = None) -> int:
+    """An allowed token, drawn by the softmax of `scores` (V,) renormalised over these (section 3.1); the best at 0.
 
     Raises:
-        Undecodable: llguidance refuses the grammar, or is not installed.
+        ValueError: nothing is allowed, or a temperature above 0 has no `rng` (a `numpy.random.Generator`).
     """
-    data = text.encode() if isinstance(text, str) else text
-    matcher = _compiled(grammar).copy()
-    if matcher.feed(data) < len(data):
-        return "outside"
-    return "complete" if matcher.is_complete else "unfinished"
+    tokens = np.flatnonzero(allowed[: scores.shape[-1]])
+    if not len(tokens):
+        raise ValueError("the mask allows no token.")
+    kept = np.asarray(scores, dtype=np.float64)[tokens]
+    kept[~(kept > -np.inf)] = -np.inf  # a NaN is no score
+    if temperature <= 0 or len(tokens) == 1:
+        return int(tokens[np.argmax(kept)])
+    if rng is None:
+        raise ValueError("a temperature above 0 needs `rng`.")
+    # The maximum of scores with Gumbel noise is a draw of their softmax, without overflow.
+    return int(tokens[np.argmax(kept / temperature + rng.gumbel(size=len(tokens)))])
+
+
+class ToolLogits:
+    """A logits processor: `processor(input_ids (n, t), scores (n, V))` gives scores that are -inf where not allowed.
+
+    Both are numpy arrays, or torch tensors as `transformers` passes them. `prompt_tokens` counts those that were not
+    written by the model; None: as many as the first call has. One processor serves one generation, beams included.
+    """
+
+    def __init__(self, matcher: ToolMatcher, *, prompt_tokens: int | None = None) -> None:
+        self._start, self._prompt_tokens = matcher.fresh(), prompt_tokens
+        self._rows: list[ToolMatcher] = []
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """The scores, masked. Raises ValueError: a row holds a token that was not allowed."""
+        ids = np.asarray(input_ids.cpu() if hasattr(input_ids, "cpu") else input_ids)
+        if self._prompt_tokens is None:
+            self._prompt_tokens = ids.shape[1]
+        self._rows = [self._behind(row[self._prompt_tokens :].tolist(), place) for place, row in enumerate(ids)]
+        refused = np.ones(scores.shape, dtype=np.bool_)
+        for place, matcher in enumerate(self._rows):
+            allowed = matcher.allowed()[: scores.shape[1]]
+            refused[place, : len(allowed)] = ~allowed
+            if matcher.is_finished:
+                refused[place, list(matcher.tokenizer.eos_tokens)] = False
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(scores, torch.Tensor):
+            return scores.masked_fill(torch.from_numpy(refused).to(scores.device), float("-inf"))
+        return np.where(refused, -np.inf, scores).astype(scores.dtype, copy=False)
+
+    def _behind(self, tokens: list[int], place: int) -> ToolMatcher:
+        """A matcher that took `tokens`: the row's own where it goes on, else one from the start (beams)."""
+        own = self._rows[place] if place < len(self._rows) else None
+        if own is None or tokens[: len(own.tokens)] != own.tokens:
+            own = self._start.fresh()
+        for token in tokens[len(own.tokens) :]:
+            if own.is_finished:  # what follows only fills the row
+                break
+            own.advance(token)
+        return own

@@ -1,26 +1,27 @@
 """What calls that are made one by one may refer to: an id takes what the task gives, or what a result held.
 
-Scope-aware decoding for turns, as `program/` has it for whole programs. A model that knows names alone calls
-`get_credits(movie_id=1234)` with an id that it made up; here it is told to search first, and then held to what it
-found.
+A model that knows names alone calls `get_credits(movie_id=1234)` with an id that it made up. Here it is told to search
+first, and then held to what was found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import re._constants as codes
+import re._parser as parser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from atc.decode.bounds import BOUNDS
-from atc.decode.program.arguments import Made, Reading
-from atc.decode.program.given import Given, of_ids
+from atc.grounding import is_common, is_measure, is_opaque, words_of
 from protocols.id_names import argument_key, field_key
 from protocols.jsontypes import Json
 from protocols.producers import Producers
-from protocols.schema import types, validator
+from protocols.schema import resolve, types, validator
 from protocols.toolbox import Tool, Toolbox
 from protocols.vocabulary import VAGUE
-from protocols.words import snake
+from protocols.words import singular, snake
 
 _MOST_VALUES = 300
 """Of one argument; where more are known, it takes any value."""
@@ -28,6 +29,12 @@ _MOST_NAMED = 3
 """Tools that are named as those which yield an id."""
 _MOST_PLACES = 5_000
 """Of one result."""
+_SMALL = 100
+_DATES = ("2013-07-04", "2013-07", "2013-07-04T08:30:00Z", "2013-07-04T08:30:00", "2013-07-04 08:30:00", "07/04/2013")
+_NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
+_DATE_FORMATS = ("date", "date-time", "time", "duration")
+_DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
+_ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
 
 Result = tuple[str, Json]
 """A tool, by alias, and what a call of it gave, as a program gets it."""
@@ -40,6 +47,15 @@ class _Place:
     tool: Tool
     path: str
     values: list[str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Id:
+    """An argument whose values come from other tools, and that nobody knows by heart; `schema` is that of one value."""
+
+    alias: str
+    name: str
+    schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +74,11 @@ class Scope:
         """Why a call of this tool has to wait, and for what; empty where it has not."""
         if (unknown := self.waiting.get(tool)) is None:
             return ""
-        told = [
+        missing = [
             f"no {argument} is known yet: {' or '.join(tools[:_MOST_NAMED])} gives it"
             for argument, tools in unknown.items()
         ]
-        return f"{tool} was not called, {'; '.join(told)}. Call that first, and never make up an id."
+        return f"{tool} was not called, {'; '.join(missing)}. Call that first, and never make up an id."
 
     def reminder(self, tool: str) -> str:
         """That a tool which had to wait can be called now; empty where it still cannot, or for no tool."""
@@ -73,10 +89,9 @@ class Reach:
     """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""
 
     def __init__(self, tools: Toolbox, task: str) -> None:
-        self._tools, self._given = tools, Given(task)
+        self._tools, self._task = tools, _Task(task)
         self._producers = Producers(tools)
-        reading = Reading(tools, self._given, BOUNDS)
-        self._made = {tool.alias: list(reading.made(tool)) for tool in tools.values()} if task else {}
+        self._ids = {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
 
     def after(self, results: Sequence[Result]) -> Scope:
         """What may be called after these results."""
@@ -84,11 +99,11 @@ class Reach:
         places = [place for alias, value in results if alias in tools for place in _places(tools[alias], value)]
         known: dict[str, dict[str, list[Any] | None]] = {}
         unknown: dict[str, dict[str, Sequence[str]]] = {}
-        for alias, arguments in self._made.items():
+        for alias, ids in self._ids.items():
             tool = tools[alias]
-            known[alias] = {made.name: self._values(tool, made, places) for made in arguments}
-            missing = [m for m in arguments if known[alias][m.name] == [] and m.name in tool.protocol.required]
-            unknown[alias] = {made.alias: self._yielding(tool, made) for made in missing}
+            known[alias] = {one.name: self._values(tool, one, places) for one in ids}
+            missing = [one for one in ids if known[alias][one.name] == [] and one.name in tool.protocol.required]
+            unknown[alias] = {one.alias: self._yielding(tool, one) for one in missing}
         waiting = {alias: unknown[alias] for alias in _found_later(unknown)}
 
         def offered(tool: Tool) -> Tool:
@@ -97,27 +112,39 @@ class Reach:
 
         return Scope(tools=tools.map(offered), waiting=waiting)
 
-    def _yielding(self, tool: Tool, made: Made) -> Sequence[str]:
+    def _ids_of(self, tool: Tool) -> Iterator[_Id]:
+        for alias, name in tool.arguments.items():
+            root = tool.protocol.input_schema
+            schema = resolve(tool.protocol.parameters[name], root)
+            items = schema.get("items") if "array" in types(schema) else None
+            one = resolve(items, root) if isinstance(items, Mapping) else schema
+            pattern = schema.get("pattern")
+            made = bool(self._producers.of(tool, name)) and not _is_free(alias, schema)
+            if not (made or (isinstance(pattern, str) and _is_of_ids(pattern))):
+                continue
+            if not (_is_text_of_date(alias, one) or _is_known_code(one)):
+                yield _Id(alias, name, one)
+
+    def _yielding(self, tool: Tool, one: _Id) -> Sequence[str]:
         """The tools that yield an argument; those that look something up by words go first."""
-        found = [self._tools[producer.tool] for producer in self._producers.of(tool, made.name)]
-        return [one.alias for one in sorted(found, key=lambda one: not self._looks_up(one))]
+        found = [self._tools[producer.tool] for producer in self._producers.of(tool, one.name)]
+        return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]
 
     def _looks_up(self, tool: Tool) -> bool:
-        made = {one.name for one in self._made.get(tool.alias, ())}
-        return any(types(tool.protocol.parameters[name]) == ("string",) for name in tool.protocol.required - made)
+        ids = {one.name for one in self._ids.get(tool.alias, ())}
+        return any(types(tool.protocol.parameters[name]) == ("string",) for name in tool.protocol.required - ids)
 
-    def _values(self, tool: Tool, made: Made, places: Iterable[_Place]) -> list[Any] | None:
+    def _values(self, tool: Tool, one: _Id, places: Iterable[_Place]) -> list[Any] | None:
         """What an argument may be; None for anything."""
-        schema, root = made.schema, tool.protocol.input_schema
-        takes = _Takes(tool, made)
-        definitions = {key: root[key] for key in ("$defs", "definitions") if key in root}
+        takes, root = _Takes(tool, one), tool.protocol.input_schema
+        definitions = {key: root[key] for key in ("$defs", "definitions", "components") if key in root}
         try:
-            conforms = validator({**definitions, **schema}).is_valid
+            conforms = validator({**definitions, **one.schema}).is_valid
         except ValueError:
             return None
         seen = (value for place in places if takes(place) for value in place.values)
-        found = [*dict.fromkeys(value for value in seen if conforms(value))]
-        values = [*found, *(value for value in self._given.values(made.alias, schema, root) if value not in found)]
+        given = self._task.values(one.alias, one.schema)
+        values = [*dict.fromkeys(value for value in [*seen, *given] if conforms(value))]
         return values if len(values) <= _MOST_VALUES else None
 
 
@@ -128,25 +155,130 @@ class _Takes:
     the tool is named for (`results[].id` of `GET /movie/popular`); or by a pattern that only such ids have.
     """
 
-    def __init__(self, tool: Tool, made: Made) -> None:
+    def __init__(self, tool: Tool, one: _Id) -> None:
         protocol = tool.protocol
-        self._links = {(tool.source, link.tool, link.path) for link in protocol.links if link.argument == made.name}
-        key = argument_key(protocol, made.name)
-        self._keys = {key, snake(made.name)} - {None}
+        self._links = {(tool.source, link.tool, link.path) for link in protocol.links if link.argument == one.name}
+        key = argument_key(protocol, one.name)
+        self._keys = {key, snake(one.name)} - {None}
         self._noun, _, field = (key or "").rpartition("_")
         self._vague = field if field in VAGUE else ""
-        pattern = made.schema.get("pattern")
-        self._pattern = pattern if isinstance(pattern, str) and of_ids(pattern) else None
+        pattern = one.schema.get("pattern")
+        self._opaque = isinstance(pattern, str) and _is_of_ids(pattern)
 
     def __call__(self, place: _Place) -> bool:
         protocol = place.tool.protocol
-        if (place.tool.source, protocol.name, place.path) in self._links or self._pattern is not None:
+        if (place.tool.source, protocol.name, place.path) in self._links or self._opaque:
             return True
         if field_key(protocol, place.path) in self._keys:
             return True
         steps = place.path.split(".")
         listed = len(steps) <= 2 and steps[0].endswith("[]") and snake(steps[-1]) == self._vague
         return bool(self._noun) and listed and self._noun in snake(protocol.name).split("_")
+
+
+class _Task:
+    """The words and numbers of a task that an id may be."""
+
+    def __init__(self, task: str) -> None:
+        self._text = task.casefold()
+        numbers = sorted(word for word in words_of(task) if re.fullmatch("[0-9]{1,15}", word))
+        words = [word.rstrip(".:") for word in re.findall(r"[^\s\"'`\\{}()\[\],;!?]+", task)[:60]]
+        self._words = list(dict.fromkeys(word for word in words if word and word.isprintable()))
+        self._words += [word.upper() for word in self._words if any(map(str.isdigit, word))]
+        self._numbers = list(map(int, numbers))
+
+    def values(self, argument: str, schema: Mapping[str, Any]) -> list[Any]:
+        """Values for an argument of this name; of an enumeration those that the task names, and common ones."""
+        if isinstance(listed := schema.get("enum"), list | tuple):
+            return [v for v in listed if isinstance(v, str | int) and (is_common(v) or str(v).casefold() in self._text)]
+        if _ID_NAMES.search(argument) is None:
+            return [*self._numbers, *self._words, *range(_SMALL)]
+        numbers = [number for number in self._numbers if number >= _SMALL or self._is_named(number, argument)]
+        if "pattern" in schema:
+            return [*numbers, *self._words]
+        return [*numbers, *(word for word in self._words if _is_code(word) or self._is_named(word, argument))]
+
+    def _is_named(self, value: int | str, argument: str) -> bool:
+        """Whether a small number or a word may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
+        nouns = set(snake(argument).split("_")) - VAGUE
+        before = re.findall(rf"(\w+)[ .:]*([#\"'`]?){re.escape(str(value).casefold())}\b", self._text)
+        return any(sign or singular(word) in nouns | VAGUE for word, sign in before)
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word looks like a code or an id rather than like a word: `JFK`, `ab12`, `main_street`, `p-4`."""
+    return bool(re.search(r"\d|\w[_-]\w", word)) or (word.isupper() and len(word) > 1)
+
+
+def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
+    """Whether anybody may choose the value of an argument: a date, a measure, a flag."""
+    kinds = set(types(schema))
+    if kinds and kinds <= {"boolean", "null", "object"}:
+        return True
+    if kinds and kinds <= {"integer", "number", "null"}:
+        most = schema.get("maximum")
+        return is_measure(argument) or (isinstance(most, int) and most < _SMALL)
+    if schema.get("format") in _DATE_FORMATS:
+        return True
+    matches = _matcher(schema.get("pattern"))
+    return matches is not None and any(map(matches, _DATES)) and not any(map(matches, _NO_DATES))
+
+
+def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a text of any form has a name that says that it is a date."""
+    plain = schema.get("type") == "string" and not schema.keys() & {"pattern", "enum", "const", "maxLength"}
+    return plain and _DATE_NAMES.search(argument) is not None
+
+
+def _is_known_code(schema: Mapping[str, Any]) -> bool:
+    """Whether the pattern takes a code without digits: the model may know that Boston is `BOS`."""
+    pattern = schema.get("pattern")
+    code = _example(pattern) if isinstance(pattern, str) and "enum" not in schema else None
+    return code is not None and not any(map(str.isdigit, code)) and not is_opaque(code, schema)
+
+
+@lru_cache(maxsize=1024)
+def _is_of_ids(pattern: str) -> bool:
+    """Whether what matches the pattern is an id that nobody knows by heart."""
+    code = _example(pattern)
+    return code is not None and is_opaque(code, {"pattern": pattern})
+
+
+def _matcher(pattern: Any) -> Any:
+    try:
+        return validator({"pattern": pattern}).is_valid if isinstance(pattern, str) else None
+    except ValueError:
+        return None
+
+
+def _example(pattern: str) -> str | None:
+    """A short text that matches, of letters where it may; None where none was found."""
+    matches = _matcher(pattern)
+    try:
+        text = _shortest(parser.parse(pattern))
+    except (re.error, OverflowError, RecursionError):
+        return None
+    return text if matches is not None and matches(text) else None
+
+
+def _shortest(tree: Iterable[tuple[Any, Any]]) -> str:
+    return "".join(_text(kind, value) for kind, value in tree)
+
+
+def _text(kind: Any, value: Any) -> str:
+    if kind is codes.LITERAL:
+        return chr(value)
+    if kind in (codes.MAX_REPEAT, codes.MIN_REPEAT):
+        return _shortest(value[2]) * min(int(value[0]), 100)
+    if kind is codes.SUBPATTERN:
+        return _shortest(value[-1])
+    if kind is codes.BRANCH:
+        return _shortest(value[1][0])
+    if kind is codes.IN:
+        letters = [chr(one[0] if at is codes.RANGE else one) for at, one in value if at in (codes.RANGE, codes.LITERAL)]
+        digits = any(at is codes.CATEGORY and one is codes.CATEGORY_DIGIT for at, one in value)
+        return next((c for c in letters if c.isalpha()), letters[0] if letters else "0" if digits else "a")
+    return "" if kind is codes.AT else "a"
 
 
 def _places(tool: Tool, value: Json) -> list[_Place]:

@@ -1,4 +1,4 @@
-"""Reads a model's reply: the calls of tools that stand in it, and what is wrong with each.
+"""Reads a model's reply: the calls of tools in it, and what is wrong with each.
 
 Reading is as tolerant as a good agent (code fences, white space, Markdown around labels, other orders of a JSON call's
 keys, several calls, text around them); what a call means is as strict as its tool's schema.
@@ -9,17 +9,86 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
+from typing import Any, Literal
 
-from atc.decode.faults import CallError, accepted, item_types, ordered, unknown_tool, variadic
 from atc.decode.formats import REACT, ArgumentForm, CallFormat
-from atc.decode.literals import Bare, Unreadable, bracketed, json_object, quotient, written
-from atc.decode.locate import Found, find_calls
+from atc.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
+from atc.decode.schema import VARIADIC
 from protocols.jsontypes import Json
+from protocols.schema import resolve, type_name, violations
 from protocols.toolbox import Tool, Toolbox
-from sandbox.contract import contract
+from protocols.words import alike
+from sandbox.contract import BadArguments, all_types, contract
+
+ErrorClass = Literal[
+    "no-call",
+    "unknown-tool",
+    "malformed",
+    "missing-argument",
+    "unknown-argument",
+    "wrong-count",
+    "wrong-type",
+    "wrong-value",
+]
+
+PAPER: Mapping[ErrorClass, Literal["format", "name", "arguments", "type"]] = {
+    "no-call": "format",
+    "unknown-tool": "name",
+    "malformed": "format",
+    "missing-argument": "arguments",
+    "unknown-argument": "arguments",
+    "wrong-count": "arguments",
+    "wrong-type": "type",
+    "wrong-value": "type",
+}
+"""ToolDec's three classes of tool error (§3, §4.3, figure 4): a tool's name that does not exist, names or number of
+arguments, their types. A value outside an enumeration, a pattern or a range breaks the declared type. A text that is no
+call is no tool error in the paper, whose baselines are free to write text; here it is one, as `format`."""
+
+_MOST_NAMES = 2000
+"""Names that are compared to find what was meant; more would take seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallError:
+    """Why a call cannot be made, as a sentence that a model can act on; `argument` is its alias, if it is about one."""
+
+    kind: ErrorClass
+    message: str
+    argument: str = ""
+
+
+Known = Callable[[str], bool]
+"""Whether a tool has this name."""
+
+_NAME = r"[^\W\d][\w.\-]*"
+_MARKS = r"[ \t>*_#`\-]*+"
+_NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
+_MOST_BRACES = 100
+"""Places where an object may begin that are looked at."""
+_LABEL = re.compile(rf"{_MARKS}(?:\d+[.)]\s*)?(?:[\w ]{{1,30}}[:=]\s*)?[`(*]*")
+_REST = re.compile(r"[`)*.;\s]*?(?:\n|\Z)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What is written like a call: its name, its arguments by position and by name, or why they cannot be read.
+
+    `span` and `name_span` are places in the reply; `name_span` is (0, 0) where the name is written with escapes.
+    """
+
+    name: str
+    span: tuple[int, int]
+    name_span: tuple[int, int]
+    values: list[Json] = field(default_factory=list)
+    named: dict[str, Json] = field(default_factory=dict)
+    problem: str = ""
+
 
 _MOST_CALLS = 100
 """Calls of one reply that are looked at."""
@@ -74,31 +143,18 @@ def read_turn(text: str, tools: Toolbox, form: CallFormat = REACT) -> Turn:
     return Turn(thought=_THOUGHT.sub("", before).strip(), call=call)
 
 
-def read_arguments(text: str, tool: Tool, form: ArgumentForm) -> dict[str, Json] | CallError:
-    """What stands between a call's name and its end: the arguments as the host would send them, or what is wrong."""
-    try:
-        if form == "json":
-            values: list[Json] = []
-            named = json_object(text, 0)[0]
-        else:
-            values, named, _ = bracketed(text + ")", 0, ")")
-    except Unreadable as error:
-        return _unreadable(tool, str(error))
-    return _arguments(values, named, tool, form)
-
-
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
     """A call as this format writes it: what a prompt shows as an example, and a conversation as its past."""
     match form.arguments:
         case "json":
             inside = json.dumps(dict(arguments), ensure_ascii=False)
         case "keywords":
-            inside = ", ".join(f"{alias}={written(value)}" for alias, value in arguments.items())
+            inside = ", ".join(f"{alias}={python_text(value)}" for alias, value in arguments.items())
         case "positional":
             values = [arguments[alias] for alias in tool.arguments if alias in arguments]
             if variadic(tool) in arguments:
                 values = [*values[:-1], *values[-1]]
-            inside = ", ".join(map(written, values))
+            inside = ", ".join(map(python_text, values))
     return f"{form.trigger}{form.before}{tool.alias}{form.between}{inside}{form.after}"
 
 
@@ -168,3 +224,252 @@ def _value(value: Json, kinds: tuple[str, ...]) -> Json:
 def _no_call(form: CallFormat) -> CallError:
     shape = f"{form.trigger}{form.before}NAME{form.between}…{form.after}".strip()
     return CallError(kind="no-call", message=f"There is no call in the reply; write one as {shape}")
+
+
+def find_calls(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+    """What is written like a call in this format, in order. They do not overlap."""
+    if form.before.lstrip().startswith("{") and form.arguments == "json":
+        return _objects(text, form, known)
+    if form.before.strip():
+        return _labelled(text, form)
+    return _functions(text, form, known)
+
+
+def _objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+    """JSON objects with a name and arguments, their keys in any order and under any usual word."""
+    place = 0
+    name_keys = (*_quoted_key(form.before), *_NAME_KEYS)
+    argument_keys = (*_quoted_key(form.between), *_ARGUMENT_KEYS)
+    heads = list(_head(name_keys).finditer(text))
+    for _ in range(_MOST_BRACES):
+        if (start := _next_object(text, place, form)) < 0:
+            return
+        place = start + 1
+        begun = next((head for head in heads if head.start() > start), None)
+        if begun is None:
+            return  # no further name, so no further call
+        try:
+            value, end = json_object(text, start)
+        except Unreadable as error:
+            if not text[start + 1 : begun.start()].strip():
+                where = (begun.start("name"), begun.end("name"))
+                yield Found(name=begun["name"], span=(start, len(text)), name_span=where, problem=f"{error}")
+                return
+            continue
+        name = next((value[key] for key in name_keys if isinstance(value.get(key), str)), None)
+        key = next((key for key in argument_keys if key in value), None)
+        if name is None or (key is None and not known(name)):
+            continue
+        place = end
+        given, problem = _as_object(value[key] if key is not None else {})
+        inside = begun["name"] == name and begun.end() <= end
+        where = (begun.start("name"), begun.end("name")) if inside else (0, 0)
+        yield Found(name=name, span=(start, end), name_span=where, named=given, problem=problem)
+
+
+def _next_object(text: str, place: int, form: CallFormat) -> int:
+    """Where the next object begins, which is behind the next trigger where the format has one; -1 if none does."""
+    if form.trigger:
+        place = text.find(form.trigger, place)
+        if place < 0:
+            return -1
+    return text.find("{", place)
+
+
+def _as_object(value: Json) -> tuple[dict[str, Json], str]:
+    """The arguments of a call, which some models write as a text that holds JSON, and what is wrong with them."""
+    if isinstance(value, str) and value.strip():
+        try:
+            return json_object(value, 0)[0], ""
+        except Unreadable as error:
+            return {}, str(error)
+    if isinstance(value, dict):
+        return value, ""
+    return ({}, "") if value in (None, "", []) else ({}, "the arguments are no JSON object")
+
+
+def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
+    """Calls whose name stands behind a label (`Action: NAME`), the arguments behind another."""
+    before, between = _label(form.trigger, form.before), _label("", form.between, inline=True)
+    starts = list(before.finditer(text))
+    for index, start in enumerate(starts):
+        limit = starts[index + 1].start() if index + 1 < len(starts) else len(text)
+        behind = between.search(text, start.end(), limit)
+        line_end = text.find("\n", start.end(), limit)
+        name_end = min(behind.start() if behind else limit, line_end if line_end >= 0 else limit)
+        name = text[start.end() : name_end].strip(" \t\r`*\"'")
+        at = text.find(name, start.end()) if name else start.end()
+        where = (at, at + len(name))
+        if behind is None:
+            missing = f"{form.between.strip()!r} is missing"
+            yield Found(name=name, span=(start.start(), name_end), name_span=where, problem=missing)
+        else:
+            yield _with_arguments(text, form, name, where, start.start(), behind.end())
+
+
+def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+    """Calls written `NAME(…)`. Where prose stands around, a name that no tool has counts if it stands alone on its
+    line; else the first such name counts only where no other call does.
+    """
+    opening = re.escape(form.between.strip())
+    trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
+    pattern = re.compile(rf"{trigger}(?P<name>{_NAME})\s*{opening}")
+    place, others, some = 0, None, False
+    while (start := pattern.search(text, place)) is not None:
+        found = _with_arguments(text, form, start["name"], start.span("name"), start.start(), start.end())
+        glued = text[start.end("name") : start.end()] == form.between.strip()
+        wraps = any(
+            known(one["name"]) for one in pattern.finditer(text, start.end(), found.span[1])
+        )  # print(add(1, 2))
+        stands = glued and not found.problem and not wraps and _alone(text, found.span)
+        if known(found.name) or form.trigger or stands:
+            some, place = True, found.span[1]
+            yield found
+        else:
+            others, place = others or (found if glued else None), start.end()
+    if not some and others is not None:
+        yield others
+
+
+def _with_arguments(text: str, form: CallFormat, name: str, where: tuple[int, int], start: int, inside: int) -> Found:
+    """The call whose arguments begin at `inside`."""
+    closing = form.after.strip() or "\n"
+    try:
+        if form.arguments == "json":
+            named, end = json_object(text, inside)
+            return Found(name=name, span=(start, end), name_span=where, named=named)
+        values, named, end = bracketed(text, inside, closing)
+    except Unreadable as error:
+        return Found(name=name, span=(start, len(text)), name_span=where, problem=str(error))
+    end = min(len(text), end + len(closing))
+    return Found(name=name, span=(start, end), name_span=where, values=values, named=named)
+
+
+def _alone(text: str, span: tuple[int, int]) -> bool:
+    """Whether nothing but a label, a list's mark or Markdown stands on the line of `span` besides it."""
+    line = text.rfind("\n", 0, span[0]) + 1
+    return _LABEL.fullmatch(text, line, span[0]) is not None and _REST.match(text, span[1]) is not None
+
+
+@cache
+def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]:
+    """`Action:` at the beginning of a line, Markdown and white space around it, in any case."""
+    word = label.strip()
+    colon = r"\s*[*_`]*\s*:[ \t*_]*" if word.endswith(":") else r"[ \t]*"
+    start = re.escape(trigger) + r"\s*" if trigger else "" if inline else "^" + _MARKS
+    words = r"\s+".join(map(re.escape, word.removesuffix(":").split()))
+    return re.compile(start + words + colon, re.IGNORECASE | re.MULTILINE)
+
+
+def _quoted_key(text: str) -> list[str]:
+    """The last key that a format's own text writes, as in `", "arguments": `."""
+    return re.findall(r'"(\w+)"\s*:', text)[-1:]
+
+
+@cache
+def _head(keys: tuple[str, ...]) -> re.Pattern[str]:
+    words = "|".join(dict.fromkeys(map(re.escape, keys)))
+    return re.compile(rf"[\"'](?:{words})[\"']\s*:\s*[\"'](?P<name>[^\"'\n]{{0,200}})[\"']")
+
+
+def unknown_tool(name: str, tools: Toolbox) -> CallError:
+    """That there is no tool `name`, and which was probably meant."""
+    names = list(tools) if len(tools) <= _MOST_NAMES else []
+    near = alike(name, names, most=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"the first of the tools are {', '.join(list(tools)[:8])}."
+    return CallError(kind="unknown-tool", message=f"There is no tool {name[:80]!r}; {hint}")
+
+
+def ordered(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
+    """Values in the order of the tool's parameters → arguments by alias; a variadic one takes all that are left."""
+    aliases, given = list(tool.arguments), list(values)
+    if (last := variadic(tool)) is not None and len(given) >= len(aliases):
+        given = [*given[: len(aliases) - 1], given[len(aliases) - 1 :]]
+        if not given[-1] and last not in tool.required:
+            given.pop()
+    if len(given) > len(aliases):
+        return _count(tool, len(values))
+    return dict(zip(aliases, given, strict=False))
+
+
+def variadic(tool: Tool) -> str | None:
+    """The alias of the last parameter where its items are written one after another, as in `add(1, 2, 3)`."""
+    last = next(reversed(list(tool.arguments)), None)
+    if last is None:
+        return None
+    schema = resolve(tool.protocol.parameters[tool.arguments[last]], tool.protocol.input_schema)
+    return last if schema.get(VARIADIC) is True else None
+
+
+def item_types(tool: Tool) -> tuple[str, ...]:
+    """The JSON types of a variadic parameter's items; empty where there is none, or they are open."""
+    if (last := variadic(tool)) is None:
+        return ()
+    root = tool.protocol.input_schema
+    schema = resolve(tool.protocol.parameters[tool.arguments[last]], root)
+    return all_types(resolve(schema.get("items", {}), root), root)
+
+
+def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False) -> dict[str, Json] | CallError:
+    """The arguments, by alias, with which the host would make the call, or why it would refuse.
+
+    What counts is the contract by which the host accepts calls, so a call that is valid here is not refused there.
+    Names may be aliases or originals. `by_position`: a missing argument is a wrong count.
+    """
+    aliases = {name: alias for alias, name in tool.arguments.items()}
+    named = {key if key in tool.arguments else aliases.get(key, key): value for key, value in given.items()}
+    missing = [alias for alias in tool.arguments if alias in tool.required and alias not in named]
+    if by_position and missing:
+        return _count(tool, len(given))
+    rules = contract(tool.protocol)
+    try:
+        return rules.accept(named)
+    except BadArguments as error:
+        unknown = [alias for alias in named if alias not in tool.arguments]
+        if unknown and not rules.open:
+            return CallError(kind="unknown-argument", message=_sentence(tool, error), argument=unknown[0])
+        if missing:
+            return CallError(kind="missing-argument", message=_sentence(tool, error), argument=missing[0])
+        kind, argument = _broken(tool, named)
+        return CallError(kind=kind, message=_sentence(tool, error), argument=argument)
+
+
+def _count(tool: Tool, given: int) -> CallError:
+    least, most = len(tool.required), len(tool.arguments)
+    wanted = str(most) if least == most else f"{least} to {most}"
+    names = f" ({', '.join(tool.arguments)})" if tool.arguments else ""
+    return CallError(
+        kind="wrong-count", message=f"{tool.alias} takes {wanted} arguments{names}, and was given {given}."
+    )
+
+
+def _sentence(tool: Tool, error: BadArguments) -> str:
+    return f"{tool.alias}: {error}."
+
+
+def _broken(tool: Tool, named: Mapping[str, Json]) -> tuple[Literal["wrong-type", "wrong-value"], str]:
+    """Whether the first clause that the arguments break is about a type, and whose argument it is."""
+    try:
+        found = violations(tool.protocol.input_schema, tool.original(named))
+    except ValueError:
+        return "wrong-value", ""
+    for path, _, clause in found:
+        keyword = clause.rpartition("/")[2]
+        if keyword == "format":
+            continue
+        argument = next((alias for alias, name in tool.arguments.items() if _within(path, name)), "")
+        if keyword == "type":
+            return "wrong-type", argument
+        kinds = contract(tool.protocol).types.get(argument, ())
+        top = argument and path == tool.arguments[argument]
+        return ("wrong-type" if top and kinds and not _of(named[argument], kinds) else "wrong-value"), argument
+    return "wrong-value", ""
+
+
+def _within(path: str, name: str) -> bool:
+    return path == name or path.startswith((f"{name}.", f"{name}["))
+
+
+def _of(value: Any, kinds: Sequence[str]) -> bool:
+    kind = type_name(value)
+    return kind in kinds or (kind == "integer" and "number" in kinds)

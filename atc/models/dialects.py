@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from atc.models import held, llama_api
-from atc.models.custom_tools import custom_tool
 from atc.models.endpoint import Endpoint
-from protocols.ask import GrammarKind, Powers
+from protocols.ask import Powers
 from protocols.jsontypes import Json
 
-GRAMMAR_FIELDS = frozenset({"grammar", "structured_outputs", "ebnf", "tools", "tool_choice"})
+GRAMMAR_FIELDS = frozenset({"grammar", "ebnf"})
 CONTINUING_FIELDS = frozenset({"continue_final_message", "add_generation_prompt"})
 LOGPROB_FIELDS = frozenset({"logprobs", "top_logprobs"})
 
@@ -21,30 +20,29 @@ LOGPROB_FIELDS = frozenset({"logprobs", "top_logprobs"})
 class Dialect:
     """Fields of a chat completion that one kind of endpoint knows beyond those that all share.
 
-    `grammar` gives those that hold the reply to a grammar, None where it cannot be said there; `continuing` are those
+    `grammar` gives those that hold the reply to a grammar, none where there are none; `continuing` are those
     that have the assistant's message gone on with.
     """
 
     name: str
     powers: Powers
-    grammar: Callable[[str], dict[str, Json] | None] = lambda _: None
+    grammar: Callable[[str], dict[str, Json]] = lambda _: {}
     continuing: Mapping[str, Json] | None = None
 
 
-_GBNF = Powers(schema=True, grammars=frozenset({"gbnf"}), continues=True, tops=True)
+_SCHEMA = Powers(schema=True, continues=True, tops=True)
 
 UNKNOWN = Dialect(name="unknown", powers=Powers())
-LLAMA = Dialect(name="llama.cpp", powers=_GBNF, grammar=lambda text: {"grammar": text})
+LLAMA = Dialect(name="llama.cpp", powers=_SCHEMA, grammar=lambda text: {"grammar": text})
 VLLM = Dialect(
     name="vLLM",
-    powers=_GBNF,
-    grammar=lambda text: {"structured_outputs": {"grammar": text}},
+    powers=_SCHEMA,
     continuing={"continue_final_message": True, "add_generation_prompt": False},
 )
 SGLANG = Dialect(
-    name="SGLang", powers=_GBNF, grammar=lambda text: {"ebnf": text}, continuing={"continue_final_message": True}
+    name="SGLang", powers=_SCHEMA, grammar=lambda text: {"ebnf": text}, continuing={"continue_final_message": True}
 )
-OPENAI = Dialect(name="OpenAI", powers=Powers(schema=True))
+OPENAI = Dialect(name="OpenAI", powers=Powers(schema=True, strict=True))
 
 
 def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
@@ -64,18 +62,15 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
 
 
 def _openai(model: str) -> Dialect:
-    """Custom tools came with GPT-5; models that reason, which those are, tell no probabilities."""
+    """Models that reason, GPT-5 and later among them, give no probabilities."""
     generation = re.match(r"gpt-(\d+)", model)
-    if generation and int(generation[1]) >= 5:
-        powers = replace(OPENAI.powers, grammars=frozenset({"lark"}))
-        return replace(OPENAI, powers=powers, grammar=custom_tool)
-    return replace(OPENAI, powers=replace(OPENAI.powers, tops=generation is not None))
+    return replace(OPENAI, powers=replace(OPENAI.powers, tops=generation is not None and int(generation[1]) < 5))
 
 
 def _llama(endpoint: Endpoint, model: str) -> Dialect:
     powers = replace(LLAMA.powers, continues=llama_api.continues_there(endpoint.tried, model))
     if held.installed() and llama_api.reads_lark(endpoint.tried, model):
-        powers = replace(powers, grammars=frozenset({"gbnf", "lark"}))
+        powers = replace(powers, grammars=frozenset({"lark"}))
     return replace(LLAMA, powers=powers)
 
 
@@ -83,9 +78,5 @@ def _sglang(endpoint: Endpoint) -> Dialect:
     """Its field takes what the backend of its grammars reads, which it was started with."""
     information = endpoint.tried("/server_info") or endpoint.tried("/get_server_info")
     backend = information.get("grammar_backend")
-    kinds: dict[object, frozenset[GrammarKind]] = {
-        "llguidance": frozenset({"gbnf", "lark"} if held.installed() else {"gbnf"}),
-        "outlines": frozenset(),
-        "none": frozenset(),
-    }
-    return replace(SGLANG, powers=replace(SGLANG.powers, grammars=kinds.get(backend, SGLANG.powers.grammars)))
+    reads = backend == "llguidance" and held.installed()
+    return replace(SGLANG, powers=replace(SGLANG.powers, grammars=frozenset({"lark"}) if reads else frozenset()))

@@ -14,11 +14,12 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from atc.decode.errors import Undecodable
+from atc.decode.grammar import judge
 from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
 
 HEADER = "%llguidance"
-"""How a grammar in Lark begins; one that does not is GBNF."""
+"""How a grammar in llguidance's Lark begins."""
 _MOST_BROKEN = 3
 
 
@@ -41,8 +42,6 @@ def keeps(grammar: str, text: str, *, truncated: bool) -> bool:
     """
     if not installed():
         return True
-    from atc.decode.matcher import judge
-
     verdict = judge(grammar, text.rstrip("\ufffd") if truncated else text)  # a character may be cut too
     return verdict == "complete" or (verdict == "unfinished" and truncated)
 
@@ -77,11 +76,6 @@ class Holding:
             self._on_message(f"llama.cpp did not hold a reply to its {power}; {why}")
 
 
-def is_lark(grammar: str) -> bool:
-    """Whether it is llguidance's Lark, and not GBNF."""
-    return grammar.startswith(HEADER)
-
-
 def installed() -> bool:
     """Whether Lark grammars can be compiled here."""
     return find_spec("llguidance") is not None
@@ -109,8 +103,6 @@ def _lenient(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def problem(grammar: str) -> str:
     """Why llguidance refuses a grammar in Lark, on one line; empty where it takes it."""
-    from atc.decode.matcher import judge
-
     try:
         judge(grammar, "")
     except Undecodable as error:

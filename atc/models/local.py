@@ -81,7 +81,7 @@ class LocalModel:
     def powers(self) -> Powers:
         """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
         reads_lark = held.installed() and "grammar" not in self._holding.lost
-        kinds: frozenset[GrammarKind] = frozenset(("lark", "gbnf") if reads_lark else ("gbnf",))
+        kinds: frozenset[GrammarKind] = frozenset({"lark"} if reads_lark else ())
         return Powers(schema="schema" not in self._holding.lost, grammars=kinds, continues=True, tops=True)
 
     def __call__(
@@ -108,8 +108,8 @@ class LocalModel:
             return self._under_schema(messages, schema, options)
         if grammar is None:
             return self._completion(*self._asked(messages, options))
-        lark = held.require_taken(grammar) if held.is_lark(grammar) else None  # GBNF that is wrong is refused there
-        return self._held(*self._asked(messages, options | {"grammar": grammar}), "grammar", lark)
+        held.require_taken(grammar)
+        return self._held(*self._asked(messages, options | {"grammar": grammar}), "grammar", grammar)
 
     def _under_schema(
         self, messages: Sequence[Message], schema: Mapping[str, Any], options: dict[str, Json]
@@ -121,12 +121,11 @@ class LocalModel:
         return self._held(*self._asked(messages, options), "schema", held.schema_grammar(usable))
 
     def _held(
-        self, reply: dict[str, Json], seconds: float, power: Literal["grammar", "schema"], grammar: str | None
+        self, reply: dict[str, Json], seconds: float, power: Literal["grammar", "schema"], grammar: str
     ) -> Completion:
         """The completion; where the runtime keeps to no grammar that can judge it, the power is gone."""
         completion = self._completion(reply, seconds)
-        if grammar is not None:
-            self._holding.judge(power, grammar, completion)
+        self._holding.judge(power, grammar, completion)
         return completion
 
     def top_tokens(

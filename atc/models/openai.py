@@ -103,9 +103,10 @@ class OpenAIModel:
             ModelUnavailable: it cannot be asked.
         """
         known, refused = self._spoken().powers, self._refused
-        kinds = known.grammars if self._lark_is_kept else known.grammars - {"lark"}
+        kinds = known.grammars if self._lark_is_kept else frozenset()
         return Powers(
             schema=known.schema and "response_format" not in refused,
+            strict=known.strict and "strict" not in refused,
             grammars=frozenset() if refused & GRAMMAR_FIELDS else kinds,
             continues=known.continues and not refused & CONTINUING_FIELDS,
             tops=known.tops and not refused & LOGPROB_FIELDS,
@@ -129,7 +130,7 @@ class OpenAIModel:
         elif grammar is not None:
             options |= self._held_to(grammar)
         completion = self._asked(messages, options, max_tokens=max_tokens)[1]
-        if grammar is not None and options.keys() & GRAMMAR_FIELDS and held.is_lark(grammar):
+        if grammar is not None and options.keys() & GRAMMAR_FIELDS:
             self._lark_is_kept &= held.keeps(grammar, completion.text, truncated=completion.truncated)
         return completion
 
@@ -216,11 +217,10 @@ class OpenAIModel:
 
     def _held_to(self, grammar: str) -> dict[str, Json]:
         """The fields that hold a reply to `grammar`; none where the endpoint takes no such grammar."""
-        if ("lark" if held.is_lark(grammar) else "gbnf") not in self.powers.grammars:
+        if not self.powers.grammars:
             return {}
-        if held.is_lark(grammar) and held.installed():
-            held.require_taken(grammar)
-        return self._spoken().grammar(grammar) or {}
+        held.require_taken(grammar)
+        return self._spoken().grammar(grammar)
 
     def _accepted(self, body: dict[str, Json]) -> dict[str, Json] | None:
         """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""

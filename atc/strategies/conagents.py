@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from atc.decode.calls import Written, write_call
+from atc.decode.call import Written, write_call
 from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
 from atc.meter import BudgetSpent, Meter

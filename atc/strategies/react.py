@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from atc.decode.calls import write_turn
+from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
 from atc.meter import BudgetSpent
 from atc.prompts import fill

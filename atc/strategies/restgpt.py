@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from atc.decode.calls import write_call
+from atc.decode.call import write_call
 from atc.meter import BudgetSpent, Meter
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve

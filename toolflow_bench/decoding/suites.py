@@ -11,8 +11,7 @@ SUITES: Mapping[str, str] = {
     "funcqa": "toolflow_bench.decoding.funcqa.suite:run",
     "kamel": "toolflow_bench.decoding.kamel.suite:run",
     "restbench": "toolflow_bench.decoding.restbench.suite:run",
-    "random": "toolflow_bench.decoding.random.suite:run",
-    "programs": "toolflow_bench.decoding.programs.suite:run",
+    "random": "toolflow_bench.decoding.random:run",
 }
 """Name → `module:function`; the function takes `Wanted`, `OpenModel`, `Config`, `Watch` and `Say`."""
 

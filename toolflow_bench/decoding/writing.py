@@ -17,7 +17,7 @@ from toolflow_bench.decoding.frame import text_digest
 from toolflow_bench.metrics import Row
 
 if TYPE_CHECKING:
-    from atc.decode.calls import Written
+    from atc.decode.call import Written
     from atc.decode.formats import CallFormat
     from atc.decode.read import ReadCall
 
@@ -45,7 +45,7 @@ class Writer:
 
     def prompt(self, task: str, docs: str) -> list[Message]:
         """The conversation that asks for one call; what does not fit `budget` is left out."""
-        from atc.decode.instructions import call_prompt
+        from atc.decode.prompt import call_prompt
 
         told: Docs = "names" if docs == "names" else "full"
         return call_prompt(task, self.tools, self.form, told, budget=self.budget)
@@ -72,7 +72,7 @@ class Writer:
             ModelUnavailable: no reply could be had.
             Undecodable: a tool's schema cannot be held to.
         """
-        from atc.decode.calls import Sampling, write_call
+        from atc.decode.call import Sampling, write_call
 
         common: dict[str, Any] = {
             "form": self.form,
@@ -83,16 +83,16 @@ class Writer:
         if mode == "calls":
             return write_call(self.ask, messages, self.tools, decoding="calls", **common)
         if mode == "backtrack":
-            from atc.decode.rivals.backtrack import write_backtracking
+            from atc.decode.rivals import write_backtracking
 
             return write_backtracking(self.ask, messages, self.tools, failed=failed, **common)
-        from atc.decode.rivals.fuzzy import write_fuzzy
+        from atc.decode.rivals import write_fuzzy
 
         return write_fuzzy(self.ask, messages, self.tools, rule=_RULES[mode], **common)
 
     def mended(self, mode: str, free: Row) -> Row:
         """The row that a mode of `fuzzy` has, up to the call, given the free reply: at temperature 0 it is the same."""
-        from atc.decode.rivals.fuzzy import fuzzy_call
+        from atc.decode.rivals import fuzzy_call
 
         begun = time.perf_counter()
         call = fuzzy_call(free.programs[-1], self.tools, self.form, rule=_RULES[mode])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from atc.decode.bounds import BOUNDS
-from atc.decode.calls import write_call
+from atc.decode.call import write_call
+from atc.decode.schema import BOUNDS
 from atc.strategies.restgpt_parts.parser import Wanted, read_response
 from atc.strategies.restgpt_parts.prompts import fill
 from atc.strategies.turns.acting import Acting

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from atc.config import Config
-from atc.decode.calls import Sampling, Written
+from atc.decode.call import Sampling, Written
 from atc.decode.errors import Undecodable
 from atc.meter import Meter
 from protocols.ask import Ask, Message
@@ -14,7 +14,7 @@ from protocols.toolbox import Toolbox
 
 
 class Write(Protocol):
-    """`write_turn` or `write_call` of `atc.decode.calls`, or one of them with its form."""
+    """`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
 
     def __call__(
         self,

@@ -64,7 +64,7 @@ class Walker:
             ModelUnavailable: no reply could be had.
             Undecodable: a tool's schema cannot be held to.
         """
-        from atc.decode.calls import Sampling, write_turn
+        from atc.decode.call import Sampling, write_turn
         from atc.decode.formats import REACT
         from atc.decode.reach import Reach, Result
 
@@ -144,8 +144,8 @@ def callable_tools(tools: Sequence[Tool]) -> tuple[Toolbox, tuple[str, ...]]:
     Raises:
         Undecodable: a required argument is one of these.
     """
-    from atc.decode.arguments import arguments_grammar
+    from atc.decode.schema import arguments_of
 
-    found = [(tool, clause) for tool in tools for clause in arguments_grammar(tool, "json").left_out]
+    found = [(tool, clause) for tool in tools for clause in arguments_of(tool).left_out]
     notes = tuple(f"{tool.alias}: an argument cannot be given, {clause}." for tool, clause in found)
     return Toolbox(tools), notes

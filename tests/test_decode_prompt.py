@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
-from atc.decode.instructions import call_prompt
+from atc.decode.prompt import call_prompt
 from atc.decode.prompts import fill
 from atc.decode.read import read_call
 from protocols.ask import Message

@@ -1,0 +1,388 @@
+"""Has a model write one call of a tool, or one turn of ReAct, held to the tools by whatever its endpoint offers.
+
+In this order: a grammar of the whole call; for many tools two grammars, the name first and then the arguments of the
+tool that was chosen (ToolDec §3.1, in two requests); a JSON schema; and where nothing is enforced, the reply is checked
+and sampled again. `Written` says which it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict, Unpack
+
+from atc.decode.errors import Undecodable
+from atc.decode.formats import JSON_CALL, REACT, CallFormat
+from atc.decode.grammar import Grammar, Lead, arguments_grammar, call_grammar, judge, lead_of, names_grammar
+from atc.decode.prompts import fill
+from atc.decode.read import ReadCall, read_call, read_turn, write_as
+from atc.decode.schema import BOUNDS, Bounds, followed, strict_object
+from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.toolbox import Tool, Toolbox
+
+How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
+"""How a call came about: written freely; held by a grammar of all calls, by one of names and then one of arguments, or
+by a schema; checked and sampled again; or by one of the paper's rivals (`rivals.py`)."""
+ONE_GRAMMAR_TOOLS = 64
+"""Tools whose calls stand in one grammar for an endpoint, which compiles it for each request: 64 tools of real MCP
+servers in 56 ms, 256 in 224 ms. More are decoded in two stages; the second request costs about as much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a model wrote, the call in it, and what that took.
+
+    `text` is the last reply up to the end of its call, `thought` what stood before it. `tries` replies were read, in
+    `requests` requests (two a reply in two stages); tokens and seconds are those of all of them. `enforced` is None
+    where the endpoint was asked for nothing, and False where it did not hold the reply; `note` says why something else
+    was done than could be expected.
+    """
+
+    text: str
+    call: ReadCall
+    how: How
+    thought: str = ""
+    tries: int = 1
+    requests: int = 1
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    seconds: float = 0.0
+    truncated: bool = False
+    enforced: bool | None = None
+    note: str = ""
+
+    @property
+    def by_grammar(self) -> bool:
+        """Whether a grammar held the call."""
+        return self.enforced is True and self.how in ("grammar", "two-stage")
+
+    @property
+    def valid(self) -> bool:
+        """Whether the host would make the call."""
+        return self.call.valid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How replies are sampled: the first at `temperature`, further ones at `again` with the seeds after `seed`."""
+
+    tries: int = 3
+    """Replies that are read at most, before the error is shown to the model once."""
+    temperature: float = 0.0
+    again: float = 0.7
+    seed: int = 0
+    max_tokens: int = 512
+
+
+class Options(TypedDict, total=False):
+    """Further arguments of `write_call` and `write_turn`."""
+
+    decoding: Literal["off", "calls"]
+    """`calls` by default. With `off`, one free reply is read, right or wrong."""
+    sampling: Sampling | None
+    bounds: Bounds
+    within: Toolbox | None
+    """Narrower tools that a grammar holds the call to (`Reach`); without effect where no grammar does."""
+
+
+def write_call(
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    *,
+    form: CallFormat = JSON_CALL,
+    text_characters: int = 600,
+    **options: Unpack[Options],
+) -> Written:
+    """One call in reply to `messages`, which may end with the assistant's words where the endpoint continues them.
+
+    `text_characters` bounds the text before a trigger.
+
+    Raises:
+        ModelUnavailable: no reply could be had.
+        Undecodable: there is no tool, or the schema of one cannot be held to.
+    """
+    lead = lead_of(form, thought=False, characters=text_characters)
+    return _write(ask, messages, tools, form, lead, **options)
+
+
+def write_turn(
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    *,
+    form: CallFormat = REACT,
+    thought_characters: int = 600,
+    **options: Unpack[Options],
+) -> Written:
+    """One turn of ReAct: a thought of one line, and a call. To end is a call of a tool that the caller gives.
+
+    `text` can be appended to the conversation as it is. Raises as `write_call` does.
+    """
+    lead = lead_of(form, thought=True, characters=thought_characters)
+    return _write(ask, messages, tools, form, lead, **options)
+
+
+class Tally:
+    """Asks the model and adds up what its replies took."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.ask = ask
+        self._replies: list[Completion] = []
+
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        """One reply, see `protocols.ask.Ask`."""
+        return self.add(self.ask(messages, **options))
+
+    def add(self, completion: Completion) -> Completion:
+        """Count a reply that was had otherwise."""
+        self._replies.append(completion)
+        return completion
+
+    @property
+    def powers(self) -> Powers:
+        """What the endpoint enforces, as it says now: a refusal may have changed it."""
+        return powers(self.ask)
+
+    def counts(self) -> dict[str, Any]:
+        """`requests`, tokens and seconds of all replies."""
+        names = ("input_tokens", "output_tokens", "cached_tokens", "seconds")
+        sums = {name: sum(getattr(reply, name) for reply in self._replies) for name in names}
+        return {"requests": len(self._replies), **sums}
+
+
+def going_on(messages: Sequence[Message], text: str) -> list[Message]:
+    """The conversation after the assistant wrote `text`, which continues its last words where those came last."""
+    if messages and messages[-1].role == "assistant":
+        return [*messages[:-1], Message("assistant", messages[-1].content + text)]
+    return [*messages, Message("assistant", text)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    """A reply; `kept` says whether the endpoint held it to what it was sent, as far as the reply goes."""
+
+    text: str
+    truncated: bool = False
+    kept: bool = True
+    how: How = "free"
+    note: str = ""
+
+
+def _write(
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    form: CallFormat,
+    lead: Lead | None,
+    *,
+    decoding: Literal["off", "calls"] = "calls",
+    sampling: Sampling | None = None,
+    bounds: Bounds = BOUNDS,
+    within: Toolbox | None = None,
+) -> Written:
+    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
+    if not job.tools:
+        raise Undecodable("there is no tool to call.", hint="Offer at least one.")
+    if decoding == "off":
+        return job.written(job.free(0), tries=1, enforced=None)
+    written = None
+    for attempt in range(max(1, job.sampling.tries)):
+        reply = job.held(attempt)
+        if reply is None:
+            return job.resampled(None, note="The endpoint enforces neither a grammar nor a schema.")
+        if not reply.kept:
+            return job.resampled(reply, note=f"The endpoint did not hold to the {reply.how} that it was sent.")
+        note = reply.note or ("The reply was cut." if reply.truncated else "")
+        written = job.written(reply, tries=attempt + 1, enforced=True, note=note)
+        if written.valid:
+            return written
+    assert written is not None
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One call to be written."""
+
+    tally: Tally
+    messages: tuple[Message, ...]
+    tools: Toolbox
+    form: CallFormat
+    lead: Lead | None
+    sampling: Sampling
+    bounds: Bounds
+    within: Toolbox | None
+
+    def _options(self, attempt: int, *, room: int = 0) -> dict[str, Any]:
+        s = self.sampling
+        warmth = s.temperature if not attempt else s.again
+        return {"temperature": warmth, "seed": s.seed + attempt, "max_tokens": s.max_tokens << room}
+
+    def free(self, attempt: int, *, messages: Sequence[Message] | None = None) -> _Reply:
+        """A reply that nothing holds."""
+        reply = self.tally(self.messages if messages is None else messages, **self._options(attempt))
+        return _Reply(text=reply.text, truncated=reply.truncated)
+
+    def held(self, attempt: int) -> _Reply | None:
+        """A reply that the endpoint holds; None where it cannot. Each further attempt has twice the room."""
+        options = self._options(attempt, room=attempt)
+        if "lark" in self.tally.powers.grammars:
+            return self._by_grammar(self.within or self.tools, options)
+        return self._by_schema(options) if self.tally.powers.schema else None
+
+    def written(self, reply: _Reply, *, tries: int, enforced: bool | None, note: str = "") -> Written:
+        """The reply, read."""
+        turn = read_turn(reply.text, self.tools, self.form)
+        end = turn.call.span[1]
+        return Written(
+            text=reply.text[:end] if end else reply.text,
+            call=turn.call,
+            how=reply.how,
+            thought=turn.thought if self.lead is not None else "",
+            tries=tries,
+            enforced=enforced,
+            truncated=reply.truncated,
+            note=note,
+            **self.tally.counts(),
+        )
+
+    def resampled(self, first: _Reply | None, *, note: str) -> Written:
+        """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
+        enforced = None if first is None else False
+        tries = max(1, self.sampling.tries)
+
+        def written(reply: _Reply, number: int) -> Written:
+            reply = _Reply(text=reply.text, truncated=reply.truncated, how="resampled")
+            return self.written(reply, tries=number, enforced=enforced, note=note)
+
+        for attempt in range(tries):
+            found = written(first if first is not None and not attempt else self.free(attempt), attempt + 1)
+            if found.valid:
+                return found
+        assert found.call.error is not None
+        correction = Message("user", fill("again", error=found.call.error.message))
+        return written(self.free(tries, messages=[*going_on(self.messages, found.text), correction]), tries + 1)
+
+    def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
+        """One request with the grammar of all calls, or two."""
+        if len(tools) <= ONE_GRAMMAR_TOOLS:
+            return self._sent(call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options)
+        names = names_grammar(tools, self.form, self.lead)
+        begun = self._sent(names, "two-stage", options, names=True)
+        tool = tools.get(self._name_in(begun.text))
+        if not begun.kept or begun.truncated or tool is None:
+            return begun
+        if not self.tally.powers.continues:
+            whole = arguments_grammar(tool, self.form, self.bounds, head=begun.text)
+            return self._sent(whole, "two-stage", options)
+        rest = arguments_grammar(tool, self.form, self.bounds)
+        messages = going_on(self.messages, begun.text)
+        return self._sent(rest, "two-stage", options, messages=messages, head=begun.text)
+
+    def _sent(
+        self,
+        grammar: Grammar,
+        how: How,
+        options: Mapping[str, Any],
+        *,
+        messages: Sequence[Message] | None = None,
+        head: str = "",
+        names: bool = False,
+    ) -> _Reply:
+        """The reply to `messages` under a grammar, behind `head` where it continues that; `names`: up to a name."""
+        asked = self.messages if messages is None else messages
+        reply = self.tally(asked, grammar=grammar.text, **options)
+        text = head + reply.text
+        kept = self._names_tool(text) if names else self._is_call(text)
+        if not kept:
+            verdict = judge(grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text)
+            kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
+        return _Reply(text=text, truncated=reply.truncated, kept=kept, how=how, note=grammar.note)
+
+    def _is_call(self, text: str) -> bool:
+        """Whether a reply is a valid call, with what may stand before it, and nothing else."""
+        call = read_call(text, self.tools, self.form)
+        begins = 0 if self.lead is None else call.span[0]
+        return call.valid and call.span[0] == begins and not text[call.span[1] :].strip()
+
+    def _names_tool(self, text: str) -> bool:
+        return text.endswith(self.form.between) and self._name_in(text) in self.tools
+
+    def _name_in(self, head: str) -> str:
+        """The name in a reply that ends where its arguments begin."""
+        before = (self.lead.until if self.lead is not None else "") + self.form.before
+        named = head.removesuffix(self.form.between)
+        return named.rpartition(before)[2] if before else named
+
+    def _by_schema(self, options: Mapping[str, Any]) -> _Reply:
+        """A reply in JSON, given as the format writes it; of many tools the name is asked for first."""
+        characters = self.lead.characters if self.lead is not None else 0
+        tools = self.tools
+        if len(tools) > ONE_GRAMMAR_TOOLS:
+            chosen = self.tally(self.messages, schema=name_schema(tools, thought=bool(characters)), **options)
+            name = _field(chosen.text, "name")
+            if name not in tools:
+                return _Reply(text=chosen.text, truncated=chosen.truncated, kept=chosen.truncated, how="schema")
+            tools = tools.only([name])
+        schema = call_schema(tools, thought=bool(characters), strict=self.tally.powers.strict)
+        reply = self.tally(self.messages, schema=schema, **options)
+        call = read_call(reply.text, tools, JSON_CALL)
+        if not call.valid:
+            return _Reply(text=reply.text, truncated=reply.truncated, kept=reply.truncated, how="schema")
+        written = write_as(tools[call.tool], call.arguments, self.form)
+        if self.lead is not None:
+            thought = _field(reply.text, "thought").replace(self.lead.until, " ")[:characters]
+            written = self.lead.start + thought + self.lead.until + written.removeprefix(self.form.trigger)
+        return _Reply(text=written, how="schema")
+
+
+def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) -> dict[str, Any]:
+    """JSON Schema of `{"call": {"name": …, "arguments": …}}`, with a thought before it where asked for.
+
+    The alternatives stand inside an object: several endpoints refuse `anyOf` at the top. With `strict`, optional
+    arguments are required and may be null, as OpenAI's strict mode demands; the host takes null for leaving one out.
+    """
+    calls = []
+    for tool in tools.values():
+        arguments = _arguments(tool)
+        shown = strict_object(arguments) if strict else arguments
+        calls.append(_object({"name": {"type": "string", "enum": [tool.alias]}, "arguments": shown}))
+    return _object({**_thought(thought), "call": {"anyOf": calls}})
+
+
+def name_schema(names: Iterable[str], *, thought: bool = False) -> dict[str, Any]:
+    """JSON Schema of `{"name": …}` over these names."""
+    return _object({**_thought(thought), "name": {"type": "string", "enum": list(names)}})
+
+
+def _thought(wanted: bool) -> dict[str, Any]:
+    return {"thought": {"type": "string"}} if wanted else {}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+
+
+def _arguments(tool: Tool) -> dict[str, Any]:
+    """The tool's schema with its arguments under their aliases, and references followed: it stands within another."""
+    schema = followed(tool.protocol.input_schema)
+    aliases = {name: alias for alias, name in tool.arguments.items()}
+    moved: dict[str, Any] = {**schema, "type": "object"}
+    moved["properties"] = {aliases[name]: part for name, part in schema.get("properties", {}).items()}
+    moved["required"] = [aliases.get(name, name) for name in schema.get("required", ())]
+    moved.setdefault("additionalProperties", False)
+    return moved
+
+
+def _field(text: str, key: str) -> str:
+    """The text under `key` of a JSON object, on one line; empty where there is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    found = value.get(key) if isinstance(value, dict) else None
+    return " ".join(found.split()) if isinstance(found, str) else ""

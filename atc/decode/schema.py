@@ -1,0 +1,505 @@
+"""Prepares a tool's input schema for llguidance's `%json`: every string, number and list gets a bound, objects close.
+
+`%json` holds a model to most of JSON Schema, but lets it write numbers that overflow and texts without an end, and
+refuses a schema that has a keyword which it does not know. So each schema is copied once: references are followed,
+bounds are added where there are none, and what cannot be held is left out and listed as `unheld`. The finished call is
+validated against the whole schema in any case (`read.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+from atc.decode.errors import Undecodable
+from protocols.schema import pointer, types, validator
+from protocols.toolbox import Tool
+
+INSTALL = 'pip install "automatic-tool-chain[decode]"'
+VARIADIC = "x-variadic"
+"""Keyword of an array whose items are written one after another in a call by position: `add(1, 2, 3)`."""
+INTEGER_LIMIT, NUMBER_LIMIT = 10**18, 10**15
+"""Largest absolute values where a schema sets no bound; llguidance takes ranges up to about these."""
+
+_HELD = frozenset(
+    # fmt: off
+    ("type", "enum", "const", "properties", "required", "additionalProperties", "patternProperties", "minProperties",
+     "maxProperties", "items", "prefixItems", "minItems", "maxItems", "minLength", "maxLength", "pattern", "format",
+     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "anyOf", "oneOf", "allOf", "$ref")
+    # fmt: on
+)
+_UNHELD = frozenset(
+    # fmt: off
+    ("not", "if", "then", "else", "uniqueItems", "contains", "minContains", "maxContains", "propertyNames",
+     "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties",
+     "$dynamicRef")
+    # fmt: on
+)
+_FORMATS = frozenset(["date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"])
+_TYPES = ("string", "number", "boolean", "null", "array", "object")
+_KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
+"""Keys of an object that names none."""
+_ASCII = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\r\f\v"}
+_FEWEST_CHARACTERS, _ARGUMENT_CHARACTERS, _FORMAT_CHARACTERS = 40, 120, 120
+"""At least so many characters of any string, of one that is an argument, and of one that has a format."""
+_OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Limits of what is decoded. A schema may tighten them, and widens them only by demanding more (`minLength`)."""
+
+    characters: int = 400
+    """Of one string."""
+    call_characters: int = 1600
+    """Shared by the strings of one call, so that a call fits a model's usual token limit."""
+    items: int = 20
+    """Of one array, and keys of an object that names none."""
+    depth: int = 4
+    """How often a recursive schema may stand within itself."""
+
+
+BOUNDS = Bounds()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a tool, ready for a grammar: `schema` is bounded and has no references.
+
+    `plain` names its type where no keyword but the type limits it, else it is empty.
+    """
+
+    alias: str
+    schema: Mapping[str, Any]
+    required: bool
+    plain: str = ""
+    variadic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a tool in their order.
+
+    `unheld` are JSON pointers of clauses that no grammar holds, `left_out` optional arguments that no value fits.
+    """
+
+    every: tuple[Argument, ...]
+    unheld: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+class _Impossible(Exception):
+    """No value conforms, or none that ends."""
+
+
+def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
+    """The tool's arguments, bounded.
+
+    Raises:
+        Undecodable: llguidance is not installed, or no value fits a required argument; names the tool and the clause.
+    """
+    require_llguidance()
+    schema = tool.protocol.input_schema
+    room = max(_ARGUMENT_CHARACTERS, min(bounds.characters, bounds.call_characters // max(1, len(tool.arguments))))
+    unheld = [f"/{key}" for key in schema if key in _UNHELD or key in ("anyOf", "oneOf", "allOf")]
+    every: list[Argument] = []
+    left_out: list[str] = []
+    for alias, name in tool.arguments.items():
+        place, required = f"/properties/{name}", alias in tool.required
+        raw = tool.protocol.parameters[name]
+        bounding = _Bounding(schema, bounds)
+        try:
+            bounded = _compilable(bounding, raw, room, place)
+        except _Impossible as error:
+            if required:
+                hint = "Correct the schema of the tool."
+                raise Undecodable(f"{error}: nothing conforms.", tool=tool.alias, clause=place, hint=hint) from None
+            left_out.append(f"{place}: {error}")
+            continue
+        unheld += bounding.unheld
+        every.append(
+            Argument(
+                alias=alias,
+                schema=bounded,
+                required=required,
+                plain=_plain(bounding.resolved(raw)),
+                variadic=isinstance(raw, Mapping) and raw.get(VARIADIC) is True and alias == list(tool.arguments)[-1],
+            )
+        )
+    return Arguments(tuple(every), tuple(dict.fromkeys(unheld)), tuple(left_out))
+
+
+def json_text(schema: Mapping[str, Any]) -> str:
+    """The schema as `%json` takes it: written as `json.dumps` writes, with one space after commas and colons."""
+    return json.dumps({"x-guidance": _OPTIONS, **schema}, ensure_ascii=False)
+
+
+def _compilable(bounding: _Bounding, raw: Any, room: int, place: str) -> dict[str, Any]:
+    """The bounded schema; where llguidance refuses it, the same without what it may refuse, and that listed."""
+    bounded = bounding.value(raw, room, place)
+    if not (why := _refused(json_text(bounded))):
+        return bounded
+    loose = _loose(bounded)
+    if loose == bounded or _refused(json_text(loose)):
+        raise _Impossible(why)
+    bounding.unheld.append(place)
+    return loose
+
+
+def _plain(schema: Mapping[str, Any]) -> str:
+    limits = _HELD - {"type"}
+    kind = schema.get("type")
+    return kind if isinstance(kind, str) and not limits & schema.keys() else ""
+
+
+@dataclass
+class _Bounding:
+    """One pass over one argument's schema, with the document for references."""
+
+    root: Mapping[str, Any]
+    bounds: Bounds
+    unheld: list[str] = field(default_factory=list)
+
+    def resolved(self, schema: Any) -> Mapping[str, Any]:
+        """The schema with a leading reference followed; `{}` for anything."""
+        return self._resolved(schema, ())[0] if isinstance(schema, Mapping) else {}
+
+    def value(self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The schema of values that conform, are bounded and can be compiled. Raises _Impossible."""
+        if schema is False:
+            raise _Impossible("the schema allows no value")
+        if not isinstance(schema, Mapping):
+            return _anything(room)
+        schema, seen = self._resolved(schema, seen)
+        self.unheld += [f"{place}/{key}" for key in sorted(_UNHELD & schema.keys())]
+        if "allOf" in schema:
+            schema, seen = self._all_of(schema, place, seen)
+        if "enum" in schema or "const" in schema:
+            return {"enum": self._listed(schema)}
+        for key in ("anyOf", "oneOf"):
+            if isinstance(schema.get(key), list):
+                return self._any_of(schema, key, room, place, seen)
+        kinds = types(schema) or _TYPES
+        if not _HELD & schema.keys() - {"type"} and set(kinds) == set(_TYPES):
+            return _anything(room)
+        options: list[dict[str, Any]] = []
+        why = _Impossible("the schema names no type")
+        for kind in kinds:
+            try:
+                options.append(self._of_type(kind, schema, room, place, seen))
+            except _Impossible as error:
+                why = error
+        if not options:
+            raise why
+        return options[0] if len(options) == 1 else {"anyOf": options}
+
+    def _resolved(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        while isinstance(ref := schema.get("$ref"), str):
+            seen = (*seen, ref)
+            if seen.count(ref) > self.bounds.depth:
+                raise _Impossible("what conforms is nested without end")
+            target = pointer(self.root, ref)
+            siblings = {key: part for key, part in schema.items() if key != "$ref"}
+            if target is None:
+                self.unheld.append(f"$ref {ref}")
+            schema = {**target, **siblings} if isinstance(target, Mapping) else siblings
+            if target is False:
+                raise _Impossible("the schema allows no value")
+        return schema, seen
+
+    def _all_of(
+        self, schema: Mapping[str, Any], place: str, seen: tuple[str, ...]
+    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        merged = {key: part for key, part in schema.items() if key != "allOf"}
+        for number, part in enumerate(schema["allOf"]):
+            if part is False:
+                raise _Impossible("the schema allows no value")
+            if isinstance(part, Mapping):
+                part, seen = self._resolved(part, seen)
+                merged = self._merged(merged, part, f"{place}/allOf/{number}")
+        return (self._all_of(merged, place, seen)) if "allOf" in merged else (merged, seen)
+
+    def _merged(self, one: Mapping[str, Any], other: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """A schema of what conforms to both; a clause that cannot be joined is listed, and the later one stands."""
+        merged = {**one, **other}
+        for key in one.keys() & other.keys():
+            left, right = one[key], other[key]
+            if key == "properties":
+                merged[key] = {**left, **right}
+            elif key == "required":
+                merged[key] = list(dict.fromkeys([*left, *right]))
+            elif key in ("minimum", "minLength", "minItems", "exclusiveMinimum", "minProperties"):
+                merged[key] = max(left, right)
+            elif key in ("maximum", "maxLength", "maxItems", "exclusiveMaximum", "maxProperties"):
+                merged[key] = min(left, right)
+            elif key == "enum":
+                merged[key] = [value for value in left if value in right]
+            elif key in _HELD and left != right:
+                self.unheld.append(f"{place}/{key}")
+        return merged
+
+    def _any_of(
+        self, schema: Mapping[str, Any], key: str, room: int, place: str, seen: tuple[str, ...]
+    ) -> dict[str, Any]:
+        base = {name: part for name, part in schema.items() if name != key}
+        options: list[dict[str, Any]] = []
+        why = _Impossible(f"{key} has no alternative")
+        for number, option in enumerate(schema[key]):
+            if option is False:
+                continue
+            try:
+                option, path = self._resolved(option if isinstance(option, Mapping) else {}, seen)
+                joined = self._merged(base, option, f"{place}/{key}/{number}")
+                options.append(self.value(joined, room, f"{place}/{key}/{number}", path))
+            except _Impossible as error:
+                why = error
+        if not options:
+            raise why
+        if key == "oneOf" and not _apart(options):
+            self.unheld.append(f"{place}/oneOf")
+        return options[0] if len(options) == 1 else {"anyOf": options}
+
+    def _listed(self, schema: Mapping[str, Any]) -> list[Any]:
+        listed = schema["enum"] if "enum" in schema else [schema["const"]]
+        definitions = {key: self.root[key] for key in ("$defs", "definitions", "components") if key in self.root}
+        try:
+            conforms = validator({**definitions, **schema}).is_valid
+        except ValueError:
+            return list(listed)
+        if not (values := [value for value in listed if conforms(value)]):
+            raise _Impossible("no value of the enumeration conforms")
+        return values
+
+    def _of_type(
+        self, kind: str, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]
+    ) -> dict[str, Any]:
+        match kind:
+            case "string":
+                return self._string(schema, room, place)
+            case "integer" | "number":
+                return _number(kind, schema)
+            case "array":
+                return self._array(schema, room, place, seen)
+            case "object":
+                return self._object(schema, room, place, seen)
+            case "boolean" | "null":
+                return {"type": kind}
+        raise _Impossible(f"there is no type {kind!r}")
+
+    def _string(self, schema: Mapping[str, Any], room: int, place: str) -> dict[str, Any]:
+        least = _count(schema, "minLength", 0)
+        limit = max(_FEWEST_CHARACTERS, room)
+        most = min(_count(schema, "maxLength", max(limit, least)), max(limit, least))
+        if most < least:
+            raise _Impossible("maxLength is below minLength")
+        found: dict[str, Any] = {"type": "string", "minLength": least, "maxLength": most}
+        if schema.get("format") in _FORMATS:
+            found["format"] = schema["format"]
+            found["maxLength"] = _count(schema, "maxLength", max(most, _FORMAT_CHARACTERS))
+        if isinstance(pattern := schema.get("pattern"), str):
+            found["pattern"] = ascii_classes(pattern)
+            found = self._with_pattern(found, schema, place)
+        return found if least else {key: part for key, part in found.items() if key != "minLength"}
+
+    def _with_pattern(self, found: dict[str, Any], schema: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """The string with the longest form of its pattern that llguidance takes; without where it takes none."""
+        unbounded = {key: part for key, part in found.items() if key != "maxLength" or "maxLength" in schema}
+        for attempt in (found, unbounded):
+            if not _refused(json_text(attempt)):
+                return attempt
+        self.unheld.append(f"{place}/pattern")
+        return {key: part for key, part in found.items() if key != "pattern"}
+
+    def _array(self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+        least = _count(schema, "minItems", 0)
+        limit = max(least, min(self.bounds.items, max(1, room // _FEWEST_CHARACTERS)))
+        most = min(_count(schema, "maxItems", limit), limit)
+        if most < least:
+            raise _Impossible("maxItems is below minItems")
+        inner = max(1, room // max(1, most))
+        listed = schema.get("prefixItems")
+        prefix = listed if isinstance(listed, list) else []
+        found: dict[str, Any] = {"type": "array", "maxItems": most} | ({"minItems": least} if least else {})
+        if prefix:
+            found["prefixItems"] = [
+                self.value(p, inner, f"{place}/prefixItems/{n}", seen) for n, p in enumerate(prefix)
+            ]
+        try:
+            found["items"] = self.value(schema.get("items", True), inner, f"{place}/items", seen)
+        except _Impossible:
+            if least > len(prefix):
+                raise
+            found["maxItems"] = min(most, len(prefix))
+            found["items"] = {"type": "null"}
+        return found
+
+    def _object(self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+        named = schema.get("properties")
+        parts: Mapping[str, Any] = named if isinstance(named, Mapping) else {}
+        required = [key for key in schema.get("required") or () if isinstance(key, str)]
+        more = schema.get("additionalProperties", True)
+        inner = max(1, room // max(1, len(parts)))
+        found: dict[str, Any] = {}
+        for key in dict.fromkeys([*parts, *required]):
+            try:
+                found[key] = self.value(parts.get(key, more), inner, f"{place}/properties/{key}", seen)
+            except _Impossible:
+                if key in required:
+                    raise
+        closed = {"type": "object", "properties": found, "required": required, "additionalProperties": False}
+        if found or more is False:
+            return closed | {key: schema[key] for key in ("minProperties", "maxProperties") if key in schema and found}
+        keys = list(schema.get("patternProperties") or {})
+        values = schema["patternProperties"][keys[0]] if keys else more
+        least = _count(schema, "minProperties", 0)
+        most = _count(schema, "maxProperties", max(least, min(5, self.bounds.items)))
+        pattern = ascii_classes(keys[0]) if keys else _KEY
+        inside = self.value(values, max(1, room // max(1, most)), f"{place}/additionalProperties", seen)
+        bounds = {"maxProperties": most} | ({"minProperties": least} if least else {})
+        return {"type": "object", "patternProperties": {pattern: inside}, "additionalProperties": False, **bounds}
+
+
+def _number(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A number with both bounds, which keeps it finite and without exponent."""
+    limit = INTEGER_LIMIT if kind == "integer" else NUMBER_LIMIT
+    found: dict[str, Any] = {"type": kind}
+    for key, sign, whole in (("minimum", -1, math.ceil), ("maximum", 1, math.floor)):
+        exclusive = f"exclusive{key.capitalize()}"
+        given = {name: schema[name] for name in (key, exclusive) if _is_number(schema.get(name))}
+        if kind == "integer" and given:
+            ends = [whole(v) for name, v in given.items() if name == key]
+            ends += [math.floor(v) + 1 if sign < 0 else math.ceil(v) - 1 for n, v in given.items() if n == exclusive]
+            given = {key: max(ends) if sign < 0 else min(ends)}
+        given = {name: value for name, value in given.items() if abs(value) <= limit}
+        found |= given or {key: sign * limit}
+    low = max(found.get("minimum", -math.inf), found.get("exclusiveMinimum", -math.inf))
+    if low > min(found.get("maximum", math.inf), found.get("exclusiveMaximum", math.inf)):
+        raise _Impossible("its minimum is above its maximum")
+    if _is_number(step := schema.get("multipleOf")):
+        found["multipleOf"] = step
+    return found
+
+
+def _anything(room: int) -> dict[str, Any]:
+    """Any value, one level of values within it."""
+    text = {"type": "string", "maxLength": max(_FEWEST_CHARACTERS, room)}
+    plain = [text, _number("number", {}), {"type": "boolean"}, {"type": "null"}]
+    short = [{"type": "string", "maxLength": _FEWEST_CHARACTERS}, *plain[1:]]
+    inside: dict[str, Any] = {"anyOf": short}
+    listed = {"type": "array", "items": inside, "maxItems": 5}
+    named = {
+        "type": "object",
+        "patternProperties": {_KEY: {"anyOf": [*short, listed]}},
+        "additionalProperties": False,
+        "maxProperties": 5,
+    }
+    return {"anyOf": [*plain, listed, named]}
+
+
+def _loose(schema: Any) -> Any:
+    """The schema without the keywords that llguidance may refuse: patterns, formats, steps, counts of keys."""
+    if isinstance(schema, list):
+        return [_loose(part) for part in schema]
+    if not isinstance(schema, Mapping) or "enum" in schema:
+        return schema
+    dropped = ("pattern", "format", "multipleOf", "minProperties", "maxProperties")
+    kept = {key: part for key, part in schema.items() if key not in dropped}
+    if "properties" in kept:
+        kept["properties"] = {key: _loose(part) for key, part in kept["properties"].items()}
+    return {key: part if key == "properties" else _loose(part) for key, part in kept.items()}
+
+
+def _apart(options: list[dict[str, Any]]) -> bool:
+    """True if no value conforms to two of the alternatives, as their types and listed values show."""
+    kinds = ["number" if kind == "integer" else kind for option in options for kind in ({*types(option)} or {"?"})]
+    return "?" not in kinds and len(set(kinds)) == len(kinds)
+
+
+def _count(schema: Mapping[str, Any], key: str, default: int) -> int:
+    value = schema.get(key)
+    return int(value) if _is_number(value) and value >= 0 else default
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def ascii_classes(pattern: str) -> str:
+    r"""The pattern with `\d`, `\w` and `\s` spelled out: in Rust they stand for all of Unicode, in JSON Schema not."""
+    return "".join(_spelled(pattern))
+
+
+def _spelled(pattern: str) -> Iterator[str]:
+    inside = False
+    for part in re.findall(r"\\.|.", pattern, re.DOTALL):
+        letters = _ASCII.get(part[1:].lower()) if part[0] == "\\" else None
+        if letters is None:
+            inside = part == "[" or (inside and part != "]")
+            yield part
+        elif part[1].isupper():
+            yield part if inside else f"[^{letters}]"
+        else:
+            yield letters if inside else f"[{letters}]"
+
+
+def require_llguidance() -> None:
+    """Raises Undecodable where llguidance is not installed."""
+    if find_spec("llguidance") is None:
+        raise Undecodable("grammars need 'llguidance', which is not installed.", hint=INSTALL)
+
+
+@lru_cache(maxsize=4096)
+def _refused(text: str) -> str:
+    """Why llguidance refuses a schema, on one line; empty where it takes it."""
+    from llguidance import LLMatcher
+
+    said = LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(text))
+    return " ".join(said.split())[:200]
+
+
+def followed(root: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with its references followed, so that it can stand within another; what recurs becomes open."""
+    keys = ("$defs", "definitions")
+    return {key: _followed(part, root, ()) for key, part in root.items() if key not in keys}
+
+
+def _followed(part: Any, root: Mapping[str, Any], seen: tuple[str, ...]) -> Any:
+    if isinstance(part, list):
+        return [_followed(one, root, seen) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    ref = part.get("$ref")
+    if not isinstance(ref, str):
+        return {key: _followed(one, root, seen) for key, one in part.items()}
+    target = pointer(root, ref)
+    if ref in seen or not isinstance(target, Mapping):
+        return {}
+    siblings = {key: one for key, one in part.items() if key != "$ref"}
+    return _followed({**target, **siblings}, root, (*seen, ref))
+
+
+def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """An object's schema with every key required, those that were optional nullable, and no keyword beyond these."""
+    required = set(schema.get("required", ()))
+    parts = {key: _strict(part) for key, part in schema.get("properties", {}).items()}
+    nullable = {key: part if key in required else {"anyOf": [part, {"type": "null"}]} for key, part in parts.items()}
+    return {"type": "object", "properties": nullable, "required": list(parts), "additionalProperties": False}
+
+
+def _strict(part: Any) -> Any:
+    """A value's schema without limits of length, which strict mode refuses; its objects closed."""
+    if not isinstance(part, Mapping):
+        return part
+    kept = {key: one for key, one in part.items() if key not in ("minLength", "maxLength", "default", "examples")}
+    if "properties" in kept:
+        kept["properties"] = {key: _strict(one) for key, one in kept["properties"].items()}
+        kept["additionalProperties"] = False
+    if "items" in kept:
+        kept["items"] = _strict(kept["items"])
+    return kept
