@@ -1,14 +1,12 @@
-"""What it costs to hold a model to a call or a program while it writes: tokens a second, beside free replies.
+"""What it costs to hold a model to a call while it writes: tokens a second, beside free replies.
 
-    python benchmarks/decoding_overhead.py [--model smollm2] [--calls 12] [--programs 3] [--tools 6] [--json]
+    python benchmarks/decoding_overhead.py [--model smollm2] [--calls 12] [--tools 6] [--json]
 
 Tasks and tools are ToolFlow's. A call is one reply under the grammar of calls of all tools; beside it a free reply to
-the same prompt, cut at as many tokens. A program is written statement by statement, each a request with a grammar of
-its own; beside it one free reply, cut at as many tokens. Each pair follows a request that has the prompt read, and
-takes turns in who goes first. Seconds are the caller's: building and checking grammars, the way to the server and
-back, and what the server reads anew are within. "In the server" are its own figures for the tokens that it wrote, which
-leave that out. CPU seconds are those of both processes, which a busy machine does not stretch. Each overhead is the
-median over the pairs: what share of the free tokens a second is lost.
+the same prompt, cut at as many tokens. Each pair follows a request that has the prompt read, and takes turns in who
+goes first. Seconds are the caller's: building and checking grammars, the way to the server and back are within. "In the
+server" are its own figures for the tokens that it wrote. CPU seconds are those of both processes, which a busy machine
+does not stretch. Each overhead is the median over the pairs: what share of the free tokens a second is lost.
 """
 
 from __future__ import annotations
@@ -18,9 +16,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal, get_args
@@ -28,15 +26,10 @@ from typing import Any, Literal, get_args
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from atc.decode.arguments import call_grammar  # noqa: E402
-from atc.decode.schema import BOUNDS  # noqa: E402
 from atc.decode.formats import JSON_CALL  # noqa: E402
+from atc.decode.grammar import call_grammar  # noqa: E402
 from atc.decode.prompt import call_prompt  # noqa: E402
-from atc.decode.lark import lark  # noqa: E402
-from atc.decode.program import Statements  # noqa: E402
-from atc.decode.write import OPENING, write_program  # noqa: E402
 from atc.models.local import LocalModel  # noqa: E402
-from atc.synthesize import opening  # noqa: E402
 from protocols.ask import Completion, Message  # noqa: E402
 from protocols.toolbox import Toolbox  # noqa: E402
 from toolflow_bench.retrieval.data_toolflow import service_tools  # noqa: E402
@@ -46,8 +39,6 @@ TEMPERATURE = 0.7
 Clock = Literal["seconds", "served", "cpu"]
 STUBS = 400
 """Tokens of documentation in a prompt."""
-PROGRAM_TOKENS = 150
-"""Tokens after which a program is not gone on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,48 +91,22 @@ def free(watch: Stopwatch, messages: Sequence[Message], tokens: int, seed: int) 
 
 def call(watch: Stopwatch, messages: Sequence[Message], tools: Toolbox, seed: int) -> Cost:
     watch.start()
-    watch(messages, grammar=lark(call_grammar(tools, JSON_CALL)), temperature=TEMPERATURE, seed=seed, max_tokens=200)
+    watch(messages, grammar=call_grammar(tools, JSON_CALL).text, temperature=TEMPERATURE, seed=seed, max_tokens=200)
     return watch.stop()
 
 
-class Enough(Exception):
-    """A program is long enough to be timed."""
-
-
-def program(watch: Stopwatch, messages: Sequence[Message], tools: Toolbox, seed: int) -> Cost:
-    written = 0
-
-    def complete(messages: Sequence[Message], *, purpose: str, statement: int, **options: Any) -> Completion:
-        nonlocal written
-        del purpose, statement
-        if written >= PROGRAM_TOKENS:
-            raise Enough
-        reply = watch(messages, **options)
-        written += reply.output_tokens
-        return reply
-
-    watch.start()
-    with suppress(Enough):
-        ending = Statements(tools, bounds=replace(BOUNDS, statements=0))
-        write_program(messages, complete, Statements(tools), ending, temperature=TEMPERATURE, seed=seed)
-    return watch.stop()
-
-
-def pairs(
-    watch: Stopwatch, prompts: Sequence[tuple[Sequence[Message], Toolbox]], held: Callable[..., Cost], begun: str
-) -> Iterator[tuple[Cost, Cost]]:
-    """For each prompt what a free reply took, and one that was held to something; `begun` is how a free one begins."""
+def pairs(watch: Stopwatch, prompts: Sequence[Sequence[Message]], tools: Toolbox) -> Iterator[tuple[Cost, Cost]]:
+    """For each prompt what a free reply took, and one that was held to a call."""
     tokens = 0
-    for seed, (messages, tools) in enumerate(prompts):
-        freely = [*messages, Message("assistant", begun)] if begun else messages
-        watch(freely, max_tokens=1)  # reads the prompt
+    for seed, messages in enumerate(prompts):
+        watch(messages, max_tokens=1)  # reads the prompt
         if seed % 2 or not tokens:  # how long a free reply may be is known of the one before
-            second = held(watch, messages, tools, seed)
+            second = call(watch, messages, tools, seed)
             tokens = second.tokens
-            yield free(watch, freely, tokens, seed), second
+            yield free(watch, messages, tokens, seed), second
         else:
-            first = free(watch, freely, tokens, seed)
-            second = held(watch, messages, tools, seed)
+            first = free(watch, messages, tokens, seed)
+            second = call(watch, messages, tools, seed)
             tokens = second.tokens
             yield first, second
 
@@ -161,30 +126,18 @@ def figures(taken: Sequence[tuple[Cost, Cost]]) -> dict[str, float | int]:
 def measured(model: LocalModel, args: argparse.Namespace) -> dict[str, Any]:
     """The same tools in all prompts: so they are read once, and only a task's words anew."""
     everything, watch = service_tools(), Stopwatch(model)
-    tasks = load_tasks(split="short")[: max(args.calls, args.programs)]
+    tasks = load_tasks(split="short")[: args.calls]
     needed = dict.fromkeys(name for task in tasks for name in (*task.operations, *task.candidates))
     aliases = [alias for alias, tool in everything.items() if tool.protocol.name in needed]
     tools = everything.only(aliases[: args.tools])
-    calls = [(call_prompt(task.question, tools, JSON_CALL, budget=STUBS), tools) for task in tasks[: args.calls]]
-    programs = [(opening(task.question, tools, budget=STUBS), tools) for task in tasks[: args.programs]]
-    return {
-        "model": model.name,
-        "calls": figures(list(told("call", pairs(watch, calls, call, "")))),
-        "programs": figures(list(told("program", pairs(watch, programs, program, OPENING)))),
-    }
-
-
-def told(what: str, taken: Iterator[tuple[Cost, Cost]]) -> Iterator[tuple[Cost, Cost]]:
-    for one, two in taken:
-        print(f"{what}: {two.tokens} tokens; CPU seconds {one.cpu:.2f} free, {two.cpu:.2f} held", file=sys.stderr)
-        yield one, two
+    prompts = [call_prompt(task.question, tools, JSON_CALL, budget=STUBS) for task in tasks]
+    return {"model": model.name, "calls": figures(list(pairs(watch, prompts, tools)))}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--calls", type=int, default=12)
-    parser.add_argument("--programs", type=int, default=3)
     parser.add_argument("--tools", type=int, default=6)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--json", action="store_true")

@@ -19,12 +19,11 @@ from tests.loopback import Reply, Seen, Server, serving
 
 ASK = [Message("user", "Add 1.")]
 BEGUN = [*ASK, Message("assistant", "x = 1\n")]
-GBNF = 'root ::= "add(" [0-9]+ ")"'
 LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
 SAMPLING = {"temperature": 0.5, "seed": 3}
 BODY = {"model": "m", "max_tokens": 9, **SAMPLING, "messages": [{"role": "user", "content": "Add 1."}]}
 BEGUN_BODY = BODY | {"messages": [*BODY["messages"], {"role": "assistant", "content": "x = 1\n"}]}
-ALL = frozenset({"lark", "gbnf"})
+ALL = frozenset({"lark"})
 
 
 def said(text: str | None, **message: Any) -> Reply:
@@ -68,33 +67,26 @@ def ask(model: OpenAIModel, messages: list[Message] = ASK, **options: Any) -> st
 
 
 @pytest.mark.parametrize(
-    ("owner", "held_by", "continuing"),
-    [
-        ("vllm", {"structured_outputs": {"grammar": GBNF}}, {"add_generation_prompt": False}),
-        ("sglang", {"ebnf": GBNF}, {}),
-    ],
+    ("owner", "continuing"), [("vllm", {"add_generation_prompt": False}), ("sglang", {})], ids=["vllm", "sglang"]
 )
-def test_vllm_and_sglang_have_fields_of_their_own(owner, held_by, continuing):
+def test_vllm_and_sglang_hold_to_schemas_and_continue(owner, continuing):
     with endpoint(owner, lambda *_: said("x = 1\nadd(1)")) as (model, server):
-        gbnf = frozenset({"gbnf"})
-        assert model.powers == Powers(schema=True, grammars=gbnf, continues=True, tops=True, parallel=True)
-        ask(model, grammar=GBNF)
-        # A statement that repeats the one before is a reply, not an echo of it.
-        assert ask(model, BEGUN, grammar=GBNF) == "x = 1\nadd(1)"
+        assert model.powers == Powers(schema=True, continues=True, tops=True, parallel=True)
         ask(model, grammar=LARK)
-        ask(model, schema={"type": "object"}, grammar=GBNF)
+        # A statement that repeats the one before is a reply, not an echo of it.
+        assert ask(model, BEGUN) == "x = 1\nadd(1)"
+        ask(model, schema={"type": "object"}, grammar=LARK)
         assert model(ASK).cached_tokens == 4
-    plain, begun, lark, schema, _ = posts(server)
-    assert plain == BODY | held_by
-    assert begun == BEGUN_BODY | held_by | continuing | {"continue_final_message": True}
-    assert lark == BODY
+    plain, begun, schema, _ = posts(server)
+    assert plain == BODY
+    assert begun == BEGUN_BODY | continuing | {"continue_final_message": True}
     assert schema.keys() - BODY.keys() == {"response_format"}
     asked = [seen.path for seen in server.seen if seen.method == "GET"]
     assert asked == ["/v1/models", *(["/server_info", "/get_server_info"] if owner == "sglang" else [])]
 
 
 @pytest.mark.parametrize("path", ["/server_info", "/get_server_info"])
-@pytest.mark.parametrize(("backend", "kinds"), [("llguidance", ALL), ("xgrammar", {"gbnf"}), ("outlines", set())])
+@pytest.mark.parametrize(("backend", "kinds"), [("llguidance", ALL), ("xgrammar", set())])
 def test_sglang_reads_what_its_backend_reads(path, backend, kinds):
     pytest.importorskip("llguidance")
 
@@ -135,11 +127,11 @@ def test_llamas_server_goes_on_from_words_by_its_own_paths():
     with endpoint("llamacpp", llama(), api_key="k") as (model, server):
         assert model.powers == Powers(schema=True, grammars=ALL, continues=True, tops=True, parallel=True)
         asked = len(server.seen)
-        assert ask(model, grammar=GBNF) == "x = 1\nadd(1)"
+        assert ask(model) == "x = 1\nadd(1)"
         reply = model(BEGUN, grammar=LARK, max_tokens=9, **SAMPLING)
         assert (reply.text, reply.truncated, reply.cached_tokens) == ("add(2)", True, 8)
     assert asked == 3  # the models, one rendering, one token
-    assert posts(server) == [BODY | {"grammar": GBNF}]
+    assert posts(server) == [BODY]
     assert posts(server, "/completion")[1] == {
         "model": "m", "n_predict": 9, **SAMPLING, "grammar": LARK, "prompt": "x = 1\\n",
     }  # fmt: skip
@@ -148,7 +140,7 @@ def test_llamas_server_goes_on_from_words_by_its_own_paths():
 
 def test_a_llama_without_llguidance_is_never_sent_lark_which_would_end_it():
     with endpoint("llamacpp", llama(lark=False)) as (model, server):
-        assert model.powers.grammars == {"gbnf"}
+        assert model.powers.grammars == frozenset()
         ask(model, grammar=LARK)
     assert not any(b"%llguidance" in seen.body for seen in server.seen)
 
@@ -156,7 +148,7 @@ def test_a_llama_without_llguidance_is_never_sent_lark_which_would_end_it():
 def test_lark_needs_llguidance_here_to_see_that_it_is_right(monkeypatch):
     monkeypatch.setattr(held, "find_spec", lambda _: None)
     with endpoint("llamacpp", llama()) as (model, _):
-        assert model.powers.grammars == {"gbnf"}
+        assert model.powers.grammars == frozenset()
 
 
 @pytest.mark.parametrize("status", [404, 400, 502])
@@ -165,35 +157,18 @@ def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue(status):
         return said("x = 1\nadd(1)") if path.startswith("/v1/") else Reply(status, {})
 
     with endpoint("llamacpp", answer) as (model, server):
-        assert model.powers == Powers(schema=True, grammars=frozenset({"gbnf"}), tops=True, parallel=True)
+        assert model.powers == Powers(schema=True, tops=True, parallel=True)
         assert ask(model, BEGUN) == "add(1)"  # it said the words again
     assert posts(server) == [BEGUN_BODY]
 
 
-@pytest.mark.parametrize("model_name", ["gpt-5-mini", "gpt-6-astra"])
-def test_openai_takes_lark_as_a_tool_that_must_be_called(monkeypatch, model_name):
+def test_openais_models_hold_to_strict_schemas_and_older_ones_give_probabilities(monkeypatch):
     monkeypatch.setattr(Endpoint, "is_official", True)
-    call = {"id": "1", "type": "custom", "custom": {"name": "reply", "input": "add(1)"}}
-    with endpoint("openai", lambda *_: said(None, tool_calls=[call]), model=model_name, api_key="k") as (model, server):
-        assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), parallel=True)
-        assert ask(model, grammar=LARK) == "add(1)"
-        ask(model, grammar=GBNF)
-    held_to_it, free = posts(server)
-    (tool,) = held_to_it.pop("tools")
-    assert held_to_it.pop("tool_choice") == {"type": "custom", "custom": {"name": "reply"}}
-    assert (tool["type"], tool["custom"]["name"]) == ("custom", "reply")
-    definition = 'start: "add(" /[0-9]{1,4}/ ")"\n'
-    assert tool["custom"]["format"] == {"type": "grammar", "grammar": {"syntax": "lark", "definition": definition}}
-    assert held_to_it == free
-    assert held_to_it["max_completion_tokens"] == 9
-    assert not [seen for seen in server.seen if seen.method == "GET"]
-
-
-def test_openais_older_models_have_no_custom_tools_and_tell_probabilities(monkeypatch):
-    monkeypatch.setattr(Endpoint, "is_official", True)
-    for name, tops in (("gpt-4.1", True), ("o3", False)):
-        with endpoint("openai", lambda *_: said("x"), model=name, api_key="k") as (model, _):
-            assert model.powers == Powers(schema=True, tops=tops, parallel=True)
+    for name, tops in (("gpt-4.1", True), ("o3", False), ("gpt-5-mini", False)):
+        with endpoint("openai", lambda *_: said("x"), model=name, api_key="k") as (model, server):
+            assert model.powers == Powers(schema=True, strict=True, tops=tops, parallel=True)
+            ask(model, grammar=LARK)
+        assert not posts(server)[0].keys() & {"tools", "grammar"}
 
 
 def test_openai_is_strict_where_it_can_be_and_that_is_forgotten_where_it_refuses(monkeypatch):
@@ -217,9 +192,8 @@ def test_of_an_unknown_endpoint_nothing_is_assumed():
     with endpoint("acme", lambda *_: said("x = 1\ny = 2")) as (model, server):
         assert model.powers == Powers(parallel=True)
         ask(model, grammar=LARK)
-        ask(model, grammar=GBNF)
         assert ask(model, BEGUN) == "y = 2"
-    assert posts(server) == [BODY, BODY, BEGUN_BODY]
+    assert posts(server) == [BODY, BEGUN_BODY]
 
 
 @pytest.mark.parametrize("status", [401, 404, 500])
@@ -230,7 +204,7 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
         if status == 500:
             with pytest.raises(ModelUnavailable, match="still fails"):
                 _ = model.powers
-            assert model.powers.grammars == {"gbnf"}
+            assert model.powers.schema
         else:
             assert model.powers == model.powers == Powers(parallel=True)
             assert len(server.seen) == 1
@@ -238,50 +212,46 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
 
 
 def test_a_refused_field_is_left_out_from_then_on_and_is_no_power():
-    def answer(_: str, body: Mapping[str, Any]) -> Reply:
-        for field in ("structured_outputs", "continue_final_message"):
-            if field in body:
-                return refusal(400, f"[{{'type': 'extra_forbidden', 'loc': ('body', '{field}')}}]")
+    def answer(path: str, body: Mapping[str, Any]) -> Reply:
+        refused = "grammar" in body or "continue_final_message" in body
+        field = "grammar" if "grammar" in body else "continue_final_message"
+        if refused and path.startswith("/v1/"):
+            return refusal(400, f"[{{'type': 'extra_forbidden', 'loc': ('body', '{field}')}}]")
         return said("x = 1\nadd(1)")
 
     with endpoint("vllm", answer) as (model, server):
-        assert ask(model, BEGUN, grammar=GBNF) == "add(1)"
+        assert ask(model, BEGUN) == "add(1)"
         assert model.powers == Powers(schema=True, tops=True, parallel=True)
-        ask(model, grammar=GBNF)
-    assert len(posts(server)) == 4
+        ask(model)
     assert posts(server)[-2:] == [BEGUN_BODY, BODY]
+    with endpoint("llamacpp", lambda path, body: llama()(path, body) if path[1:3] != "v1" else answer(path, body)) as (
+        model,
+        server,
+    ):
+        assert ask(model, grammar=LARK) == "x = 1\nadd(1)"
+        assert not model.powers.grammars
 
 
-@pytest.mark.parametrize("message", ["Failed to parse grammar", "Failed to compile the ebnf grammar: line 1"])
+@pytest.mark.parametrize("message", ["Failed to parse grammar", "Failed to compile the grammar: line 1"])
 def test_a_refusal_of_what_a_grammar_says_is_no_refusal_of_grammars(message):
+    pytest.importorskip("llguidance")
     replies = iter([refusal(400, message), said("add(1)")])
-    with endpoint("sglang", lambda *_: next(replies)) as (model, server):
-        with pytest.raises(
-            ModelUnavailable, match=r"cannot use the grammar it was sent \(HTTP 400: Failed to .*; ask without"
-        ):
-            ask(model, grammar="root ::= (")
-        assert ask(model, grammar=GBNF) == "add(1)"
-    assert posts(server)[1] == BODY | {"ebnf": GBNF}
 
+    def answer(path: str, body: Mapping[str, Any]) -> Reply:
+        return next(replies) if path.startswith("/v1/") else llama()(path, body)
 
-def test_a_model_without_custom_tools_is_asked_without_and_that_is_remembered(monkeypatch):
-    monkeypatch.setattr(Endpoint, "is_official", True)
-
-    def answer(_: str, body: Mapping[str, Any]) -> Reply:
-        wrong = "Invalid value: 'custom'. Supported values are: 'function'."
-        return refusal(400, wrong, param="tools[0].type") if "tools" in body else said("1 more")
-
-    with endpoint("openai", answer, model="gpt-5-x", api_key="k") as (model, _):
-        assert ask(model, grammar=LARK) == "1 more"
-        assert model.powers == Powers(schema=True, parallel=True)
+    with endpoint("llamacpp", answer) as (model, server):
+        with pytest.raises(ModelUnavailable, match=r"cannot use the grammar it was sent \(HTTP 400: Failed to .*"):
+            ask(model, grammar=LARK)
+        assert ask(model, grammar=LARK) == "add(1)"
+    assert posts(server)[1] == BODY | {"grammar": LARK}
 
 
 def test_a_grammar_that_a_reply_breaks_is_not_relied_on_again():
     pytest.importorskip("llguidance")
     with endpoint("llamacpp", llama()) as (model, _):
         assert ask(model, grammar=LARK) == "x = 1\nadd(1)"
-        gbnf = frozenset({"gbnf"})
-        assert model.powers == Powers(schema=True, grammars=gbnf, continues=True, tops=True, parallel=True)
+        assert model.powers == Powers(schema=True, continues=True, tops=True, parallel=True)
 
 
 def test_a_grammar_that_is_wrong_is_not_sent():
@@ -294,7 +264,7 @@ def test_a_grammar_that_is_wrong_is_not_sent():
 
 def test_nothing_to_say_is_a_reply_where_a_sentence_may_be_empty():
     with endpoint("vllm", lambda *_: said("")) as (model, _):
-        assert ask(model, grammar=GBNF) == ask(model, BEGUN) == ""
+        assert ask(model, BEGUN) == ""
         with pytest.raises(ModelUnavailable, match="empty reply"):
             ask(model)
 

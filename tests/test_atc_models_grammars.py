@@ -8,6 +8,7 @@ from atc.decode.grammar import judge
 from atc.models import held, strict
 from protocols.errors import ModelUnavailable
 
+
 def test_a_character_that_the_limit_cut_is_no_fault():
     pytest.importorskip("llguidance")
     grammar = "%llguidance {}\nstart: /[a-zé]{1,5}/\n"

@@ -25,6 +25,7 @@ from protocols.errors import ModelUnavailable
 
 FAKE = Path(__file__).with_name("fake_llama.py")
 ANYTHING = {"type": "object"}
+MAYBE = '%llguidance {}\nstart: "maybe"\n'
 LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
 
@@ -84,18 +85,18 @@ def test_only_we_may_use_its_port(model):
 
 def test_a_schema_goes_before_a_grammar(model):
     assert echoed(model, schema=ANYTHING)["request"]["response_format"]["json_schema"]["schema"] == ANYTHING
-    assert echoed(model, grammar="root ::= x")["request"]["grammar"] == "root ::= x"
-    assert "grammar" not in echoed(model, schema=ANYTHING, grammar="root ::= x")["request"]
+    assert echoed(model, grammar=LARK)["request"]["grammar"] == LARK
+    assert "grammar" not in echoed(model, schema=ANYTHING, grammar=LARK)["request"]
 
 
 def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
     begun = [*user("hello"), Message("assistant", "Hel\n")]
-    reply = model(begun, grammar='root ::= "x"', temperature=0.5, seed=3, max_tokens=9)
+    reply = model(begun, grammar=LARK, temperature=0.5, seed=3, max_tokens=9)
     echo = json.loads(reply.text)
     assert echo["paths"] == ["/apply-template", "/completion"]
     prompt = json.loads(echo["request"].pop("prompt"))
     assert prompt == [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hel\n"}]
-    assert echo["request"] == {"grammar": 'root ::= "x"', "temperature": 0.5, "seed": 3, "n_predict": 9}
+    assert echo["request"] == {"grammar": LARK, "temperature": 0.5, "seed": 3, "n_predict": 9}
     assert (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.truncated) == (7, 3, 5, True)
     assert not model([*user("reply lo"), Message("assistant", "Hel")]).truncated
 
@@ -119,9 +120,9 @@ def test_a_refusal_is_told_whether_it_continues_or_not(model, before):
 
 def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
     pytest.importorskip("llguidance")
-    assert model.powers == Powers(schema=True, grammars=frozenset({"lark", "gbnf"}), continues=True, tops=True)
+    assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), continues=True, tops=True)
     monkeypatch.setattr(held, "find_spec", lambda _: None)
-    assert model.powers.grammars == {"gbnf"}
+    assert not model.powers.grammars
     with pytest.raises(ModelUnavailable, match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"'):
         model(user("hello"), grammar=LARK)
     sent = echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"]
@@ -149,7 +150,7 @@ def test_a_reply_that_was_not_held_to_its_grammar_is_told_and_the_power_is_gone(
     pytest.importorskip("llguidance")
     for _ in range(2):
         assert model(user(reply), grammar=LARK).text == reply.partition(" ")[2]
-    assert model.powers.grammars == ({"lark", "gbnf"} if is_held else {"gbnf"})
+    assert model.powers.grammars == ({"lark"} if is_held else set())
     assert model.powers.schema
     sentence = "llama.cpp did not hold a reply to its grammar; bring xllamacpp and llguidance up to date"
     assert told == ([] if is_held else [sentence])
@@ -371,7 +372,7 @@ def test_the_real_model_answers_under_a_schema_and_reads_a_common_prefix_once(re
         assert (json.loads(first.text), json.loads(second.text)) == ({"a": 7}, {"a": 12})
         assert model.timings["cache_n"] > 100 > 4 * model.timings["prompt_n"]
         assert first.input_tokens == read > 100
-        assert model(user("Is water wet?"), grammar='root ::= "maybe"', max_tokens=10).text == "maybe"
+        assert model(user("Is water wet?"), grammar=MAYBE, max_tokens=10).text == "maybe"
     finally:
         model.close()
 
@@ -386,7 +387,7 @@ def test_the_real_model_is_served_to_openai_clients(real):
             assert json.loads(reply.text) == {"a": 7}
             assert reply.model == model.name == real.name
             assert min(reply.input_tokens, reply.output_tokens) > 1
-            assert model(user("Is water wet?"), grammar='root ::= "maybe"', max_tokens=10).text == "maybe"
+            assert model(user("Is water wet?"), grammar=MAYBE, max_tokens=10).text == "maybe"
         finally:
             model.close()
         stranger = OpenAIModel("x", base_url=url, api_key="wrong")
@@ -413,7 +414,7 @@ def test_a_long_reply_comes_token_by_token_and_says_the_same(model, tokens):
         ("print(", True, 7, 3, 5),
     ]
     assert ("stream" in echoed(model, max_tokens=tokens)["request"]) == (tokens == 900)
-    assert "stream" not in echoed(model, max_tokens=900, grammar='root ::= "x"')["request"]
+    assert "stream" not in echoed(model, max_tokens=900, grammar=LARK)["request"]
     with pytest.raises(ModelUnavailable, match="838 tokens too long"):
         model(user("overflow"), max_tokens=tokens)
     with pytest.raises(ModelUnavailable, match="was killed by SIGKILL"):

@@ -141,7 +141,7 @@ def test_a_replay_that_needs_what_only_the_model_knew_says_so(cassette):
 
 
 def test_powers_that_were_asked_for_are_recorded_with_the_exchanges(cassette):
-    grammars: frozenset[GrammarKind] = frozenset({"lark", "gbnf"})
+    grammars: frozenset[GrammarKind] = frozenset({"lark"})
     script = ScriptedModel("Lima", "Rome", powers=Powers(grammars=grammars, continues=True, tops=True))
     recording = RecordedModel(cassette, script)
     recording(ASK)

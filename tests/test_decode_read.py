@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.decode.read import PAPER
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
-from atc.decode.read import ReadCall, named_tool, read_call, read_calls, read_turn, write_as
+from atc.decode.read import PAPER, ReadCall, named_tool, read_call, read_calls, read_turn, write_as
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 

@@ -13,8 +13,7 @@ from atc.decode.call import Sampling
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, REACT, CallFormat
 from atc.decode.read import ReadCall
-from atc.decode.rivals import write_backtracking
-from atc.decode.rivals import Rule, fuzzy_call, match_suffix, write_fuzzy
+from atc.decode.rivals import Rule, fuzzy_call, match_suffix, write_backtracking, write_fuzzy
 from atc.models.scripted import ScriptedModel
 from atc.models.tops import TokenPlace, TopTokens
 from protocols.ask import Completion, Message, Powers

@@ -263,12 +263,12 @@ def test_a_write_that_is_left_in_doubt_does_not_stand(lab):
 
 
 def test_turns_are_held_to_the_tools_and_the_end(lab, sandbox):
-    model = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"gbnf"})))
+    model = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"lark"})))
     solution = Solver(react.solve, lab.world.toolbox, model=model, sandbox=sandbox, config=Config()).run("Do it.")
     assert solution.answer == "2"
     grammar = model.options[0]["grammar"]
     assert all(name in grammar for name in ["list_people", "add_mark", "finish"])
-    free = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"gbnf"})))
+    free = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"lark"})))
     config = Config(decoding="off")
     assert Solver(react.solve, lab.world.toolbox, model=free, sandbox=sandbox, config=config).run("Do it.").answer
     assert free.options[0]["grammar"] is None

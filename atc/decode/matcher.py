@@ -1,8 +1,8 @@
 """Token masks: ToolDec's machine over llguidance, for models whose logits are at hand.
 
 `ToolMatcher` says after each token which may come next. A tokenizer is llguidance's `LLTokenizer`:
-`tokenizer.gguf_tokenizer` reads a llama.cpp model's, `llguidance.hf.from_tokenizer` and
-`llguidance.tiktoken.lltokenizer_from_encoding` take those of other libraries.
+`llguidance.hf.from_tokenizer`, `llguidance.tiktoken.lltokenizer_from_encoding` and
+`llguidance.llamacpp.lltokenizer_from_vocab` make one of a library's own.
 """
 
 from __future__ import annotations

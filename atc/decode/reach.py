@@ -7,11 +7,10 @@ first, and then held to what was found.
 from __future__ import annotations
 
 import re
-import re._constants as codes
-import re._parser as parser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from atc.grounding import is_common, is_measure, is_opaque, words_of
@@ -35,6 +34,8 @@ _NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
 _DATE_FORMATS = ("date", "date-time", "time", "duration")
 _DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
 _ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
+_PARSER: Any = import_module("re._parser")
+_CODES: Any = import_module("re._constants")
 
 Result = tuple[str, Json]
 """A tool, by alias, and what a call of it gave, as a program gets it."""
@@ -255,7 +256,7 @@ def _example(pattern: str) -> str | None:
     """A short text that matches, of letters where it may; None where none was found."""
     matches = _matcher(pattern)
     try:
-        text = _shortest(parser.parse(pattern))
+        text = _shortest(_PARSER.parse(pattern))
     except (re.error, OverflowError, RecursionError):
         return None
     return text if matches is not None and matches(text) else None
@@ -266,19 +267,19 @@ def _shortest(tree: Iterable[tuple[Any, Any]]) -> str:
 
 
 def _text(kind: Any, value: Any) -> str:
-    if kind is codes.LITERAL:
+    if kind is _CODES.LITERAL:
         return chr(value)
-    if kind in (codes.MAX_REPEAT, codes.MIN_REPEAT):
+    if kind in (_CODES.MAX_REPEAT, _CODES.MIN_REPEAT):
         return _shortest(value[2]) * min(int(value[0]), 100)
-    if kind is codes.SUBPATTERN:
+    if kind is _CODES.SUBPATTERN:
         return _shortest(value[-1])
-    if kind is codes.BRANCH:
+    if kind is _CODES.BRANCH:
         return _shortest(value[1][0])
-    if kind is codes.IN:
-        letters = [chr(one[0] if at is codes.RANGE else one) for at, one in value if at in (codes.RANGE, codes.LITERAL)]
-        digits = any(at is codes.CATEGORY and one is codes.CATEGORY_DIGIT for at, one in value)
+    if kind is _CODES.IN:
+        letters = [chr(one[0] if at is _CODES.RANGE else one) for at, one in value if at in (_CODES.RANGE, _CODES.LITERAL)]
+        digits = any(at is _CODES.CATEGORY and one is _CODES.CATEGORY_DIGIT for at, one in value)
         return next((c for c in letters if c.isalpha()), letters[0] if letters else "0" if digits else "a")
-    return "" if kind is codes.AT else "a"
+    return "" if kind is _CODES.AT else "a"
 
 
 def _places(tool: Tool, value: Json) -> list[_Place]:

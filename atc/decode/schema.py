@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeGuard
 
 from atc.decode.errors import Undecodable
 from protocols.schema import pointer, types, validator
@@ -27,27 +27,21 @@ VARIADIC = "x-variadic"
 INTEGER_LIMIT, NUMBER_LIMIT = 10**18, 10**15
 """Largest absolute values where a schema sets no bound; llguidance takes ranges up to about these."""
 
-_HELD = frozenset(
-    # fmt: off
-    ("type", "enum", "const", "properties", "required", "additionalProperties", "patternProperties", "minProperties",
-     "maxProperties", "items", "prefixItems", "minItems", "maxItems", "minLength", "maxLength", "pattern", "format",
-     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "anyOf", "oneOf", "allOf", "$ref")
-    # fmt: on
-)
-_UNHELD = frozenset(
-    # fmt: off
-    ("not", "if", "then", "else", "uniqueItems", "contains", "minContains", "maxContains", "propertyNames",
-     "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties",
-     "$dynamicRef")
-    # fmt: on
-)
-_FORMATS = frozenset(["date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"])
+_HELD_WORDS = """type enum const properties required additionalProperties patternProperties minProperties maxProperties
+items prefixItems minItems maxItems minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum
+multipleOf anyOf oneOf allOf $ref"""
+_UNHELD_WORDS = """not if then else uniqueItems contains minContains maxContains propertyNames dependentRequired
+dependentSchemas dependencies unevaluatedItems unevaluatedProperties $dynamicRef"""
+_HELD, _UNHELD = frozenset(_HELD_WORDS.split()), frozenset(_UNHELD_WORDS.split())
+_FORMAT_WORDS = "date time date-time duration email hostname ipv4 ipv6 uuid uri"
+_FORMATS = frozenset(_FORMAT_WORDS.split())
 _TYPES = ("string", "number", "boolean", "null", "array", "object")
 _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
 """Keys of an object that names none."""
 _ASCII = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\r\f\v"}
 _FEWEST_CHARACTERS, _ARGUMENT_CHARACTERS, _FORMAT_CHARACTERS = 40, 120, 120
 """At least so many characters of any string, of one that is an argument, and of one that has a format."""
+_MOST_CHARACTERS = 100_000
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
@@ -145,7 +139,7 @@ def _compilable(bounding: _Bounding, raw: Any, room: int, place: str) -> dict[st
     bounded = bounding.value(raw, room, place)
     if not (why := _refused(json_text(bounded))):
         return bounded
-    loose = _loose(bounded)
+    loose: dict[str, Any] = _loose(bounded)
     if loose == bounded or _refused(json_text(loose)):
         raise _Impossible(why)
     bounding.unheld.append(place)
@@ -294,6 +288,8 @@ class _Bounding:
 
     def _string(self, schema: Mapping[str, Any], room: int, place: str) -> dict[str, Any]:
         least = _count(schema, "minLength", 0)
+        if least > _MOST_CHARACTERS:
+            raise _Impossible(f"no model writes {least:,} characters")
         limit = max(_FEWEST_CHARACTERS, room)
         most = min(_count(schema, "maxLength", max(limit, least)), max(limit, least))
         if most < least:
@@ -426,7 +422,7 @@ def _count(schema: Mapping[str, Any], key: str, default: int) -> int:
     return int(value) if _is_number(value) and value >= 0 else default
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

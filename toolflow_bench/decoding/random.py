@@ -26,7 +26,6 @@ from atc.decode.grammar import call_grammar, judge
 from atc.decode.literals import Unreadable, bracketed, quotient
 from atc.decode.matcher import ToolMatcher, sample
 from atc.decode.schema import VARIADIC
-from atc.decode.tokenizer import gguf_tokenizer
 from atc.models.fetch import weights
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
@@ -35,6 +34,7 @@ from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.decoding.frame import Arm, OpenModel, Say, Wanted, Watch
 from toolflow_bench.decoding.gold import Gold, bfcl_tools, gold_calls
+from toolflow_bench.decoding.tokenizer import gguf_tokenizer
 from toolflow_bench.restbench.data import APIS
 from toolflow_bench.retrieval.data_toolflow import service_tools
 
@@ -210,7 +210,7 @@ class Crowd:
         texts = [tokenizer.decode_bytes([token]) for token in range(tokenizer.vocab_size)]
         self._likes = {name: np.array([like(text) for text in texts]) for name, like in _ADVERSE.items()}
 
-    def scores(self, sampler: str, rng: np.random.Generator) -> np.typing.NDArray[np.float64]:
+    def scores(self, sampler: str, rng: np.random.Generator) -> Any:
         """Logits of one call: random ones, or what an adversary likes, with some chance in either."""
         noise = rng.standard_normal(self.tokenizer.vocab_size)
         if sampler.startswith("T="):
