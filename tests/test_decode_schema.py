@@ -83,6 +83,7 @@ def test_strings_lists_and_numbers_are_bounded() -> None:
         (TEXT, '"it"'),
         ({"enum": ["it's"]}, '"it\'s"'),
         ({"type": "array", "items": TEXT}, "['a','b']"),
+        ({"type": "array", "items": TEXT, "minItems": 1, "maxItems": 1}, "['a']"),
         ({"type": "object", "properties": {"p": TEXT}}, '{"p": "x"}'),
     ],
 )

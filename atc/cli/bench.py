@@ -94,7 +94,7 @@ def list_(*, as_json: bool) -> None:
         ),
         "decoding": (
             "atc.cli.bench_decoding:decoding",
-            "Compare free and constrained decoding of calls and programs.",
+            "Compare free and constrained decoding of calls.",
         ),
         "probing": ("atc.cli.bench_probing:probing", "Probe undocumented tools; score what is found by the truth."),
         "sandbox": (

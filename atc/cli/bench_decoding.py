@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolflow_bench.decoding.frame import Arm
     from toolflow_bench.metrics import Row
 
-_SUITES = ("funcqa", "kamel", "restbench", "random", "programs")
+_SUITES = ("funcqa", "kamel", "restbench", "random")
 _REPORT = "report.json"
 _EPILOG = """\b
 Examples:
@@ -59,14 +59,6 @@ Examples:
     help="Folder or file of the suite's data. Default: its folder in ../shared/data.",
 )
 @click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    default=600.0,
-    show_default=True,
-    metavar="S",
-    help="Of programs: seconds for one task.",
-)
-@click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
@@ -85,15 +77,14 @@ def decoding(
     seed: int,
     relations: tuple[int, ...],
     data: Path | None,
-    timeout: float,
     out: Path | None,
     restart: bool,
     as_json: bool,
 ) -> None:
-    """Measure calls and programs of a model that is held to its tools.
+    """Measure calls of a model that is held to its tools.
 
     funcqa: arithmetic in words, one call each. kamel: relations by their names. restbench: TMDB's paths, call by call.
-    random: calls and programs by random logits, no model. programs: whole tasks. A run that was stopped goes on where
+    random: calls by random logits, no model. A run that was stopped goes on where
     it was when the same command is given again. Exit status 3 if anything is left that failed on our side.
     """
     from toolflow_bench.decoding.frame import Wanted
@@ -110,7 +101,6 @@ def decoding(
         sample=sample or limit,
         seed=seed,
         relations=relations,
-        timeout=timeout,
         restart=restart,
     )
     try:

@@ -213,7 +213,7 @@ class _Rules:
     def _variadic(self, one: Argument, separator: str) -> str:
         item = self._rule(_literal(one.schema["items"], self._form.arguments, _is_number(one.schema["items"])))
         least, most = max(one.schema.get("minItems", 0), int(one.required)), one.schema["maxItems"]
-        return f"{separator}{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
+        return f"{separator}{_row(item, least, most)}"
 
     def _unordered(self, every: Sequence[Argument], name: str, keyword: str | None) -> str:
         """The arguments in any order, each once: llguidance's parametric rules, a bit for each that has come."""
@@ -271,9 +271,14 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm, plain: bool) -> str:
             item, least = f"({_literal(items, form, plain=False)})", schema.get("minItems", 0)
             if not most:
                 return '"[]"'
-            row = f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
+            row = _row(item, least, most)
             return f'"[" {row} "]"' if least else f'"[" ({row})? "]"'
     return whole
+
+
+def _row(item: str, least: int, most: int) -> str:
+    """From `least`, but at least one, to `most` items with commas between them."""
+    return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
 
 
 def _is_number(schema: Mapping[str, Any]) -> bool:

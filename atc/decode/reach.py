@@ -276,7 +276,8 @@ def _text(kind: Any, value: Any) -> str:
     if kind is _CODES.BRANCH:
         return _shortest(value[1][0])
     if kind is _CODES.IN:
-        letters = [chr(one[0] if at is _CODES.RANGE else one) for at, one in value if at in (_CODES.RANGE, _CODES.LITERAL)]
+        firsts = [one[0] if at is _CODES.RANGE else one for at, one in value if at in (_CODES.RANGE, _CODES.LITERAL)]
+        letters = list(map(chr, firsts))
         digits = any(at is _CODES.CATEGORY and one is _CODES.CATEGORY_DIGIT for at, one in value)
         return next((c for c in letters if c.isalpha()), letters[0] if letters else "0" if digits else "a")
     return "" if kind is _CODES.AT else "a"

@@ -45,7 +45,6 @@ class Wanted:
     sample: int | None = None
     seed: int = 0
     relations: tuple[int, ...] = ()
-    timeout: float = 600.0
     restart: bool = False
 
 

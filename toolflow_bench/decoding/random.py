@@ -156,8 +156,9 @@ def measure(
     for source, tools in every.items():
         for alias, tool in tools.items():
             try:
-                grammar = call_grammar(Toolbox([tool]), JSON_CALL)
-                judge(grammar.text, "")
+                for form in FORMATS.values():
+                    grammar = call_grammar(Toolbox([tool]), form)
+                    judge(grammar.text, "")
             except Undecodable as error:
                 rejected.append(f"{source} {alias}: {error}")
                 continue
