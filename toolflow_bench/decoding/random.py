@@ -255,7 +255,11 @@ def problem(text: str, tool: Tool, form: CallFormat) -> str:
         return str(error)
     if strangers := arguments.keys() - tool.arguments.keys():
         return f"there is no argument {min(strangers)!r}"
-    if found := violations(tool.protocol.input_schema, tool.original(arguments)):
+    try:
+        found = violations(tool.protocol.input_schema, tool.original(arguments))
+    except ValueError:
+        return ""  # the document is no schema of 2020-12, and the host refuses nothing by it either
+    if found:
         return f"{found[0].path}: {found[0].message[:200]} ({found[0].clause})"
     return ""
 
