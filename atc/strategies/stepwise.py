@@ -162,6 +162,7 @@ class _Growing:
             number=len(self.attempts),
             round_=self.round,
             blind=blind,
+            seen="\n".join(self.seen),
             look=look,
             earlier=self.attempts,
         )
