@@ -124,7 +124,7 @@ def _function(tool: Tool, shapes: _Shapes, producers: Producers) -> str:
             notes.append(f"    {alias}: {note}")
     returns = _return_annotation(tool, shapes)
     signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
-    summary = _clip(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
+    summary = first_sentences(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
     if not notes:
         return f'{signature}\n    """{summary}"""'
     return "\n".join([signature, f'    """{summary}', "", *notes, '    """'])
@@ -263,7 +263,7 @@ class _Shapes:
 
 
 def _note(schema: JsonObject, detail: Detail) -> str:
-    text = _clip(str(schema.get("description", "")), detail.comment_characters)
+    text = first_sentences(str(schema.get("description", "")), detail.comment_characters)
     wanted = _FORMATS.get(str(schema.get("format", "")), "")
     return f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
 
@@ -276,7 +276,7 @@ _LONGEST_SENTENCE = 2_000
 """Characters. What is longer is no sentence that anybody wrote to be read."""
 
 
-def _clip(text: str, characters: int) -> str:
+def first_sentences(text: str, characters: int) -> str:
     """The first sentences of `text` that fit, at least one, on one line, safe inside a docstring.
 
     None is cut: what is left of a list of codes misleads.

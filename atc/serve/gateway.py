@@ -30,7 +30,7 @@ from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ProgramBinding
-from protocols.render import stubs, stubs_within, token_estimate
+from protocols.render import first_sentences, stubs, stubs_within, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
@@ -345,7 +345,7 @@ def signature(tools: Toolbox, name: str) -> str:
 def summary(tools: Toolbox, name: str) -> str:
     """What a tool does: the first paragraph of its description, and whether it may change something."""
     protocol = tools[name].protocol
-    text = " ".join((protocol.description or protocol.title).partition("\n\n")[0].split())[:200]
+    text = first_sentences((protocol.description or protocol.title).partition("\n\n")[0], 200)
     return " ".join(filter(None, [text, "(may change something)" if protocol.writes else ""]))
 
 
