@@ -37,7 +37,7 @@ _MOST_QUOTED, _MOST_NEAR = 60, 1_000
 
 def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
-    nothing_is_right = _NOTHING.match(answer) and _ALLOWED.search(task)
+    nothing_is_right = says_nothing(answer) and _ALLOWED.search(task)
     empty = () if nothing_is_right else (*_empty_answer(answer), *_nowhere(program, trace, answer))
     return (
         *empty,
@@ -57,8 +57,13 @@ def _pages(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
         )
 
 
+def says_nothing(answer: str) -> bool:
+    """Whether an answer is that there is none: `None`, `[]`, `nan`."""
+    return _NOTHING.match(answer) is not None
+
+
 def _empty_answer(answer: str) -> Iterator[str]:
-    if _NOTHING.match(answer):
+    if says_nothing(answer):
         yield f"It printed {answer.strip()!r}: look at what the functions returned and find out why there was nothing."
 
 
@@ -72,7 +77,7 @@ def _own_words(task: str, program: Program, answer: str) -> Iterator[str]:
 
 def _nowhere(program: Program, trace: Trace, answer: str) -> Iterator[str]:
     """Texts that a program which came to nothing compares with, and that no result holds."""
-    if not (_ZERO.match(answer) or _NOTHING.match(answer)) or not trace.calls:
+    if not (_ZERO.match(answer) or says_nothing(answer)) or not trace.calls:
         return
     texts = _texts([call.result for call in trace.calls])
     if texts is None:

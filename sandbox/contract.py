@@ -18,7 +18,7 @@ from protocols.words import alike
 DRIFT_CLAUSES = 5
 """At most so many departures of one response are kept."""
 
-_WORDS = {
+TYPE_WORDS = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
@@ -27,6 +27,7 @@ _WORDS = {
     "object": "a dict",
     "null": "None",
 }
+"""What programs call the types of JSON Schema."""
 
 
 class BadArguments(Exception):
@@ -174,7 +175,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def _wanted(kinds: tuple[str, ...]) -> str:
-    return " or ".join(_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null")) or "JSON"
+    return " or ".join(TYPE_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null")) or "JSON"
 
 
 def _judge(schema: JsonObject, *, formats: bool = True) -> Judge | TooMuch | None:

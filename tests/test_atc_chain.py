@@ -204,6 +204,9 @@ def test_none_stands_where_the_task_allows_for_it(solve, task):
     doubted, model, _ = solve(nothing, nothing, task="What is it?")
     assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)
     assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
+    unasked, _, _ = solve("print(list_people()['folk'][0])", nothing, task="What is it?", max_repairs=1)
+    assert (unasked.status, unasked.answer) == ("failed", None)
+    assert "came to nothing" in unasked.notes[-1]
 
 
 @pytest.mark.parametrize("source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"])

@@ -14,16 +14,8 @@ from atc.check.schema import items_of, listed_values
 from atc.findings import listed, nearest
 from protocols.jsontypes import JsonObject
 from protocols.schema import Judge, first_error, resolve, types, validator
+from sandbox.contract import TYPE_WORDS
 
-KIND = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "True or False",
-    "array": "a list",
-    "object": "a dict",
-    "null": "None",
-}
 _MOST_DEPTH, _MOST_JUDGES = 5, 4096
 _LONGEST = 1_000
 """Characters of a text that is compared with a pattern."""
@@ -89,7 +81,7 @@ def _of_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
     match name:
         case "type":
             wanted = sorted(clause["types"])
-            return Misfit(" or ".join(KIND.get(kind, kind) for kind in wanted), _converted(value, wanted))
+            return Misfit(" or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted), _converted(value, wanted))
         case "enum" | "const":
             return _not_listed(value, clause.get("options") or [clause.get("expected_value")])
         case "pattern":
@@ -171,7 +163,7 @@ def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) ->
         return found[0] if found and all(found) else None
     names, allowed = t.json_types(value), allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
-        return Misfit(" or ".join(KIND.get(name, name) for name in sorted(allowed)))
+        return Misfit(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
     if isinstance(value, t.Atom) and value.pattern is not None:
         return pattern_misfit(value.pattern, schema, root)
     return _inside_misfit(value, resolve(schema, root), root, depth)

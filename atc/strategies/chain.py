@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from atc.doubt import says_nothing
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.learned import observed
 from atc.meter import BudgetSpent, Meter
@@ -31,6 +32,7 @@ from protocols.toolbox import Toolbox
 _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
 
+UNCONFIRMED = "the last program came to nothing, and the model could not be asked whether that is right."
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
 
 Leave = Callable[[Sequence[Attempt], Program | None, Toolbox], bool]
@@ -68,6 +70,8 @@ class _Chain:
     leave: Leave
     attempts: list[Attempt] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
+    confirmed: bool = False
+    """Whether the model gave the last program again after it had been told what is doubtful about its answer."""
 
     def solve(self) -> Solution:
         """A program, and then repairs of it; each program's fault is told before another is asked for."""
@@ -83,7 +87,8 @@ class _Chain:
                     temperature=config.temperature,
                 )
                 if program is not None and program.source in self.tried:
-                    if self.attempts[-1].answer is None:
+                    self.confirmed = self.attempts[-1].answer is not None
+                    if not self.confirmed:
                         self.meter.note(UNCHANGED)
                         self.leave([*self.attempts, replace(self.attempts[-1], round=round_)], None, self.tools)
                     break
@@ -109,7 +114,9 @@ class _Chain:
                 )
         except BudgetSpent as spent:
             limit = spent.limit
-        answer = _standing(self.attempts)
+        answer = _standing(self.attempts, confirmed=self.confirmed)
+        if answer is None and any(attempt.answer is not None for attempt in self.attempts):
+            self.meter.note(UNCONFIRMED)
         return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
 
     def _attempt(self, program: Program | None, round_: int) -> None:
@@ -196,10 +203,18 @@ def _ended(last: Attempt, *, doubt_told: bool) -> bool:
     return last.paused or (last.answer is not None and (doubt_told or not last.doubts))
 
 
-def _standing(attempts: Sequence[Attempt]) -> str | None:
-    """The answer that stands: one without doubts before one with, a later before an earlier."""
+def _standing(attempts: Sequence[Attempt], *, confirmed: bool) -> str | None:
+    """The answer that stands: one without doubts before one with, a later before an earlier.
+
+    That there is nothing, where that is doubtful, stands only if the model was told so and kept to it: an honest
+    failure is better than a wrong answer.
+    """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
-    return next((a.answer for a in reversed(answered) if not a.doubts), answered[-1].answer if answered else None)
+    sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)
+    if sure is not None or not answered:
+        return sure
+    last = answered[-1].answer or ""
+    return None if says_nothing(last) and not confirmed and len(answered) == 1 else last
 
 
 def _without_program(round_: int) -> Attempt:
