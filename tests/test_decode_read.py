@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
-from atc.decode.read import PAPER, ReadCall, named_tool, read_call, read_calls, read_turn, write_as
+from atc.decode.read import ReadCall, named_tool, read_call, read_calls, read_turn, write_as
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
@@ -240,10 +240,6 @@ def test_an_error_says_what_to_do() -> None:
         "power: argument 'exponent' must be a number, got 'x'.",
         "choose: no argument 'j'; it takes n, k.",
     ]
-
-
-def test_every_class_has_its_place_in_the_papers() -> None:
-    assert set(PAPER.values()) == {"format", "name", "arguments", "type"}
 
 
 def test_a_name_that_two_sources_share_is_nobodys() -> None:

@@ -35,19 +35,6 @@ ErrorClass = Literal[
     "wrong-value",
 ]
 
-PAPER: Mapping[ErrorClass, Literal["format", "name", "arguments", "type"]] = {
-    "no-call": "format",
-    "unknown-tool": "name",
-    "malformed": "format",
-    "missing-argument": "arguments",
-    "unknown-argument": "arguments",
-    "wrong-count": "arguments",
-    "wrong-type": "type",
-    "wrong-value": "type",
-}
-"""ToolDec's three classes of tool error (§3, §4.3, figure 4): a tool's name that does not exist, names or number of
-arguments, their types. A value outside an enumeration, a pattern or a range breaks the declared type. A text that is no
-call is no tool error in the paper, whose baselines are free to write text; here it is one, as `format`."""
 
 _MOST_NAMES = 2000
 """Names that are compared to find what was meant; more would take seconds."""

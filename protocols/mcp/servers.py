@@ -78,10 +78,6 @@ class Servers:
             self._opened.append(fresh)
         return known_as, server, tools
 
-    def knows(self, name: str) -> bool:
-        """Whether a server of this name is configured or was opened."""
-        return name in self._known
-
     def call(self, name: str, tool_there: str, arguments: JsonObject, *, tool: str) -> CallResult:
         """Call a tool of a known server, which is connected again where its connection has ended.
 

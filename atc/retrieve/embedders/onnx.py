@@ -15,7 +15,7 @@ from atc.models.fetch import fetch
 from atc.models.llama import free_cores
 from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.embedders.distinct import embed_distinct, of_length_one
-from atc.retrieve.embedders.table import MINILM, PACKAGES, EmbeddingModel
+from atc.retrieve.embedders.table import PACKAGES, EmbeddingModel
 from atc.retrieve.needs import require
 from protocols.errors import ModelUnavailable
 
@@ -132,10 +132,3 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         batch.append(row)
     if batch:
         yield batch
-
-
-class MiniLm(OnnxEmbedder):
-    """all-MiniLM-L6-v2 with 8-bit weights: 384 dimensions, 23 MB, some milliseconds a query."""
-
-    def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
-        super().__init__(MINILM, folder=folder, threads=threads)

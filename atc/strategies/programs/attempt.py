@@ -28,8 +28,6 @@ from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
 NAME_FOR_ID, FIRST_PAGE, ID_PRINTED = "name-for-id", "first-page-only", "id-printed"
-SEEN_IN_RUNS = frozenset({NAME_FOR_ID, FIRST_PAGE, ID_PRINTED})
-"""Codes of findings that calls brought to light; all others were there before any call."""
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
 _MENDING_ROUNDS = 3
