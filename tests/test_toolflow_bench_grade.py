@@ -118,6 +118,7 @@ OHARE = ask("Where did it go?", "Chicago O'Hare", "text")
         (BOEING, '{"manufacturer": "BOEING"}'),
         (BOEING, "Most of the planes were built by Boeing."),
         (BOEING, "Boeing, with 4 planes"),
+        (BOEING, '{"manufacturer": "BOEING", "planes": 4}'),
         (BOEING, "Boeing (17 planes)"),
         (UNITED, "united air lines inc"),
         (UNITED, "UA is United Airlines"),
@@ -167,6 +168,7 @@ def test_wrong_texts(question: Question, answer: str | None) -> None:
 NEAR = ask(AIRPORTS, ["JFK", "LGA", "EWR"], "set")
 ORDER = ask(TOP, ["UA", "B6", "EV"], "list")
 PAIRS = ask(TOP, [["UA", 58665], ["B6", 54635]], "list")
+DISTANCES = ask("How far?", [["Havana", 658.6], ["São Paulo", 12]], "set", tolerance=0.05)
 YEARS = ask("Which years?", [2001, 2003.5], "set", tolerance=0.1)
 NOBODY = ask("Which planes?", [], "set", accept=("none at all",))
 
@@ -188,6 +190,19 @@ NOBODY = ask("Which planes?", [], "set", accept=("none at all",))
         (ORDER, "UA\nB6\nEV"),
         (ORDER, "['UA', 'B6', 'EV']"),
         (PAIRS, "[('UA', 58665), ('B6', 54635)]"),
+        (PAIRS, '{"UA": 58665, "B6": 54635}'),
+        (PAIRS, '[{"flights": 58665, "carrier": "UA"}, {"flights": 54635, "carrier": "B6"}]'),
+        (PAIRS, "UA 58665\nB6 54635"),
+        (PAIRS, "1. UA: 58,665\n2. B6: 54,635"),
+        (PAIRS, "('UA', 58665)\n('B6', 54635)"),
+        (PAIRS, "UA (58665), B6 (54635)"),
+        (PAIRS, "UA 58665, B6 54635"),
+        (DISTANCES, "Havana 658.6\nSão Paulo 12"),
+        (DISTANCES, "Sao Paulo: 12.0; Havana: 658.62"),
+        (NEAR, "JFK LGA EWR"),
+        (NEAR, '[["JFK", "LGA", "EWR"]]'),
+        (NEAR, '[{"code": "JFK"}, {"code": "LGA"}, {"code": "EWR"}]'),
+        (NEAR, '{"one": "JFK", "two": "LGA", "three": "EWR"}'),
         (YEARS, "2003.45 and 2001"),
         (YEARS, "[2001, 2003.5]"),
         (NOBODY, "[]"),
@@ -208,11 +223,18 @@ def test_right_items(question: Question, answer: str) -> None:
         (NEAR, AIRPORTS),
         (NEAR, "JFK, LGA"),
         (NEAR, "JFK, LGA, EWR, BOS"),
-        (NEAR, "JFK LGA EWR"),
-        (NEAR, '[["JFK", "LGA", "EWR"]]'),
         (NEAR, '{"JFK": 1, "LGA": 2, "EWR": 3}'),
-        (NEAR, '[{"code": "JFK"}, {"code": "LGA"}, {"code": "EWR"}]'),
+        (NEAR, "JFK is nearer than LGA and EWR"),
+        (NEAR, '[{"code": "JFK", "id": 1}, {"code": "LGA", "id": 2}, {"code": "EWR", "id": 3}]'),
         (ORDER, "B6, UA, EV"),
+        (ORDER, "UA B6 EV DL"),
+        (PAIRS, "UA 58665\nB6 54636"),
+        (PAIRS, "B6 54635\nUA 58665"),
+        (PAIRS, '{"UA": 54635, "B6": 58665}'),
+        (PAIRS, "UA, B6"),
+        (DISTANCES, "Havana -658.6\nSão Paulo 12"),
+        (DISTANCES, "Havana 12\nSão Paulo 658.6"),
+        (DISTANCES, "Havana 658.6\nSão Paulo 12\nLima 5"),
         (ORDER, "UA, B6, EV, EV"),
         (ORDER, "UA, B6"),
         (PAIRS, "[('UA', 58665), ('B6', 1)]"),
@@ -275,6 +297,9 @@ NONE = ask("Which of the 3 airlines flew to the moon on 2013-01-05? Say none if 
         "No airline flew there.",
         "None of the 3 airlines did.",
         "I could not find any.",
+        "null",
+        '{"answer": null}',
+        '{"answer": "none"}',
     ],
 )
 def test_none_is_said_in_many_ways(answer: str) -> None:
@@ -298,8 +323,7 @@ def test_none_is_said_in_many_ways(answer: str) -> None:
         "Error: not a number",
         "[]",
         "{}",
-        "null",
-        '{"answer": null}',
+        '{"answer": []}',
         "There is no series 'se_23456'; list_postseason_series gives ids.",
         "No flight fl_22222 was found.",
     ],

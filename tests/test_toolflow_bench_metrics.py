@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from atc.models.prices import FREE, InvalidPrices, Price, load_prices, price_of
 from atc.types import FaultKind
-from toolflow_bench.classes import CLASSES, failure_class
+from toolflow_bench.classes import failure_class
 from toolflow_bench.compare import compare
-from toolflow_bench.metrics import Row, Share, bootstrap, by_task, summarize
-from toolflow_bench.prices import FREE, InvalidPrices, Price, load_prices, price_of
-from toolflow_bench.resampling import estimate
+from toolflow_bench.metrics import CLASSES, Row, Share, mean_of_tasks, summarize
+from toolflow_bench.resampling import bootstrap, estimate, recipe_of
 
 
 def row(number: int, **more: object) -> Row:
@@ -108,7 +108,26 @@ def test_repeats_are_averaged_before_tasks_are() -> None:
     summary = summarize(rows)
     assert (summary.questions, summary.graded, summary.solved, summary.repeats) == (2, 5, 3, 4)
     assert summary.share == 0.375  # the mean of 3/4 and 0/1, not 3/5
-    assert by_task(rows, lambda row: row.correct) == [0.75, 0.0]
+    found = mean_of_tasks(rows, lambda row: row.correct)
+    assert found is not None
+    assert (found.mean, found.n) == (0.375, 2)
+    # 3 of 4 right: of 2 drawn both are with chance 1/2, of 4 never. The other task has one graded repeat only.
+    assert {k: one.mean for k, one in summary.pass_k.items()} == {1: 0.375, 2: 0.5, 3: 0.25, 4: 0.0}
+
+
+def test_intervals_draw_recipes_not_tasks() -> None:
+    assert [recipe_of(task) for task in ("across/debut-weather-2", "q-17")] == ["across/debut-weather", "q-17"]
+    values = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] * 4
+    alone, together = bootstrap(values), bootstrap(values, groups=[number // 3 for number in range(24)])
+    assert alone is not None
+    assert together is not None
+    assert together[1] - together[0] > 1.3 * (alone[1] - alone[0])
+
+
+def test_difficulty_is_depth_times_distinct_tools() -> None:
+    rows = [row(n, correct=n > 1, depth=depth, gold=("a", "b", "a")) for n, depth in enumerate((2, 4, 5, 20), start=1)]
+    shares = {name: (share.solved, share.graded) for name, share in summarize(rows).by_difficulty.items()}
+    assert shares == {"easy": (1, 2), "medium": (1, 1), "very hard": (1, 1)}
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from atc.models.prices import Price
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.errors import ModelUnavailable, SourceUnavailable
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.metrics import Row
-from toolflow_bench.prices import Price
 from toolflow_bench.rows import Header, InvalidRunFile, RowFile, read_rows
 from toolflow_bench.runner import Answered, Item, OpenWorker, digest, run_suite
 from toolflow_bench.task import Question

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
+import anyio
 import pytest
 import requests
 
@@ -155,3 +158,50 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         _, talk = child.communicate(timeout=30)
     assert child.returncode == 130
     assert talk.endswith("atc: interrupted.\n")
+
+
+def test_an_mcp_client_calls_the_services(tmp_path):
+    pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+    from mcp import Client  # an optional package
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("atc")), "bench", "serve", "movies", "--mcp", str(port)]
+    environment = {**os.environ, "ATC_SERVE_TOKEN": "a-token", "ATC_STATE_DIR": str(tmp_path)}
+
+    async def talk() -> tuple[int, object]:
+        headers = {"Authorization": "Bearer a-token"}
+        async with (
+            create_mcp_http_client(headers=headers) as http,
+            Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
+        ):
+            tools = await client.list_tools()
+            found = await client.call_tool("search_films", {"title": "Casablanca", "limit": 1})
+            return len(tools.tools), found.structured_content
+
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as served:
+        try:
+            assert served.stderr is not None
+            assert any("MCP at" in line for line in served.stderr)
+            wait_for(port)
+            count, found = anyio.run(talk)
+        finally:
+            served.terminate()
+    assert count == 39
+    assert found["films"][0]["title"] == "Casablanca"
+
+
+def wait_for(port: int) -> None:
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise TimeoutError(port)

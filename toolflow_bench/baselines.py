@@ -27,7 +27,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins
 from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
-from toolflow_bench.workers import OpenWorld, answered, offered
+from toolflow_bench.workers import OpenWorld, answered, begin, offered
 
 Baseline = Literal["echo", "first", "random", "gold"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
@@ -46,7 +46,7 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
         with open_world() as world:
 
             def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
-                world.reset()
+                begin(world, item, seed=seed, repeat=repeat)
                 toolbox = offered(world, item)
                 program = program_of(name, item, toolbox, seed=1_000_003 * seed + repeat)
                 solution = run(program, item.question.question, toolbox, sandbox=sandbox, max_seconds=max_seconds)

@@ -20,24 +20,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from toolflow_bench.metrics import Row
-
-FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"]
-"""Empty: solved, or not graded."""
-
-CLASSES: tuple[FailureClass, ...] = (
-    "retrieval",
-    "program",
-    "misread",
-    "tool",
-    "limit",
-    "wrong_answer",
-    "no_answer",
-)
-"""In the order of the pipeline, for tables."""
+from toolflow_bench.metrics import FailureClass, Row
 
 _OF_FAULT: Mapping[str, FailureClass] = {
     "syntax": "program",

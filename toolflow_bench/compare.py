@@ -2,7 +2,7 @@
 
 Tasks are shared where id, question and expected answer are the same and both runs have a graded row. A task's value is
 its mean over repeats; the difference is the second run's minus the first's; its interval is a 95% percentile bootstrap
-over shared tasks, which keeps what makes a task hard out of the comparison.
+over the recipes of shared tasks, which keeps what makes a task hard out of the comparison.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from toolflow_bench.metrics import Row
-from toolflow_bench.resampling import Estimate, estimate
+from toolflow_bench.resampling import Estimate, estimate, recipe_of
 
 _METRICS: Mapping[str, Callable[[Row], float | None]] = {
     "success": lambda row: float(row.correct),
@@ -58,7 +58,9 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
     differences: dict[str, Estimate] = {}
     for name, metric in _METRICS.items():
         pairs = [(_value(tasks_a[task], metric), _value(tasks_b[task], metric)) for task in shared]
-        found = estimate([b - a for a, b in pairs if a is not None and b is not None], seed=seed)
+        known = {task: b - a for task, (a, b) in zip(shared, pairs, strict=True) if a is not None and b is not None}
+        recipes = [recipe_of(tasks_a[task][0].id) for task in known]
+        found = estimate(list(known.values()), seed=seed, groups=recipes)
         if found is not None:
             differences[name] = found
     solved = [(_solved(tasks_a[task]), _solved(tasks_b[task])) for task in shared]

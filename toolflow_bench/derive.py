@@ -60,6 +60,21 @@ class Data:
                 return state
         raise NoDerivation(f"the query gives {len(rows)} rows, {rows[:3]!r} first: no answer of type {type_!r}.")
 
+    def rows(self, query: str) -> list[dict[str, Json]]:
+        """All rows of a query, by column, in an order that is always the same.
+
+        Raises:
+            NoDerivation: the query is wrong.
+        """
+        try:
+            cursor = self._connection.execute(query)
+            names = [column[0] for column in cursor.description]
+            return sorted(
+                (dict(zip(names, row, strict=True)) for row in cursor), key=lambda row: str(list(row.values()))
+            )
+        except sqlite3.Error as error:
+            raise NoDerivation(f"the query fails: {error}.") from error
+
     def close(self) -> None:
         """Close the databases."""
         self._connection.close()

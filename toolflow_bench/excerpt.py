@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from atc.models.prices import Price
 from atc.types import Attempt, Finding, Solution
 from sandbox.trace import ToolCall
 from toolflow_bench import paths
-from toolflow_bench.prices import Price
 
 Plain = dict[str, Any]
 

@@ -15,7 +15,7 @@ from protocols.invoke import Invoker
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.sources import load_tools
 from protocols.toolbox import Tool
-from toolflow_bench.retooled import Retooled
+from toolflow_bench.settings import Retooled
 from toolflow_bench.workers import OpenWorld, WorldLike
 
 Given = Mapping[str, Mapping[str, ToolProtocol]]

@@ -11,19 +11,24 @@ punctuation and white space are never compared in text.
 `text`
     The expected text or an accepted spelling must occur as whole words, not negated. The rest may have at most twelve
     words that are not in the question, and must not name alternatives: no other item of one to three words between
-    commas, `/`, `and`, `or` or line ends. A structure (JSON or Python) with more than one value is wrong. The question
-    itself, repeated, is set aside.
-`set`
-    A JSON or Python list, or items separated by commas, semicolons, `and` or line ends, after an optional `…:`.
-    Exactly the expected items, in any order, each compared as a number or as a whole text. Repeats do not matter.
+    commas, `/`, `and`, `or` or line ends. A structure (JSON or Python) has the text as its only text, beside numbers at
+    most. The question itself, repeated, is set aside.
 `list`
-    As a set, but in order, and repeats matter.
+    The expected values in order and nothing else, in any plain shape: a JSON or Python list, one on each line, an
+    object's values (for pairs also its keys with their values), or words and numbers with whatever punctuation between
+    them, after an optional `…:`, numbered or not. A list or object of one item stands for that item, and the values of
+    an object come in any order. Each value is compared as a number or as a whole text.
+`set`
+    As a list, but in any order, and repeats do not matter.
 `none`
-    `none`, `nothing`, `not found` or the like, or one sentence that says so (`there is no …`, `no film …`) and makes
-    no exception, of at most twenty words and without numbers that the question lacks. An empty list says nothing: a
-    program that went wrong prints it too; so does what a service says of an id (`no film 'fm_23456'`).
+    `none`, `null`, `nothing`, `not found` or the like, also as the only value of an object, or one sentence that says
+    so (`there is no …`, `no film …`) and makes no exception, of at most twenty words and without numbers that the
+    question lacks. An empty list says nothing: a program that went wrong prints it too; so does what a service says of
+    an id (`no film 'fm_23456'`).
 `state`
     Not by what is said: by what the run's writes left. `toolflow_bench.final_state` compares it.
+
+Where a question has a `state` beside its answer, as one that cannot be done has, that must be left too.
 """
 
 from __future__ import annotations
@@ -47,7 +52,9 @@ MOST_WORDS = 12
 _SEPARATORS = re.compile(r"[,;|/\n&•]|\b(?:and|or|versus|vs)\b")
 _NEGATED = re.compile(r"\b(?:not|never|neither|nor|except|without|isnt|wasnt)\W+(?:(?:a|an|the)\W+)?\x00")
 _DATE_PARTS = re.compile(r"(?<=\d)[-:/](?=\d)")  # `2013-01-05` may be answered as "January 5, 2013"
-_NONE = frozenset({"none", "nothing", "nobody", "no one", "not found", "n a", "nil", "no", "no match", "no result"})
+_NONE = frozenset(
+    {"none", "nothing", "nobody", "no one", "not found", "n a", "nil", "null", "no", "no match", "no result"}
+)
 _SAYS_NONE = re.compile(
     r"^\W*(?:(?:there|here) (?:is|are|was|were|exists?) (?:no|none|not any|nothing)\b"
     r"|(?:none|nothing|nobody|no one|no)\b"
@@ -78,6 +85,8 @@ def grade(answer: str | None, expected: Question, *, state: Snapshot | None = No
     if expected.type == "state":
         wrong = difference(state or {}, expected.answer, tolerance=expected.tolerance)
         return Verdict(wrong is None, wrong or "the state is as expected")
+    if expected.state is not None and (wrong := difference(state or {}, expected.state, tolerance=expected.tolerance)):
+        return Verdict(False, wrong)
     if answer is None or not answer.strip():
         return Verdict(False, "no answer")
     said = words(answer)
@@ -105,9 +114,10 @@ def _text(answer: str, expected: Question) -> Verdict:
     value = structure(answer)
     if isinstance(value, dict | list):
         values = list(leaves(value))
-        if len(values) != 1:
-            return Verdict(False, f"a structure of {len(values)} values, one is wanted")
-        answer = str(values[0])
+        texts = [one for one in values if not isinstance(one, int | float) or isinstance(one, bool)] or values
+        if len(texts) != 1:
+            return Verdict(False, f"a structure of {len(texts)} texts, one is wanted")
+        answer = str(texts[0])
     spellings = sorted((expected.answer, *expected.accept), key=len, reverse=True)
     rest, repeats = _occurrence(expected.question).subn(" ", fold(answer))
     found = 0
@@ -140,24 +150,13 @@ def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
     return found
 
 
-def _set(answer: str, expected: Question) -> Verdict:
-    wanted, tolerance = expected.answer, expected.tolerance
-
-    def matches(items: Sequence[Json]) -> bool:
-        every = all(any(_same(item, one, tolerance) for one in wanted) for item in items)
-        return every and all(any(_same(item, one, tolerance) for item in items) for one in wanted)
-
-    return _items(answer, expected, matches)
-
-
-def _list(answer: str, expected: Question) -> Verdict:
-    return _items(answer, expected, lambda items: _same(list(items), expected.answer, expected.tolerance))
-
-
 def _none(answer: str, expected: Question) -> Verdict:
+    value = structure(answer)
+    if isinstance(value, dict) and len(only := list(leaves(value))) == 1:
+        answer = str(only[0])
     said = words(answer)
     plain = " ".join(said)
-    if plain in _NONE and structure(answer) is None:
+    if plain in _NONE and not isinstance(structure(answer), dict | list):
         return Verdict(True, "says that there is none")
     known = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
     new: list[float | str] = [number for number in numbers(answer) if number not in known]
@@ -167,45 +166,113 @@ def _none(answer: str, expected: Question) -> Verdict:
     return Verdict(True, "says that there is none")
 
 
-def _items(answer: str, expected: Question, matches: Callable[[Sequence[Json]], bool]) -> Verdict:
+def _items(answer: str, expected: Question) -> Verdict:
+    """For `list` and `set`: each reading of the answer as items, then its words and numbers one after the other."""
+    wanted = expected.answer
     readings = list(_readings(answer))
-    for items in readings:
-        if matches(items):
-            return Verdict(True, f"exactly the {len(expected.answer)} items")
+    if any(_fits(items, expected) for items in readings) or any(_spells(text, expected) for text in _bodies(answer)):
+        return Verdict(True, f"exactly the {len(wanted)} items")
     if not readings:
         return Verdict(False, "no list in the answer")
-    return _verdict(False, expected.answer, _few([str(item) for item in max(readings, key=len)]))
+    return _verdict(False, wanted, _few([str(item) for item in max(readings, key=len)]))
+
+
+def _fits(items: Sequence[Json], expected: Question) -> bool:
+    wanted, tolerance = expected.answer, expected.tolerance
+    if expected.type == "list":
+        pairs = zip(items, wanted, strict=False)
+        return len(items) == len(wanted) and all(_same(one, other, tolerance) for one, other in pairs)
+    every = all(any(_same(item, one, tolerance) for one in wanted) for item in items)
+    return every and all(any(_same(item, one, tolerance) for item in items) for one in wanted)
 
 
 def _readings(answer: str) -> Iterator[list[Json]]:
-    """Each way in which the answer can be read as a list."""
+    """Each way in which the answer can be read as a list of items."""
     value = structure(answer)
-    if isinstance(value, dict) and len(value) == 1:
-        value = next(iter(value.values()))
-    if isinstance(value, list):
-        yield value
+    lines = [line for line in answer.splitlines() if line.strip()]
+    if value is None and len(lines) > 1 and all(structure(line) is not None for line in lines):
+        value = [structure(line) for line in lines]
+    while isinstance(value, dict | list) and len(value) == 1 and isinstance(_values(value)[0], dict | list):
+        value = _values(value)[0]
     if isinstance(value, dict | list):
+        yield _values(value)
+        if isinstance(value, dict):
+            yield [[key, *(_values(part) if isinstance(part, list) else [part])] for key, part in value.items()]
         return
-    for body in dict.fromkeys((answer, answer.partition(":")[2])):
+    for body in _bodies(answer):
         for separator in (r"\n", r"[,;\n]", r"[,;\n]|\band\b"):
-            items = [_BULLET.sub("", item).strip(" \t\r.`'\"") for item in re.split(separator, body)]
-            if kept := [item for item in items if item]:
+            if kept := [item for one in re.split(separator, body) if (item := one.strip(" \t\r.`'\""))]:
                 yield kept
 
 
+def _bodies(answer: str) -> list[str]:
+    """The answer without bullets and numbers of lines; and again without what stands before a colon."""
+    plain = "\n".join(_BULLET.sub("", line) for line in answer.splitlines())
+    return [plain, plain.partition(":")[2]] if ":" in plain else [plain]
+
+
+def _values(value: Json) -> list[Json]:
+    return list(value.values()) if isinstance(value, dict) else list(value) if isinstance(value, list) else [value]
+
+
+def _spells(text: str, expected: Question) -> bool:
+    """Whether the words and numbers of a text are those of the expected items, one after the other."""
+    if isinstance(structure(text), dict | list) or any(
+        re.search(r"[{\[(]\s*['\"]", line) for line in text.splitlines()
+    ):
+        return False
+    tokens = _tokens(text)
+    items = [_tokens(" ".join(map(str, _values(item)))) for item in expected.answer]
+
+    def follows(item: Sequence[str], at: int) -> bool:
+        return len(tokens) >= at + len(item) and all(
+            _same(token, _number_or(one), expected.tolerance) for token, one in zip(tokens[at:], item, strict=False)
+        )
+
+    at, left = 0, list(range(len(items)))
+    found: set[int] = set()
+    while at < len(tokens):
+        choice = left[:1] if expected.type == "list" else sorted(range(len(items)), key=lambda n: -len(items[n]))
+        number = next((number for number in choice if follows(items[number], at)), None)
+        if number is None:
+            return False
+        at, found, left = at + len(items[number]), found | {number}, left[1:]
+    return len(found) == len(items)
+
+
+def _tokens(text: str) -> list[str]:
+    """Words and numbers (`2,500` is one, `-3.5` too), without `and`."""
+    found = re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)|[^\W_]+", fold(text))
+    return [word for word in found if word != "and"]
+
+
+def _number_or(token: str) -> Json:
+    try:
+        return float(token)
+    except ValueError:
+        return token
+
+
 def _same(item: Json, wanted: Json, tolerance: float) -> bool:
-    match wanted:
-        case list():
-            return (
-                isinstance(item, list)
-                and len(item) == len(wanted)
-                and all(_same(one, other, tolerance) for one, other in zip(item, wanted, strict=True))
-            )
-        case str():
-            return isinstance(item, str | int | float) and words(str(item)) == words(wanted)
-        case _:
-            value = whole_number(str(item)) if isinstance(item, str | int | float) else None
-            return value is not None and _near(value, wanted, tolerance)
+    if isinstance(item, dict) and isinstance(wanted, list):
+        left = list(item.values())
+        for one in wanted:
+            match = next((number for number, other in enumerate(left) if _same(other, one, tolerance)), None)
+            if match is None:
+                return False
+            del left[match]
+        return not left
+    if isinstance(wanted, list):
+        pairs = zip(item, wanted, strict=False) if isinstance(item, list) else ()
+        return isinstance(item, list) and len(item) == len(wanted) and all(_same(a, b, tolerance) for a, b in pairs)
+    if isinstance(item, dict | list) and len(item) == 1:
+        item = _values(item)[0]
+    if not isinstance(item, str | int | float) or isinstance(item, bool):
+        return False
+    if isinstance(wanted, str):
+        return words(str(item)) == words(wanted)
+    value = whole_number(str(item))
+    return value is not None and _near(value, wanted, tolerance)
 
 
 def _near(value: float, wanted: float, tolerance: float) -> bool:
@@ -230,7 +297,7 @@ def _few(items: Sequence[str]) -> str:
 _GRADERS: Mapping[str, Callable[[str, Question], Verdict]] = {
     "number": _number,
     "text": _text,
-    "set": _set,
-    "list": _list,
+    "set": _items,
+    "list": _items,
     "none": _none,
 }

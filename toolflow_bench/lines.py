@@ -17,6 +17,8 @@ from protocols.jsontypes import Json
 class InvalidRunFile(AtcError):
     """The file of a run cannot be used or continued. Says what stands in it and what to do."""
 
+    exit_code = 2
+
 
 class LineFile:
     """An open file of lines, locked against other processes; `whole` is what it held, without a last line that a

@@ -14,11 +14,15 @@ Outages and crashes are our side's failures: they are counted apart, and no figu
 - *seconds*: wall time of a question; *model_seconds*: the part of it spent waiting for the model (with several jobs and
   the embedded model, for its turn too); *tool_seconds*: in tool calls, each counted, also where they overlap.
 - *tokens*: of prompts (in) and replies (out), as the model counts them. *cost*: tokens by a table of prices
-  (`toolflow_bench.prices`); rows of a model without a price are counted as unpriced, and then there is no total.
+  (`atc.models.prices`); rows of a model without a price are counted as unpriced, and then there is no total.
 - *failures*: rows graded wrong, by class (`toolflow_bench.classes`).
 
+- *pass^k*: share of tasks that are solved in every one of k repeats, estimated from all repeats that there are.
+- *difficulty*: depth of a task's data flow times the number of its distinct tools: easy (up to 9), medium (up to 16),
+  hard (up to 25) and very hard.
+
 Means are over tasks: with several repeats a task's value is its mean over them. Intervals are 95% percentile bootstrap
-over tasks (2,000 resamples, seeded).
+over recipes (2,000 resamples, seeded): tasks that were made from one recipe are drawn together.
 """
 
 from __future__ import annotations
@@ -26,16 +30,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import comb
 from statistics import fmean, median
-from typing import Any
+from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
-from toolflow_bench.classes import CLASSES
-from toolflow_bench.resampling import Estimate, bootstrap, estimate
+from toolflow_bench.resampling import Estimate, estimate, recipe_of
 
-__all__ = ["Row", "Share", "Summary", "bootstrap", "by_task", "summarize"]
+FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"]
+"""What `toolflow_bench.classes` makes of a row. Empty: solved, or not graded."""
+
+CLASSES: tuple[FailureClass, ...] = (
+    "retrieval",
+    "program",
+    "misread",
+    "tool",
+    "limit",
+    "wrong_answer",
+    "no_answer",
+)
+"""In the order of the pipeline, for tables."""
 
 _CALLS = (("1", 1, 1), ("2-3", 2, 3), ("4+", 4, None))
+_DIFFICULTY = (("easy", 1, 9), ("medium", 10, 16), ("hard", 17, 25), ("very hard", 26, None))
 _CALLS_OF_SPLITS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
 
 
@@ -75,6 +92,8 @@ class Row:
     services: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
     """Tools of the gold program's calls, in order, repeats included; empty where there is no gold path."""
+    depth: int = 0
+    """Calls in the longest chain of the gold program's data flow; 0 where that is not known."""
     candidates: tuple[str, ...] = ()
     """Tools that there were."""
     tools: tuple[str, ...] = ()
@@ -116,6 +135,11 @@ class Row:
         return self.id, self.repeat
 
     @property
+    def difficulty(self) -> int:
+        """Depth times distinct tools; 0 where the depth is not known."""
+        return self.depth * len(set(self.gold))
+
+    @property
     def own_seconds(self) -> float:
         """Wall time without the model's."""
         return max(0.0, self.seconds - self.model_seconds)
@@ -147,6 +171,10 @@ class Summary:
     by_service: Mapping[str, Share] = field(default_factory=dict)
     """A task across services stands under their names joined by `+`."""
     by_split: Mapping[str, Share] = field(default_factory=dict)
+    by_difficulty: Mapping[str, Share] = field(default_factory=dict)
+    """By depth times distinct tools."""
+    pass_k: Mapping[int, Estimate] = field(default_factory=dict)
+    """With several repeats: k → share of tasks that are solved k times of k."""
     success: Estimate | None = None
     path: Estimate | None = None
     precision: Estimate | None = None
@@ -185,12 +213,12 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
     """The figures of `rows`."""
     graded = [row for row in rows if row.graded]
     seconds = [row.seconds for row in graded]
-    success = estimate(by_task(graded, lambda row: row.correct), seed=seed)
+    success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
     classes = _CALLS_OF_SPLITS if any(row.split for row in rows) else _CALLS
     failures = Counter(row.failure for row in graded if row.failure)
 
     def mean(metric: str) -> Any:
-        return estimate(by_task(graded, lambda row: getattr(row, metric)), seed=seed)
+        return mean_of_tasks(graded, lambda row: getattr(row, metric), seed=seed)
 
     def total(metric: str) -> Any:
         return sum(getattr(row, metric) for row in graded)
@@ -204,7 +232,13 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         outages=sum(row.status == "outage" for row in rows),
         crashes=sum(row.status == "crash" for row in rows),
         repeats=max((row.repeat + 1 for row in rows), default=1),
-        by_calls={name: _share(_needing(graded, least, most)) for name, least, most in classes},
+        by_calls={name: _share(_within(graded, "needs", least, most)) for name, least, most in classes},
+        by_difficulty={
+            name: _share(some)
+            for name, least, most in _DIFFICULTY
+            if (some := _within(graded, "difficulty", least, most))
+        },
+        pass_k=_pass_k(graded, seed=seed),
         by_service=_shares(graded, lambda row: "+".join(sorted(row.services))),
         by_split=_shares(graded, lambda row: row.split),
         success=success,
@@ -232,21 +266,35 @@ _TOTALS = (
 _TIMES = ("seconds", "model_seconds", "own_seconds", "tool_seconds")
 
 
-def by_task(rows: Iterable[Row], value: Callable[[Row], float | None]) -> list[float]:
-    """The value of each task in `rows`: its mean over repeats. Rows that have none are passed by."""
+def mean_of_tasks(rows: Iterable[Row], value: Callable[[Row], float | None], *, seed: int = 0) -> Estimate | None:
+    """The mean over tasks of a value of their rows, with an interval over recipes; rows that have none are left out."""
     found: dict[str, list[float]] = {}
     for row in rows:
         if (one := value(row)) is not None:
             found.setdefault(row.id, []).append(float(one))
-    return [fmean(values) for values in found.values()]
+    return estimate([fmean(values) for values in found.values()], seed=seed, groups=list(map(recipe_of, found)))
+
+
+def _pass_k(rows: Sequence[Row], *, seed: int) -> dict[int, Estimate]:
+    """Of n repeats c were right: k of them, drawn without putting back, are all right with chance C(c, k) / C(n, k)."""
+    verdicts: dict[str, list[bool]] = {}
+    for row in rows:
+        verdicts.setdefault(row.id, []).append(row.correct)
+    found = {}
+    for k in range(1, max(map(len, verdicts.values()), default=1) + 1):
+        enough = {task: some for task, some in verdicts.items() if len(some) >= k}
+        values = [comb(sum(some), k) / comb(len(some), k) for some in enough.values()]
+        if (one := estimate(values, seed=seed, groups=list(map(recipe_of, enough)))) is not None:
+            found[k] = one
+    return found if len(found) > 1 else {}
 
 
 def _share(rows: Sequence[Row]) -> Share:
     return Share(solved=sum(row.correct for row in rows), graded=len(rows))
 
 
-def _needing(rows: Sequence[Row], least: int, most: int | None) -> list[Row]:
-    return [row for row in rows if row.needs >= least and (most is None or row.needs <= most)]
+def _within(rows: Sequence[Row], name: str, least: int, most: int | None) -> list[Row]:
+    return [row for row in rows if getattr(row, name) >= least and (most is None or getattr(row, name) <= most)]
 
 
 def _shares(rows: Sequence[Row], group: Callable[[Row], str]) -> dict[str, Share]:

@@ -1,11 +1,14 @@
-"""Means with 95% intervals: percentile bootstrap over tasks, seeded, so that the same rows give the same interval."""
+"""Means with 95% intervals: percentile bootstrap, seeded, so that the same values give the same interval."""
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 RESAMPLES = 2000
 
@@ -20,19 +23,57 @@ class Estimate:
     n: int
 
 
-def estimate(values: Sequence[float], *, seed: int = 0) -> Estimate | None:
-    """The mean of `values`, one a task, with its interval; None without any."""
-    interval = bootstrap(values, seed=seed)
+def estimate(values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Estimate | None:
+    """The mean of `values`, one a task, with its interval; None without any. `groups` as in `bootstrap`."""
+    interval = bootstrap(values, seed=seed, groups=groups)
     if interval is None:
         return None
     return Estimate(mean=fmean(values), low=interval[0], high=interval[1], n=len(values))
 
 
-def bootstrap(values: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
-    """The 95% percentile interval of the mean of `values` (truth values count as 0 and 1); None without any."""
+def bootstrap(
+    values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None
+) -> tuple[float, float] | None:
+    """The 95% percentile interval of the mean of `values` (truth values count as 0 and 1); None without any.
+
+    `groups` says which values belong together and are drawn together (tasks of one recipe succeed and fail together,
+    so they are less than as many observations); without it each value stands alone.
+    """
     if not values:
         return None
+    together: dict[Hashable, list[float]] = {}
+    for number, value in enumerate(values):
+        together.setdefault(groups[number] if groups is not None else number, []).append(value)
+    sums = [(sum(some), len(some)) for some in together.values()]
     draw = random.Random(seed)  # noqa: S311 - resampling, not secrecy
-    count = len(values)
-    means = sorted(sum(draw.choices(values, k=count)) / count for _ in range(RESAMPLES))
+    means = []
+    for _ in range(RESAMPLES):
+        drawn = draw.choices(sums, k=len(sums))
+        means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
+    means.sort()
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
+
+
+class Interval(NamedTuple):
+    """A share's 95% interval."""
+
+    low: float
+    high: float
+
+
+def wilson(hits: int, count: int) -> Interval | None:
+    """Wilson's 95% interval of `hits` of `count`; None of nothing. It takes the counted to be independent."""
+    if count == 0:
+        return None
+    z, share = 1.96, hits / count
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
+    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+
+
+def recipe_of(task: str) -> str:
+    """The recipe that a task of ToolFlow was made from: `across/debut-weather-2` is a case of `across/debut-weather`.
+
+    A task of another suite stands alone.
+    """
+    return re.sub(r"-\d+$", "", task) if "/" in task else task

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
+from atc.models.prices import Price
 from atc.types import Solution
 from protocols.errors import AtcError
 from toolflow_bench.classes import failure_class
@@ -20,7 +21,6 @@ from toolflow_bench.excerpt import compared, taken
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.grade import Verdict, grade
 from toolflow_bench.metrics import Row
-from toolflow_bench.prices import Price
 from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.task import Question, Task
 
@@ -42,6 +42,7 @@ class Item:
     split: str = ""
     services: tuple[str, ...] = ()
     program: str = ""
+    depth: int = 0
     writes: bool = False
     grade: Grade | None = None
 
@@ -55,6 +56,7 @@ class Item:
             split=task.split,
             services=task.services,
             program=task.program,
+            depth=task.depth,
             writes=task.writes,
         )
 
@@ -152,6 +154,7 @@ def ask_item(
         split=item.split,
         services=item.services,
         gold=item.gold,
+        depth=item.depth,
         candidates=item.candidates,
     )
     try:
@@ -190,8 +193,9 @@ def _verdict(item: Item, answer: str | None, state: Snapshot | None) -> Verdict:
 
 
 def digest(questions: Sequence[Question]) -> str:
-    """A short text that changes when a question or its answer does."""
-    plain = json.dumps([asdict(question) for question in questions], sort_keys=True, default=repr)
+    """A short text that changes when a question or its answer does; gold programs, which not all have, do not count."""
+    known = [{k: v for k, v in asdict(question).items() if k not in ("program", "query")} for question in questions]
+    plain = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -25,9 +26,14 @@ CANDIDATES = 20
 TASKS = Path(__file__).parent / "tasks"
 """The folder of ToolFlow's tasks, a file a service and split."""
 
+GOLD = Path(__file__).parent / "recipes" / "gold.jsonl"
+"""Their gold programs and queries by id. Only a checkout has them: no package may teach a model the answers' way."""
+
 
 class InvalidTask(AtcError):
     """A file of questions that cannot be used: names the file, the line and what is wrong there."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +49,8 @@ class Question:
     """How far a number may be off, absolutely."""
     accept: tuple[str, ...] = ()
     """Other spellings of the answer."""
+    state: Json = None
+    """What writes must have left, beside the answer: `{}` where nothing may be written. None: it is not looked at."""
     calls: int = 1
     """Tool calls that the shortest program needs."""
     extra: Mapping[str, Json] = field(default_factory=dict)
@@ -58,10 +66,6 @@ class Task(Question):
     """Those that its program calls, in order of the first call."""
     candidates: tuple[str, ...]
     """Operation ids: those needed, and distractors drawn by seed, in an order drawn by seed."""
-    program: str
-    """The gold program."""
-    query: str
-    """SQL that gives the answer straight from the data; `toolflow_bench.derive` runs it."""
     operations: tuple[str, ...]
     """Operation ids in the order in which the gold program calls them, repeats included."""
     pattern: str
@@ -70,6 +74,10 @@ class Task(Question):
     """Calls in the longest chain in which each one's arguments come from the one before."""
     writes: bool = False
     """Whether the gold program writes."""
+    program: str = ""
+    """The gold program; empty where it is not known, as in the installed package."""
+    query: str = ""
+    """SQL that gives the answer straight from the data, where it is known; `toolflow_bench.derive` runs it."""
 
 
 def load_questions(path: Path) -> tuple[Question, ...]:
@@ -96,9 +104,12 @@ def load_tasks(
     if not paths:
         raise InvalidTask(f"no file of tasks (*.jsonl) in {str(folder)!r}; give a folder that has some.")
     tasks: dict[str, Task] = {}
+    gold = _gold() if folder == TASKS else {}
     for path in paths:
         for document, where in _lines(path):
             task = read_task(document, where=where)
+            if task.id in gold and not task.program:
+                task = replace(task, program=gold[task.id]["program"], query=gold[task.id]["query"])
             if task.id in tasks:
                 raise InvalidTask(f"{where}: the id {task.id!r} stands in another file too; give each task its own.")
             tasks[task.id] = task
@@ -107,6 +118,32 @@ def load_tasks(
         for task in tasks.values()
         if split in (None, task.split) and (not services or set(task.services) <= set(services))
     )
+
+
+@cache
+def _gold() -> Mapping[str, Mapping[str, str]]:
+    lines = GOLD.read_text(encoding="utf-8").splitlines() if GOLD.exists() else []
+    return {(entry := json.loads(line)).pop("id"): entry for line in lines}
+
+
+def require_gold(tasks: Sequence[Task]) -> None:
+    """See that the gold programs are known.
+
+    Raises:
+        InvalidTask: one is not.
+    """
+    if unknown := next((task.id for task in tasks if not task.program), None):
+        raise InvalidTask(
+            f"the gold program of {unknown!r} is not known: the installed package has answers and final states alone; "
+            "run this in a checkout of the project."
+        )
+
+
+def to_document(task: Task) -> dict[str, Any]:
+    """The task as a line of a file holds it, without fields that say nothing."""
+    document = {key: value for key, value in asdict(task).items() if value not in ((), {}, 0.0, None, "")}
+    kept = {"answer": task.answer} | ({} if task.state is None else {"state": task.state})
+    return {key: (document | kept)[key] for key in asdict(task) if key in document | kept}
 
 
 def read_question(document: Mapping[str, Json], *, where: str) -> Question:
@@ -125,7 +162,7 @@ def read_task(document: Mapping[str, Json], *, where: str) -> Task:
     Raises:
         InvalidTask: as `read_question`.
     """
-    needed = [one.name for one in fields(Task) if one.name not in ("extra", "accept", "tolerance", "writes")]
+    needed = [one.name for one in fields(Task) if one.name not in _OPTIONAL]
     known, extra = _checked(document, _TASK, needed, where=where)
     if missing := set(known["operations"]) - set(known["candidates"]):
         raise InvalidTask(f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'.")
@@ -223,6 +260,7 @@ def _is_state(value: Any) -> bool:
     )
 
 
+_OPTIONAL = frozenset({"extra", "accept", "tolerance", "state", "writes", "program", "query"})
 _Check = tuple[str, Callable[[Any], bool]]
 _TEXT: _Check = ("a text", _is_text)
 _TEXTS: _Check = ("a list of texts", _is_texts)
@@ -235,6 +273,7 @@ _QUESTION: Mapping[str, _Check] = {
     "type": (f"one of {', '.join(get_args(AnswerType))}", lambda value: value in get_args(AnswerType)),
     "tolerance": ("a number of at least 0", lambda value: _is_number(value) and value >= 0),
     "accept": _TEXTS,
+    "state": ("records by service and collection, or null", lambda value: value is None or _is_state(value)),
     "calls": _WHOLE,
 }
 _TASK: Mapping[str, _Check] = {

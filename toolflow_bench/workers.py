@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from atc.agent import Agent
 from atc.config import Config
@@ -23,6 +23,10 @@ _SEEDS_OF_A_REPEAT = 1000
 """More than the samples of one run, which take the seeds from 0 on."""
 
 
+_MOST_NAMED = 200
+"""Of a larger toolbox a row does not hold every name."""
+
+
 class WorldLike(Protocol):
     """Tools and the state behind them; `toolflow_bench.world.World` is one."""
 
@@ -35,6 +39,14 @@ class WorldLike(Protocol):
 
     def snapshot(self) -> Snapshot:
         """What has been written since; empty where nothing was."""
+
+
+@runtime_checkable
+class Drawing(Protocol):
+    """A world in which something is drawn for each asking of a task; `toolflow_bench.settings` has some."""
+
+    def begin(self, draw: str) -> None:
+        """Draw for the asking that `draw` names."""
 
 
 OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
@@ -56,7 +68,7 @@ def agent_worker(
 
             def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
                 shifted = _Reseeded(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
-                world.reset()
+                begin(world, item, seed=seed, repeat=repeat)
                 forget(ask)
                 toolbox = offered(world, item)
                 # Never closed: it would close the sandbox that all agents share.
@@ -92,6 +104,13 @@ def shared_agent(agent: Agent) -> OpenWorker:
     return opened
 
 
+def begin(world: WorldLike, item: Item, *, seed: int, repeat: int) -> None:
+    """Make `world` ready for an asking of `item`: nothing is written yet, and what is drawn is drawn for it."""
+    world.reset()
+    if isinstance(world, Drawing):
+        world.begin(f"{seed} {repeat} {item.question.id}")
+
+
 def offered(world: WorldLike, item: Item) -> Toolbox:
     """The tools that an item is asked with.
 
@@ -114,7 +133,7 @@ def answered(solution: Solution, world: WorldLike, toolbox: Toolbox) -> Answered
     return Answered(
         solution=solution,
         state=world.snapshot(),
-        candidates=tuple(toolbox),
+        candidates=tuple(toolbox) if len(toolbox) <= _MOST_NAMED else (),
         writing=frozenset(alias for alias, tool in toolbox.items() if tool.protocol.writes),
     )
 

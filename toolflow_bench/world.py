@@ -12,7 +12,8 @@ from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
-from toolflow_bench.services.control import reset
+from toolflow_bench.services.control import reset, set_faults
+from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.services.service import NAMES, find_service
 
@@ -56,6 +57,11 @@ class World:
         """Forget what the last task wrote."""
         for served in self.services.values():
             reset(served.app)
+
+    def set_faults(self, faults: Faults | None) -> None:
+        """Let every service fail so, or none."""
+        for served in self.services.values():
+            set_faults(served.app, faults)
 
     def snapshot(self) -> Snapshot:
         """What has been written since the last reset."""

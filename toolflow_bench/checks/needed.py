@@ -6,7 +6,8 @@ what the program says or writes; a program that fails has changed. Within a loop
 (the ninth longest of ten flights does not decide which is the longest), so for single calls it is enough that one
 replacement of that call alone changes the answer: the least values, all numbers very large or very small, values and
 words of the question, or what another call to the same tool gave. Where the honest answer is that there is none,
-taking away cannot show, so there it is enough for a site too that one replacement changes the answer.
+or where all that the calls of a site gave was empty, taking away cannot show, so there it is enough for a site too that
+one replacement changes the answer.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def unneeded(
     for (tool, line), numbers in sites.items():
         if toolbox[tool].protocol.writes:
             continue  # a write that is taken away is missing from the state
-        if nothing_found:
+        if nothing_found or all(_is_empty(run.made[number].result) for number in numbers):
             if all(replay.unchanged(numbers, fill) for fill in _fills([*values, *_words(values)])):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
             continue
@@ -78,6 +79,14 @@ def idle_calls(program: str, question: str, run: GoldRun, toolbox: Toolbox, sand
         if not toolbox[call.tool].protocol.writes
         and all(replay.unchanged([number], instead) for instead in fills + _others(number, run.made))
     ]
+
+
+def _is_empty(result: Json) -> bool:
+    """Whether a result has no item: an empty list, also as the only field or beside the numbers of a page."""
+    if isinstance(result, dict):
+        lists = [part for part in result.values() if isinstance(part, list)]
+        return bool(lists) and not any(lists)
+    return isinstance(result, list) and not result
 
 
 def _fills(values: Sequence[str | float]) -> list[Fill | Result]:

@@ -22,6 +22,11 @@ _LONG: tuple[tuple[str, int, Callable[[Task], bool]], ...] = (
         150,
         lambda task: len(set(task.operations)) >= 4 and task.depth >= 3,
     ),
+    (
+        "long tasks of 6 operations and a depth of 6",
+        60,
+        lambda task: len(set(task.operations)) >= 6 and task.depth >= 6,
+    ),
     ("long tasks that write", 30, lambda task: task.writes),
     ("long tasks without an answer to be found", 20, lambda task: task.type == "none"),
 )
@@ -34,6 +39,8 @@ def shortfalls(tasks: Sequence[Task]) -> Iterator[str]:
     for name, least, belongs in _LONG:
         if (found := sum(map(belongs, long))) < least:
             yield f"{found} {name}, at least {least} are wanted"
+    if (found := sum(task.state == {} for task in tasks)) < 20:
+        yield f"{found} tasks that cannot be done and must leave nothing, at least 20 are wanted"
     for low, high in SHORT_CLASSES:
         if (found := sum(low <= task.calls <= high for task in short)) < 40:
             yield f"{found} short tasks of {low} to {high} calls, at least 40 are wanted"
@@ -41,6 +48,11 @@ def shortfalls(tasks: Sequence[Task]) -> Iterator[str]:
         fits = task.calls >= LEAST_CALLS if task.split == "long" else task.calls <= SHORT_CLASSES[-1][1]
         if not fits:
             yield f"{task.id}: {task.calls} calls do not fit the split {task.split!r}"
+    yield from _repeated(long)
+
+
+def _repeated(long: Sequence[Task]) -> Iterator[str]:
+    """Data flows that too many long tasks have, and operations that too few need."""
     for pattern, count in Counter(task.pattern for task in long).items():
         if count > MOST_OF_ONE_PATTERN:
             names = ", ".join(task.id for task in long if task.pattern == pattern)

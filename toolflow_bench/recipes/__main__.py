@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 
 from protocols.errors import AtcError
@@ -16,11 +15,10 @@ from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.needed import idle_calls, unneeded
 from toolflow_bench.derive import Data
-from toolflow_bench.recipes import FOLDERS, recipes_of
 from toolflow_bench.recipes.make import Made, make
-from toolflow_bench.recipes.recipe import Recipe
+from toolflow_bench.recipes.recipe import FOLDERS, Recipe, recipes_of
 from toolflow_bench.services.service import NAMES
-from toolflow_bench.task import TASKS
+from toolflow_bench.task import GOLD, TASKS, to_document
 from toolflow_bench.world import World
 
 
@@ -44,7 +42,7 @@ def main() -> int:
 
 def _try(folder: str, wanted: list[str], *, quick: bool) -> int:
     recipes = [recipe for recipe in recipes_of(folder) if not wanted or recipe.id in wanted]
-    services = NAMES if folder == "across" else (folder,)
+    services = (folder,) if folder in NAMES else NAMES
     wrong, made = 0, []
     with World(services) as world, Data(services) as data, closing(open_sandbox("zygote")) as sandbox:
         _fill_up(world)
@@ -84,7 +82,7 @@ def _calls_for_show(found: Made, world: World, sandbox: Sandbox) -> Iterator[str
     for number in idle:
         call = run.made[number]
         yield f"line {call.line}: call {number}, {call.tool}({json.dumps(dict(call.arguments))}), is for show"
-    if not found.flow.carried - {word for word in found.flow.carried if word in task.question}:
+    if task.split == "long" and not found.flow.carried - {word for word in found.flow.carried if word in task.question}:
         yield "no argument holds a text that only an earlier response had"
 
 
@@ -112,6 +110,7 @@ def _totals(made: list[Made]) -> str:
 def _build(out: Path) -> int:
     wrong = 0
     out.mkdir(parents=True, exist_ok=True)
+    gold: list[str] = []
     with World() as world, Data() as data, closing(open_sandbox("zygote")) as sandbox:
         for folder in FOLDERS:
             lines: dict[str, list[str]] = {"long": [], "short": []}
@@ -120,14 +119,15 @@ def _build(out: Path) -> int:
                     wrong += 1
                     print(f"WRONG  {found}", file=sys.stderr)
                     continue
-                document = {
-                    k: v for k, v in asdict(found.task).items() if v not in ((), {}, 0.0, None) or k == "answer"
-                }
+                document = to_document(found.task)
+                kept = {"id": found.task.id, **{key: document.pop(key) for key in ("program", "query")}}
+                gold.append(json.dumps(kept, ensure_ascii=False) + "\n")
                 lines[found.task.split].append(json.dumps(document, ensure_ascii=False))
             for split, texts in lines.items():
                 if texts:
                     (out / f"{folder}-{split}.jsonl").write_text("\n".join(texts) + "\n", encoding="utf-8")
                 print(f"{folder} {split}: {len(texts)} tasks")
+    (GOLD if out == TASKS else out / "gold.json").write_text("".join(gold), encoding="utf-8")
     return 1 if wrong else 0
 
 

@@ -55,6 +55,7 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
         type=recipe.type,
         tolerance=recipe.tolerance,
         accept=case.accept,
+        state=recipe.state,
         calls=len(run.made),
     )
     verdict = grade(run.answer, question, state=run.state)
@@ -65,7 +66,10 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
     # A branch that does not run here names tools too, and a model that writes it must find them.
     named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
     task = Task(
-        **{key: getattr(question, key) for key in ("id", "question", "answer", "type", "tolerance", "accept", "calls")},
+        **{
+            key: getattr(question, key)
+            for key in ("id", "question", "answer", "type", "tolerance", "accept", "state", "calls")
+        },
         split=recipe.split,
         services=_services(operations, world.owners),
         candidates=candidates(name, [*operations, *sorted(named)], world.owners),

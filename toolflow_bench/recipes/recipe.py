@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from toolflow_bench.task import AnswerType, Split
+
+FOLDERS = ("flights", "baseball", "movies", "places", "across", "hard", "impossible")
+"""A folder of recipes for each service; one for those that span several; those in which what to call next depends on
+what was seen; and those that cannot be done."""
 
 _BLANK = re.compile(r"\$(\w+)")
 
@@ -17,18 +24,21 @@ class InvalidRecipe(AtcError):
     """A recipe that no task can be made from: names it and says what is wrong."""
 
 
-class Case:
+class Case(BaseModel):
     """One task of a recipe: the question as a person asks it, and the constants that stand in program and query.
 
-    `Case("Which …?", airline="Delta", date="2013-05-20")`. Each case asks in words of its own.
+    Each case asks in words of its own.
     """
 
-    def __init__(self, question: str, *, accept: tuple[str, ...] = (), **constants: Json) -> None:
-        self.question, self.accept, self.constants = question, accept, constants
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: str
+    accept: tuple[str, ...] = ()
+    """Other spellings of the answer."""
+    constants: dict[str, Json] = Field(default_factory=dict, alias="with")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(BaseModel):
     """A way to answer questions, as a program over tools and as a query over the data.
 
     In `program` and `query`, `$name` stands for a constant of the case: as a Python literal in the program, as an SQL
@@ -40,18 +50,21 @@ class Recipe:
     - `set`, `list`: a row an item; several columns make an item a list;
     - `none`: no row at all;
     - `state`: one row of one column, JSON: `{"flights": {"bookings": [{…}]}}`, what the state's snapshots must be.
-
-    `accept` holds other spellings, for all cases.
     """
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     id: str
+    """The file's name without its ending."""
     services: tuple[str, ...]
     split: Split
     type: AnswerType
+    tolerance: float = 0.0
+    state: dict[str, Json] | None = None
+    """What must be left beside an answer that is no state: `{}` for what cannot be done and must not be tried."""
     program: str
     query: str
     cases: tuple[Case, ...]
-    tolerance: float = 0.0
 
     def program_of(self, case: Case) -> str:
         """The program for a case.
@@ -62,10 +75,10 @@ class Recipe:
         return self._filled(self.program, case.constants, repr).strip() + "\n"
 
     def query_of(self, case: Case) -> str:
-        """The query for a case, on one line a line.
+        """The query for a case.
 
         Raises:
-            InvalidRecipe: it names a constant that the case lacks.
+            InvalidRecipe: it names a constant that the case lacks, or one that SQL has no literal for.
         """
         return self._filled(self.query, case.constants, _sql).strip()
 
@@ -78,6 +91,27 @@ class Recipe:
             return literal(constants[match[1]])
 
         return _BLANK.sub(fill, text)
+
+
+def recipes_of(folder: str) -> tuple[Recipe, ...]:
+    """The recipes of one of `FOLDERS`, in order of their ids.
+
+    Raises:
+        InvalidRecipe: a file is no recipe.
+    """
+    return tuple(load_recipe(path) for path in sorted((Path(__file__).parent / folder).glob("*.yaml")))
+
+
+def load_recipe(path: Path) -> Recipe:
+    """The recipe in a YAML file, called as the file is.
+
+    Raises:
+        InvalidRecipe: the file is no recipe.
+    """
+    try:
+        return Recipe.model_validate({"id": path.stem, **yaml.safe_load(path.read_text(encoding="utf-8"))})
+    except (yaml.YAMLError, TypeError, ValidationError) as error:
+        raise InvalidRecipe(f"{path}: no recipe: {error}") from error
 
 
 def _sql(value: Json) -> str:

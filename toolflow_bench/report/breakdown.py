@@ -1,4 +1,4 @@
-"""Success by service, by the number of calls that a task needs, and by split."""
+"""Success by service, by the number of calls that a task needs, by difficulty, and by split."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ def breakdown(runs: Sequence[Run]) -> Html:
     groups = [
         ("By service", [run.summary.by_service for run in runs]),
         ("By calls needed", [run.summary.by_calls for run in runs]),
+        ("By difficulty", [run.summary.by_difficulty for run in runs]),
         ("By split", [run.summary.by_split for run in runs]),
     ]
     kept = [(title, shares, names) for title, shares in groups if (names := _names(shares)) and _telling(title, names)]
@@ -39,14 +40,12 @@ def breakdown(runs: Sequence[Run]) -> Html:
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
     table = tag(
         "table",
-        tag("caption", "Success by service and by calls needed", class_="sr"),
+        tag("caption", "Success by group", class_="sr"),
         tag("thead", titles, heads),
         tag("tbody", *rows),
         class_="figures",
     )
-    return tag(
-        "div", table, class_="wide", tabindex=0, role="region", aria_label="Success by service and by calls needed"
-    )
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="Success by group")
 
 
 def _spaced(name: str) -> str:

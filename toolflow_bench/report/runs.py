@@ -27,6 +27,8 @@ _FIRST = ("strategy", "split", "temperature", "samples", "max_repairs", "max_too
 class InvalidReport(AtcError):
     """A page cannot be made or written as asked. Says why and the next step."""
 
+    exit_code = 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:

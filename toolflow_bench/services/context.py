@@ -1,7 +1,9 @@
-"""What the handlers of a service work on: its data, read only, and the state that a run's writes change."""
+"""What the answers of a service are made from: its data, read only, and the state that a run's writes change."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,47 +15,44 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """How a thing is found by the id in a request: `sql` gives its row, `missing` is what a 404 says."""
+
+    sql: str
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """Handed to every handler."""
+    """Handed to every handler. `records` are those of the service's `x-records`, by name."""
 
     connections: Connections
     state: State = field(default_factory=State)
+    records: Mapping[str, Record] = field(default_factory=dict)
 
-    def rows(self, sql: str, *values: Any) -> list[Row]:
-        """All rows of a query."""
+    def rows(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Row]:
+        """All rows of a query; `values` for its `?`, or by name for its `:name`."""
         return [dict(row) for row in self.connections().execute(sql, values)]
 
-    def one(self, sql: str, *values: Any, otherwise: str) -> Row:
-        """The first row of a query; where there is none, a 404 that says `otherwise`."""
-        row = self.connections().execute(sql, values).fetchone()
-        if row is None:
-            raise Refusal(404, otherwise)
-        return dict(row)
-
-    def column(self, sql: str, *values: Any) -> list[Any]:
+    def column(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Any]:
         """The first column of all rows of a query."""
         return [row[0] for row in self.connections().execute(sql, values)]
 
+    def record(self, name: str, arguments: Arguments) -> Row:
+        """The row of the thing that `arguments` name; an empty one where they leave it out.
 
-def paged(
-    context: Context,
-    key: str,
-    columns: str,
-    source: str,
-    conditions: dict[str, Any],
-    *,
-    order: str,
-    arguments: Arguments,
-) -> Row:
-    """One page of `columns` from table `source`.
+        Raises:
+            Refusal: 404; there is no such thing.
+        """
+        record = self.records[name]
+        if any(arguments[parameter] is None for parameter in parameters(record.sql)):
+            return {}
+        found = self.rows(record.sql, arguments)
+        if not found:
+            raise Refusal(404, record.missing.format(**arguments))
+        return found[0]
 
-    `conditions` maps SQL with one `?` to its value; a condition whose value is None does not apply.
-    """
-    applied = {sql: value for sql, value in conditions.items() if value is not None}
-    where = " AND ".join(applied) or "TRUE"
-    values = list(applied.values())
-    size, page = arguments["page_size"], arguments["page"]
-    total = context.column(f"SELECT count(*) FROM {source} WHERE {where}", *values)[0]  # noqa: S608 - our own names
-    sql = f"SELECT {columns} FROM {source} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"  # noqa: S608
-    rows = context.rows(sql, *values, size, (page - 1) * size)
-    return {key: rows, "page": page, "pages": max(1, -(-total // size)), "total": total}
+
+def parameters(sql: str) -> list[str]:
+    """The names that `sql` takes, as in `:name`."""
+    return re.findall(r"(?<!:):([a-z_]+)", sql)

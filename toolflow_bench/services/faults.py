@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 
 from protocols.jsontypes import Json
 
-FaultKind = Literal["429", "500", "drop", "drop_after", "truncated", "drift"]
-"""Too many requests and a server error, both before anything is done; a connection closed before or after the work; an
-answer cut short after the work; an answer whose shape has changed."""
+FaultKind = Literal["429", "500", "drop", "slow", "drop_after", "truncated", "drift"]
+"""Too many requests and a server error, both before anything is done; a connection closed before the work; an answer
+that takes long; a connection closed after the work; an answer cut short; an answer whose shape has changed."""
 
 Cut = Literal["length", "chunk", "body"]
 """How an answer is cut: the connection ends before the promised length, or within a chunked body, or the JSON itself
@@ -48,12 +48,17 @@ class Faults:
     rate_500: float = 0.0
     rate_drop: float = 0.0
     """Closed before anything was done."""
+    rate_slow: float = 0.0
+    """Answered after `slow_seconds` more."""
     rate_drop_after: float = 0.0
     """Closed without an answer, after a write was applied."""
     rate_truncated: float = 0.0
     rate_drift: float = 0.0
     retry_after_seconds: int = 1
     """What a 429 asks its client to wait."""
+    slow_seconds: float = 1.0
+    renamed_share: float = 0.0
+    """Of operations: their answers have one field renamed, always the same, whatever else goes wrong."""
 
     def __post_init__(self) -> None:
         for name in ("seed", "retry_after_seconds"):
@@ -64,7 +69,12 @@ class Faults:
                 )
         if not 0 <= self.retry_after_seconds <= 3600:
             raise ValueError(f"'retry_after_seconds' must be from 0 to 3600, got {self.retry_after_seconds}.")
-        for name, most in {"latency_ms": 60_000, **dict.fromkeys(_RATES, 1)}.items():
+        for name, most in {
+            "latency_ms": 60_000,
+            "slow_seconds": 600,
+            "renamed_share": 1,
+            **dict.fromkeys(_RATES, 1),
+        }.items():
             value = getattr(self, name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= most:
                 raise ValueError(f"{name!r} must be a number from 0 to {most}, got {value!r}.")
@@ -82,7 +92,13 @@ class Faults:
             if point < 0:
                 chosen = kind
                 break
+        if chosen == "slow":
+            latency += self.slow_seconds
         return Fault(kind=chosen, latency_seconds=latency, cut=cut, share=share)
+
+    def renames(self, operation: str) -> bool:
+        """Whether the answers of `operation` have a field renamed, in every run the same."""
+        return random.Random(f"renamed {operation}").random() < self.renamed_share  # noqa: S311 - must repeat
 
 
 _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultKind)}
@@ -118,7 +134,9 @@ _Path = tuple[str, ...]
 """Keys from the top; every item of a list counts as the same place, so lists take no step."""
 
 
-def drifted(answer: Json, *, operation: str, seed: int) -> tuple[Json, str]:
+def drifted(
+    answer: Json, *, operation: str, seed: int, how: Literal["rename", "retype", "null", "extra"] | None = None
+) -> tuple[Json, str]:
     """`answer` with one field renamed, of another type, null or doubled by a new one, and what was done, in words.
 
     Which field and how depends on `seed` and `operation` alone, as far as the answer has the field; in a list it
@@ -130,7 +148,7 @@ def drifted(answer: Json, *, operation: str, seed: int) -> tuple[Json, str]:
     # By rank, not by position: an answer that lacks some other field drifts as the full one does.
     path = min(places, key=lambda place: random.Random(f"{seed} {operation} {place}").random())  # noqa: S311
     name, shown = path[-1], ".".join(path)
-    match random.Random(f"{seed} {operation}").choice(("rename", "retype", "null", "extra")):  # noqa: S311
+    match how or random.Random(f"{seed} {operation}").choice(("rename", "retype", "null", "extra")):  # noqa: S311
         case "rename":
             new = _renamed(name)
             change = f"renamed {shown} to {new}"

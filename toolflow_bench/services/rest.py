@@ -142,6 +142,9 @@ class _Service:
         if fault is not None and fault.kind == "drift" and reply.status < 300 and control.faults is not None:
             changed, change = drifted(json.loads(reply.body), operation=operation.id, seed=control.faults.seed)
             return Reply.of(reply.status, changed), fault, record._replace(change=change)
+        if control.faults is not None and reply.status < 300 and control.faults.renames(operation.id):
+            changed, change = drifted(json.loads(reply.body), operation=operation.id, seed=0, how="rename")
+            return Reply.of(reply.status, changed, headers=reply.headers), fault, record._replace(change=change)
         return reply, fault, record
 
     def _perform(self, operation: Operation, arguments: Arguments, key: str) -> Reply:

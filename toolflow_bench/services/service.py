@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from protocols.errors import AtcError, SourceUnavailable
 from protocols.jsontypes import JsonObject
-from toolflow_bench.services.context import Context
-from toolflow_bench.services.database import Connections
+from toolflow_bench.services.context import Context, Record
+from toolflow_bench.services.database import Connections, Functions
+from toolflow_bench.services.openapi import described
 from toolflow_bench.services.operation import Operation
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import INSTALL
-from toolflow_bench.services.state import Initial, State
+from toolflow_bench.services.state import State
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -28,14 +30,16 @@ NAMES = ("flights", "baseball", "movies", "places")
 class UnknownService(AtcError):
     """No service of this name; the message names those that exist."""
 
+    exit_code = 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """A domain's operations over its data.
 
     `database` gives the domain's SQLite file and builds it where it is not there yet; it takes the folder (None: the
-    cache folder) and `announce`, which gets a sentence before a build, and raises `SourceUnavailable`. `initial` puts
-    records into the state that are there before a task begins.
+    cache folder) and `announce`, which gets a sentence before a build, and raises `SourceUnavailable`. `functions` are
+    those that the SQL of its `openapi.yaml` calls, `records` the things that requests name by id.
     """
 
     name: str
@@ -43,7 +47,28 @@ class Service:
     operations: tuple[Operation, ...]
     schemas: Mapping[str, JsonObject]
     database: Callable[..., Path]
-    initial: Initial | None = None
+    records: Mapping[str, Record] = field(default_factory=dict)
+    functions: Functions = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, name: str, handlers: ModuleType, *, database: Callable[..., Path], functions: Functions | None = None
+    ) -> Service:
+        """The service of the `openapi.yaml` beside the module `handlers`, which answers what the file does not."""
+        it = described(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
+        return cls(
+            name=name,
+            info=it.info,
+            operations=it.operations,
+            schemas=it.schemas,
+            records=it.records,
+            database=database,
+            functions=functions or {},
+        )
+
+    def context(self, database: Path) -> Context:
+        """What the handlers work on, with a state of its own; its `connections` are to be closed."""
+        return Context(Connections(database, self.functions), State(), self.records)
 
     def app(self, database: Path | None = None, *, bare: bool = False) -> Starlette:
         """The application, with a state of its own: `toolflow_bench.services.serve.serve` runs it.
@@ -56,15 +81,14 @@ class Service:
         Raises:
             SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
         """
-        connections = Connections(database or self.database())
-        context = Context(connections, State(self.initial))
+        context = self.context(database or self.database())
         try:
             return build_app(
                 self.operations,
                 context=context,
                 info=self.info,
                 schemas=self.schemas,
-                close=connections.close,
+                close=context.connections.close,
                 bare=bare,
             )
         except ImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 
@@ -14,9 +13,6 @@ from toolflow_bench.services.operation import Refusal
 MOST_RECORDS = 1000
 """Of one collection, so that a program in a loop cannot fill the memory."""
 
-Initial = Callable[["State"], None]
-"""Puts the records in that are there before a task begins."""
-
 
 @dataclass
 class State:
@@ -26,20 +22,14 @@ class State:
     order of creation, and `snapshot`, by which tasks are graded, leaves them out.
     """
 
-    initial: Initial | None = None
     _records: dict[str, dict[str, JsonObject]] = field(default_factory=dict)
     _created: int = 0
     _lock: threading.RLock = field(default_factory=threading.RLock)
-
-    def __post_init__(self) -> None:
-        self.reset()
 
     def reset(self) -> None:
         """Forget every write."""
         with self._lock:
             self._records, self._created = {}, 0
-            if self.initial is not None:
-                self.initial(self)
 
     def add(self, collection: str, record: JsonObject, *, id_field: str, prefix: str) -> JsonObject:
         """Keep `record` under a new opaque id (`bk_x3f6q`), which becomes its first field `id_field`.

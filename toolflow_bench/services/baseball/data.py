@@ -16,85 +16,11 @@ from toolflow_bench.services.baseball.names import words
 from toolflow_bench.services.database import Database, insert, not_installed, opaque
 from toolflow_bench.services.serve import INSTALL
 
-DATABASE = Database(name="lahman", version=1, subject="the baseball database", megabytes=90)
+DATABASE = Database(name="baseball", home=Path(__file__).parent, subject="the baseball database", megabytes=90)
 
 Cell = str | None
 Read = Callable[[str, str], Iterator[tuple[Cell, ...]]]
 """Rows of a table (`People`), with the named columns alone (`playerID birthYear`); an empty cell is None."""
-
-_TABLES = """
-CREATE TABLE players (
-    player_id TEXT PRIMARY KEY, name TEXT NOT NULL, given_name TEXT, birth_year INTEGER, birth_month INTEGER,
-    birth_day INTEGER, birth_city TEXT, birth_state TEXT, birth_country TEXT, death_year INTEGER, weight_lb INTEGER,
-    height_in INTEGER, bats TEXT, throws TEXT, debut TEXT, final_game TEXT);
-CREATE TABLE franchises (franchise_id TEXT PRIMARY KEY, name TEXT NOT NULL, active INTEGER NOT NULL);
-CREATE TABLE teams (
-    team_id TEXT PRIMARY KEY, season INTEGER NOT NULL, league TEXT NOT NULL, franchise_id TEXT NOT NULL, division TEXT,
-    rank INTEGER, games INTEGER NOT NULL, wins INTEGER NOT NULL, losses INTEGER NOT NULL, league_champion TEXT,
-    world_series_winner TEXT, runs INTEGER, at_bats INTEGER, hits INTEGER, doubles INTEGER, triples INTEGER,
-    home_runs INTEGER, walks INTEGER, strikeouts INTEGER, stolen_bases INTEGER, runs_allowed INTEGER,
-    earned_runs INTEGER, complete_games INTEGER, shutouts INTEGER, saves INTEGER, home_runs_allowed INTEGER,
-    errors INTEGER, double_plays INTEGER, name TEXT NOT NULL, attendance INTEGER);
-CREATE TABLE parks (park_id TEXT PRIMARY KEY, name TEXT NOT NULL, city TEXT, state TEXT, country TEXT);
-CREATE TABLE home_games (
-    team_id TEXT NOT NULL, park_id TEXT NOT NULL, first_date TEXT, last_date TEXT, games INTEGER NOT NULL,
-    attendance INTEGER);
-CREATE TABLE schools (school_id TEXT PRIMARY KEY, name TEXT NOT NULL, city TEXT, state TEXT, country TEXT);
-CREATE TABLE attendances (player_id TEXT NOT NULL, school_id TEXT NOT NULL, year INTEGER NOT NULL);
-CREATE TABLE batting (
-    player_id TEXT NOT NULL, team_id TEXT NOT NULL, season INTEGER NOT NULL, stint INTEGER NOT NULL, games INTEGER,
-    at_bats INTEGER, runs INTEGER, hits INTEGER, doubles INTEGER, triples INTEGER, home_runs INTEGER,
-    runs_batted_in INTEGER, stolen_bases INTEGER, walks INTEGER, strikeouts INTEGER);
-CREATE TABLE pitching (
-    player_id TEXT NOT NULL, team_id TEXT NOT NULL, wins INTEGER, losses INTEGER, games INTEGER, games_started INTEGER,
-    complete_games INTEGER, shutouts INTEGER, saves INTEGER, outs INTEGER, hits INTEGER, earned_runs INTEGER,
-    home_runs INTEGER, walks INTEGER, strikeouts INTEGER);
-CREATE TABLE managing (
-    player_id TEXT NOT NULL, team_id TEXT NOT NULL, sequence INTEGER NOT NULL, games INTEGER, wins INTEGER,
-    losses INTEGER);
-CREATE TABLE salaries (
-    player_id TEXT NOT NULL, team_id TEXT NOT NULL, season INTEGER NOT NULL, salary_usd INTEGER NOT NULL);
-CREATE TABLE ballots (
-    player_id TEXT NOT NULL, year INTEGER NOT NULL, voted_by TEXT NOT NULL, ballots INTEGER, needed INTEGER,
-    votes INTEGER, inducted TEXT NOT NULL, category TEXT NOT NULL);
-CREATE TABLE awards (award_id TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE honours (player_id TEXT NOT NULL, award_id TEXT NOT NULL, season INTEGER NOT NULL, league TEXT);
-CREATE TABLE series (
-    series_id TEXT PRIMARY KEY, season INTEGER NOT NULL, round TEXT NOT NULL, winner_team_id TEXT NOT NULL,
-    loser_team_id TEXT NOT NULL, wins INTEGER NOT NULL, losses INTEGER NOT NULL, ties INTEGER NOT NULL);
-CREATE TABLE series_batting (
-    series_id TEXT NOT NULL, player_id TEXT NOT NULL, team_id TEXT NOT NULL, games INTEGER, at_bats INTEGER,
-    runs INTEGER, hits INTEGER, home_runs INTEGER, runs_batted_in INTEGER, stolen_bases INTEGER, walks INTEGER,
-    strikeouts INTEGER);
-CREATE TABLE words (kind TEXT NOT NULL, word TEXT NOT NULL, id TEXT NOT NULL,
-    PRIMARY KEY (kind, word, id)) WITHOUT ROWID;
-"""
-# Made after the rows, which is faster. Some players have two stints with one team: a roster has them once.
-_INDICES = """
-CREATE TABLE rosters AS SELECT team_id, player_id, season, min(stint) AS stint, sum(games) AS games
-    FROM batting GROUP BY team_id, player_id;
-CREATE INDEX rosters_teams ON rosters (team_id, player_id);
-CREATE INDEX rosters_players ON rosters (player_id, season, stint);
-CREATE INDEX players_names ON players (name);
-CREATE INDEX batting_lines ON batting (player_id, team_id);
-CREATE INDEX batting_teams ON batting (team_id);
-CREATE INDEX pitching_teams ON pitching (team_id);
-CREATE INDEX pitching_lines ON pitching (player_id, team_id);
-CREATE INDEX managing_teams ON managing (team_id, sequence);
-CREATE INDEX managing_players ON managing (player_id, team_id);
-CREATE INDEX salaries_players ON salaries (player_id, season);
-CREATE INDEX ballots_players ON ballots (player_id, year);
-CREATE INDEX honours_players ON honours (player_id, season);
-CREATE INDEX honours_awards ON honours (award_id, season, league);
-CREATE INDEX teams_seasons ON teams (season, league);
-CREATE INDEX teams_franchises ON teams (franchise_id, season);
-CREATE INDEX home_games_teams ON home_games (team_id);
-CREATE INDEX attendances_players ON attendances (player_id, year);
-CREATE INDEX attendances_schools ON attendances (school_id, player_id);
-CREATE INDEX series_seasons ON series (season);
-CREATE INDEX series_players ON series_batting (player_id);
-CREATE INDEX series_lines ON series_batting (series_id, player_id);
-"""
 
 
 def baseball_database(
@@ -109,7 +35,10 @@ def baseball_database(
         SourceUnavailable: the data is not installed, or the folder cannot be written.
     """
     return DATABASE.build(
-        lambda connection: _fill(connection, read or installed_tables()), folder=folder, announce=announce
+        lambda connection: _fill(connection, read or installed_tables()),
+        folder=folder,
+        announce=announce,
+        key="other data" if read else "",
     )
 
 
@@ -156,7 +85,6 @@ class _Ids:
 
 
 def _fill(connection: sqlite3.Connection, read: Read) -> None:
-    connection.executescript(_TABLES)
     players, teams = _Ids("pl", 0x15A4E35), _Ids("tm", 0x0B3C97D)
     _fill_players(connection, read, players)
     _fill_teams(connection, read, teams)
@@ -164,7 +92,6 @@ def _fill(connection: sqlite3.Connection, read: Read) -> None:
     _fill_schools(connection, read, players)
     _fill_honours(connection, read, players)
     _fill_series(connection, read, players, teams)
-    connection.executescript(_INDICES)
 
 
 def _fill_players(connection: sqlite3.Connection, read: Read, players: _Ids) -> None:

@@ -7,16 +7,6 @@ from collections.abc import Iterator
 
 from toolflow_bench.services.database import opaque
 
-TABLE = """
-CREATE TABLE bookings (
-    booking_id TEXT PRIMARY KEY, flight_id TEXT NOT NULL, passenger TEXT NOT NULL COLLATE NOCASE, cabin TEXT NOT NULL,
-    seats INTEGER NOT NULL);
-"""
-INDICES = """
-CREATE INDEX bookings_passengers ON bookings (passenger);
-CREATE INDEX bookings_flights ON bookings (flight_id);
-"""
-
 _FIRST_NAMES = ("Ada", "Boris", "Chiara", "Dilan", "Esther", "Farid", "Greta", "Hugo")
 _LAST_NAMES = ("Almqvist", "Barros", "Castellan", "Dubrow", "Eriksen", "Fontaine")
 _PASSENGERS = tuple(f"{first} {last}" for last in _LAST_NAMES for first in _FIRST_NAMES)
@@ -33,10 +23,8 @@ _PASSENGER_STEP, _FLIGHT_STEP = 5, 7
 
 
 def fill_bookings(connection: sqlite3.Connection) -> None:
-    """Make the table of bookings beside that of flights, which is there. The same flights always give the same ones."""
-    connection.executescript(TABLE)
+    """Fill the table of bookings by that of flights. The same flights always give the same ones."""
     connection.executemany("INSERT INTO bookings VALUES (?, ?, ?, ?, ?)", list(_bookings(connection)))
-    connection.executescript(INDICES)
 
 
 def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, int]]:

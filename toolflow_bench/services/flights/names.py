@@ -4,56 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-# Cities and common names that the data's own airport names lack, for airports with flights from New York.
-ALSO_CALLED = {
-    "ACK": "Nantucket Memorial",
-    "ANC": "Anchorage",
-    "BDL": "Hartford Windsor Locks",
-    "BOS": "Boston",
-    "BTV": "Burlington Vermont",
-    "BUR": "Burbank Hollywood Burbank",
-    "BZN": "Bozeman Yellowstone",
-    "CAE": "Columbia South Carolina",
-    "CMH": "Columbus Ohio John Glenn",
-    "CRW": "Charleston West Virginia",
-    "CVG": "Covington",
-    "DCA": "Washington DC National Reagan",
-    "EGE": "Eagle County Vail",
-    "EWR": "Newark New Jersey New York City",
-    "FLL": "Ft Lauderdale",
-    "GRR": "Grand Rapids",
-    "GSO": "Greensboro",
-    "HDN": "Hayden Steamboat Springs",
-    "HOU": "Houston Hobby",
-    "IAD": "Washington DC",
-    "IAH": "Houston",
-    "ILM": "Wilmington North Carolina",
-    "JFK": "New York City Kennedy",
-    "LAS": "Las Vegas McCarran",
-    "LEX": "Lexington",
-    "LGA": "New York City LaGuardia",
-    "MHT": "Manchester New Hampshire",
-    "MKE": "Milwaukee",
-    "MSN": "Madison",
-    "MSP": "Saint Paul",
-    "OKC": "Oklahoma City",
-    "OMA": "Omaha",
-    "ORF": "Norfolk",
-    "ORD": "O'Hare",
-    "PBI": "West Palm Beach",
-    "PVD": "Providence Rhode Island",
-    "PWM": "Portland Maine",
-    "PDX": "Portland Oregon",
-    "RSW": "Fort Myers",
-    "SBN": "South Bend Indiana",
-    "SJC": "San Jose",
-    "SNA": "Santa Ana Orange County",
-    "STL": "Saint Louis",
-    "TVC": "Traverse City",
-    "TYS": "Knoxville McGhee",
-    "XNA": "Northwest Arkansas Fayetteville Bentonville",
-}
+import yaml
 
 # Both what is searched and what is searched for are rewritten so; words that tell nothing apart are dropped.
 _SHORT = {
@@ -70,6 +23,12 @@ _SHORT = {
     "airlines": "airline",
     "lines": "line",
 }
+
+
+def also_called() -> dict[str, str]:
+    """Other names of airports, by code."""
+    found: dict[str, str] = yaml.safe_load(Path(__file__).with_name("also_called.yaml").read_text(encoding="utf-8"))
+    return found
 
 
 def words(text: str) -> list[str]:

@@ -11,60 +11,12 @@ from typing import Any
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
 from toolflow_bench.services.movies.titles import CORRECTED, Catalogue, key, keys, main_title, natural
 
-DATABASE = Database(name="movies", version=4, subject="the movies database", megabytes=120)
+DATABASE = Database(name="movies", home=Path(__file__).parent, subject="the movies database", megabytes=120)
 
 GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
-SHARES = tuple(f"share_{score}" for score in range(1, 11))
-
 # Films that other sources add to the catalogue's 58,788 get numbers above those.
 _BOARD_FILMS, _BOX_OFFICE_FILMS, _AWARD_FILMS = 100_000, 300_000, 310_000
 
-_TABLES = f"""
-CREATE TABLE films (
-    film_id TEXT PRIMARY KEY, title TEXT NOT NULL, year INTEGER NOT NULL, runtime_minutes INTEGER,
-    certificate_id TEXT, budget_usd INTEGER, mean_score REAL, votes INTEGER, {" REAL, ".join(SHARES)} REAL,
-    title_key TEXT);
-CREATE TABLE title_words (word TEXT, film_id TEXT, PRIMARY KEY (word, film_id)) WITHOUT ROWID;
-CREATE TABLE certificates (certificate_id TEXT PRIMARY KEY, code TEXT NOT NULL);
-CREATE TABLE genres (genre_id TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE film_genres (
-    genre_id TEXT, year INTEGER, film_id TEXT, PRIMARY KEY (genre_id, year, film_id)) WITHOUT ROWID;
-CREATE TABLE board (board_id TEXT PRIMARY KEY, film_id TEXT NOT NULL, title TEXT NOT NULL, year INTEGER NOT NULL);
-CREATE TABLE tags (tag_id TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE board_tags (
-    tag_id TEXT, year INTEGER, board_id TEXT, PRIMARY KEY (tag_id, year, board_id)) WITHOUT ROWID;
-CREATE TABLE reviewers (reviewer_id TEXT PRIMARY KEY, member_number INTEGER NOT NULL UNIQUE);
-CREATE TABLE reviews (
-    review_id TEXT PRIMARY KEY, board_id TEXT NOT NULL, reviewer_id TEXT NOT NULL, stars REAL NOT NULL,
-    written_at TEXT NOT NULL, written_on TEXT NOT NULL);
-CREATE TABLE places (place_id TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE people (
-    person_id TEXT PRIMARY KEY, name TEXT NOT NULL, born_on TEXT NOT NULL, place_id TEXT NOT NULL, name_key TEXT);
-CREATE TABLE awards (
-    award_id TEXT PRIMARY KEY, ceremony_year INTEGER NOT NULL, category TEXT NOT NULL, person_id TEXT NOT NULL,
-    film_id TEXT NOT NULL, age_years INTEGER NOT NULL);
-CREATE TABLE box_office (
-    box_office_id TEXT PRIMARY KEY, film_id TEXT NOT NULL, released_on TEXT NOT NULL,
-    opening_weekend_usd INTEGER NOT NULL, domestic_gross_usd INTEGER NOT NULL, worldwide_gross_usd INTEGER NOT NULL);
-CREATE TABLE watchlist (item_id TEXT, film_id TEXT, priority TEXT);
-CREATE TABLE own_ratings (rating_id TEXT, film_id TEXT, stars INTEGER);
-CREATE TABLE screenings (screening_id TEXT, film_id TEXT, hall TEXT, date TEXT, start_time TEXT);
-"""
-_INDICES = """
-CREATE INDEX films_years ON films (year, title, film_id);
-CREATE INDEX films_runtimes ON films (year, runtime_minutes, film_id);
-CREATE INDEX films_keys ON films (title_key);
-CREATE INDEX film_genres_films ON film_genres (film_id);
-CREATE UNIQUE INDEX board_films ON board (film_id);
-CREATE INDEX board_tags_entries ON board_tags (board_id);
-CREATE INDEX reviews_entries ON reviews (board_id, written_on, written_at, review_id, reviewer_id);
-CREATE INDEX reviews_reviewers ON reviews (reviewer_id, written_on, written_at, review_id, board_id);
-CREATE INDEX people_places ON people (place_id);
-CREATE INDEX awards_years ON awards (ceremony_year);
-CREATE INDEX awards_people ON awards (person_id);
-CREATE INDEX awards_films ON awards (film_id);
-CREATE UNIQUE INDEX box_office_films ON box_office (film_id);
-"""
 _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
 
 # What stands on the desk before a task writes, by row number in the catalogue's data set.
@@ -113,7 +65,6 @@ def _fill(connection: sqlite3.Connection) -> None:
         "awards": frame("openintro", "oscars"),
         "box_office": frame("openintro", "mcu_films"),
     }
-    connection.executescript(_TABLES)
     catalogue = _films(connection, frames["films"])
     _board(connection, frames["reviews"], catalogue)
     _box_office(connection, frames["box_office"], catalogue)
@@ -122,7 +73,6 @@ def _fill(connection: sqlite3.Connection) -> None:
     each = {(word, film) for film, text in words for word in text.split()}
     connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", each)
     _desk(connection)
-    connection.executescript(_INDICES)
 
 
 def film_id(number: int) -> str:

@@ -30,8 +30,3 @@ def fold(text: str) -> str:
 def telling_words(text: str) -> list[str]:
     """The words of an airfield's name that tell it from others."""
     return [word for word in fold(text).split() if word not in _COMMON]
-
-
-def after(prefix: str) -> str:
-    """The least text above every folded text that begins with `prefix`: the end of an index range."""
-    return prefix + "{"

@@ -1,0 +1,145 @@
+"""The hard settings: tools without response schemas, distractors, faults and renamed fields."""
+
+import json
+from collections import Counter
+from contextlib import contextmanager, nullcontext
+
+import pytest
+
+from protocols.errors import SourceUnavailable, ToolError
+from protocols.protocol import Evidence, Example, Link, ToolProtocol, Verify
+from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.services.faults import Faults, drifted
+from toolflow_bench.settings import DRIFTING_SHARE, draw_distractors, hardened, without_responses
+from toolflow_bench.world import World
+
+PROTOCOL = ToolProtocol(
+    name="get-note",
+    description="Reads a note.",
+    input_schema={"type": "object", "properties": {"from": {"type": "string"}}, "required": ["from"]},
+    output_schema={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]},
+    links=(Link(argument="from", tool="list_notes", path="notes[].id"),),
+    examples=(Example(question="Which?", program="print(1)", arguments={"from": "a"}, result={"note": "hi"}),),
+    evidence=Evidence(level="observed", observations=3, fields={"note": 3}),
+    verified_by=Verify(tool="list_notes", support="guessed"),
+)
+
+
+def test_nothing_tells_of_responses_and_calls_stay():
+    toolbox = Toolbox([Tool(protocol=PROTOCOL, call=lambda arguments: {"note": arguments["from"]}, source="notes")])
+    tool = without_responses(toolbox)["get_note"]
+    assert tool.protocol.output_schema is None
+    assert "note" not in repr((tool.protocol.links, tool.protocol.examples, tool.protocol.evidence))
+    assert tool.protocol.verified_by is None
+    assert (tool.protocol.input_schema, tool.protocol.description) == (PROTOCOL.input_schema, PROTOCOL.description)
+    assert (tool.alias, tool.source, tool.protocol.evidence.observations) == ("get_note", "notes", 3)
+    assert tool.unwrap(tool.call({"from": "b"})) == {"note": "b"}
+    assert toolbox["get_note"].unwrap({"note": "b"}) == "b"
+
+
+def test_a_declared_verifying_read_stays():
+    declared = Verify(tool="list_notes", support="declared")
+    protocol = ToolProtocol(name="add_note", verified_by=declared)
+    assert (
+        without_responses(Toolbox([Tool(protocol=protocol, call=print)]))["add_note"].protocol.verified_by == declared
+    )
+
+
+def test_a_bare_world_is_the_same_world():
+    class World:
+        toolbox = Toolbox([Tool(protocol=PROTOCOL, call=print)])
+        written = "something"
+
+        def reset(self):
+            self.written = ""
+
+        def snapshot(self):
+            return {"notes": {"written": [{"text": self.written}]}}
+
+    world, closed = World(), []
+
+    @contextmanager
+    def opened():
+        yield world
+        closed.append(True)
+
+    with hardened(opened, ["blind"])() as found:
+        assert found.toolbox["get_note"].protocol.output_schema is None
+        assert found.snapshot() == world.snapshot()
+        found.reset()
+    assert (world.written, closed) == ("", [True])
+
+
+def api(name: str) -> dict[str, object]:
+    required = [{"name": "q", "type": "NUMBER", "description": "What."}]
+    return {
+        "category_name": "Food",
+        "tool_name": "Some Kitchen",
+        "api_name": name,
+        "api_description": f"Gives {name}.",
+        "required_parameters": required,
+        "optional_parameters": [],
+        "method": "GET",
+    }
+
+
+def test_distractors_are_drawn_by_seed_and_refuse_calls(tmp_path):
+    path = tmp_path / "apis.json"
+    path.write_text(json.dumps([api(f"dish {number}") for number in range(30)]))
+    drawn = draw_distractors(path, seed=1, count=5)
+    assert drawn == draw_distractors(path, seed=1, count=5) != draw_distractors(path, seed=2, count=5)
+    with hardened(nullcontext_of(Fixed()), ["open"], distractors=drawn)() as world:
+        assert len(world.toolbox) == 6
+        tool = world.toolbox[drawn[0].name]
+        assert (tool.protocol.writes, tool.protocol.required) == (False, {"q"})
+        with pytest.raises(ToolError, match="not subscribed"):
+            tool.call({"q": 1})
+    with pytest.raises(SourceUnavailable, match=r"has 30 tools, 31 are wanted; give --distractors FILE"):
+        draw_distractors(path, seed=1, count=31)
+    with pytest.raises(SourceUnavailable, match="no catalogue of distractors at"):
+        draw_distractors(tmp_path / "none.json", seed=1)
+
+
+class Fixed:
+    toolbox = Toolbox([Tool(protocol=PROTOCOL, call=print)])
+
+    def reset(self):
+        pass
+
+    def snapshot(self):
+        return {}
+
+
+def nullcontext_of(world):
+    return lambda: nullcontext(world)
+
+
+def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
+    seen = []
+
+    class Recording(World):
+        def __init__(self):
+            self.toolbox = Toolbox()
+
+        def set_faults(self, faults):
+            seen.append(faults)
+
+    with hardened(nullcontext_of(Recording()), ["faulty", "open", "blind"])() as world:
+        for draw in ("0 0 a", "0 0 b", "0 0 a"):
+            world.begin(draw)
+    first, second, third = seen
+    assert first == third != second
+    kinds = Counter(fault.kind for faults in seen[:2] for n in range(2000) if (fault := faults.draw(n)).kind)
+    assert kinds.keys() == {"429", "500", "drop", "slow"}
+    assert 150 < kinds.total() < 250
+
+
+def test_a_quarter_of_the_operations_drift_in_every_run_alike():
+    faults = Faults(renamed_share=DRIFTING_SHARE)
+    names = [f"operation_{number}" for number in range(400)]
+    renamed = {name for name in names if faults.renames(name)}
+    assert 70 < len(renamed) < 130
+    assert renamed == {name for name in names if Faults(renamed_share=DRIFTING_SHARE, seed=5).renames(name)}
+    answer, change = drifted({"city": {"name": "Rome"}}, operation="get_city", seed=0, how="rename")
+    assert change.startswith("renamed")
+    assert answer != {"city": {"name": "Rome"}}

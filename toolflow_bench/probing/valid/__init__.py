@@ -1,1 +1,0 @@
-"""Valid arguments of each service's operations, drawn by those who know its data."""

@@ -1,0 +1,130 @@
+"""A split that no training set has seen: known recipes and wordings with new constants, each answer derived twice."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from sandbox.choose import open_sandbox
+from toolflow_bench.checks.needed import unneeded
+from toolflow_bench.checks.wording import near_duplicates
+from toolflow_bench.derive import Data
+from toolflow_bench.recipes.make import make
+from toolflow_bench.recipes.recipe import FOLDERS, Case, Recipe, recipes_of
+from toolflow_bench.task import Task, load_tasks
+from toolflow_bench.world import World
+
+MOST_TRIES = 12
+"""Draws of one recipe in a row that may come to nothing: a tie, an empty result, a call that is not needed."""
+
+_PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|man|woman|lady)\b", re.IGNORECASE)
+_MEN = ("baseball/", "hard/park", "hard/hall", "across/")
+"""Recipes whose people are all men, so that a wording may say so."""
+
+
+class TooFew(AtcError):
+    """The recipes did not give as many tasks as were wanted."""
+
+
+def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterator[Task]:
+    """`count` tasks, as they are made. What a constant does not fit (no answer, a tie) is drawn again.
+
+    Raises:
+        TooFew: the recipes have no more.
+        SourceUnavailable, SandboxUnavailable: services or sandbox cannot be had here.
+    """
+    draw = random.Random(f"fresh {seed}")  # noqa: S311 - must repeat
+    sql = yaml.safe_load(Path(__file__).with_name("draws.yaml").read_text(encoding="utf-8"))
+    untrue = tuple(sql.pop("x-untrue"))
+    recipes = {f"{name}/{one.id}": one for name in FOLDERS for one in recipes_of(name) if f"{name}/{one.id}" in sql}
+    known, made = {task.question for task in load_tasks()}, list[Task]()
+    with World(folder=folder) as world, Data(folder=folder) as data, closing(open_sandbox("zygote,docker")) as sandbox:
+        rows = {name: data.rows(query) for name, query in sorted(sql.items())}
+        numbers = dict.fromkeys(recipes, 0)
+        while len(made) < count:
+            before = len(made)
+            for name in draw.sample(sorted(recipes), len(recipes)):
+                recipe, texts = (
+                    recipes[name],
+                    wordings(recipes[name], list(rows[name][0]), men=name.startswith(_MEN), untrue=untrue),
+                )
+                for _ in range(MOST_TRIES if texts else 0):
+                    case = _case(*draw.choice(texts), draw.choice(rows[name]))
+                    if case.question in known:
+                        continue
+                    called = f"fresh{seed}/{name.replace('/', '.')}-{numbers[name] + 1}"
+                    try:
+                        found = make(recipe, case, called, world=world, data=data, sandbox=sandbox)
+                    except AtcError:
+                        continue
+                    nothing = found.task.type == "none"
+                    idle = unneeded(
+                        found.task.program, case.question, found.run, world.toolbox, sandbox, nothing_found=nothing
+                    )
+                    fits = found.task.calls >= 7 if recipe.split == "long" else found.task.calls <= 6
+                    if not fits or any(idle) or any(True for _ in near_duplicates([*made[-60:], found.task])):
+                        continue
+                    numbers[name] += 1
+                    known.add(case.question)
+                    made.append(found.task)
+                    yield found.task
+                    break
+                if len(made) == count:
+                    return
+            if len(made) == before:
+                raise TooFew(f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to draws.yaml.")
+
+
+def wordings(
+    recipe: Recipe, drawn: Sequence[str], *, men: bool, untrue: Sequence[str] = ()
+) -> list[tuple[str, Mapping[str, Json]]]:
+    """The questions of a recipe with `{name}` for each constant in `drawn` (`{name:%d}` for dates), and what stays.
+
+    A question that says one of the phrases `untrue` is left out.
+    """
+    found: list[tuple[str, Mapping[str, Json]]] = []
+    for case in recipe.cases:
+        text = case.question
+        if any(phrase in text for phrase in untrue):
+            continue
+        for name in drawn:
+            text = _blanked(text, name, case.constants[name])
+        whole = all(f"{{{name}" in text for name in drawn)
+        left = {word for name in drawn for word in re.findall(r"[A-Z]\w{3,}", str(case.constants[name]))}
+        if whole and not any(re.search(rf"\b{word}\b", text) for word in left) and (men or not _PRONOUN.search(text)):
+            found.append((text, {key: value for key, value in case.constants.items() if key not in drawn}))
+    return found
+
+
+_DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
+
+
+def _blanked(text: str, name: str, value: Json) -> str:
+    for spelt, blank in _spellings(name, value):
+        text, times = re.subn(rf"(?<![\w]){re.escape(spelt)}(?!\w)", blank, text)
+        if times:
+            return text
+    return text
+
+
+def _spellings(name: str, value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        return [(date.fromisoformat(value).strftime(one), f"{{{name}:{one}}}") for one in _DATES]
+    return [(str(value), f"{{{name}}}")]
+
+
+def _case(text: str, kept: Mapping[str, Json], drawn: Mapping[str, Json]) -> Case:
+    shown: dict[str, Any] = {
+        name: date.fromisoformat(value) if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value) else value
+        for name, value in drawn.items()
+    }
+    return Case.model_validate({"question": text.format(**shown), "with": {**kept, **drawn}})

@@ -1,1 +1,0 @@
-"""The measurement of sandboxes: hostile programs contained, ordinary programs unchanged, latency, soak."""

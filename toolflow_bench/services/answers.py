@@ -1,0 +1,104 @@
+"""Answers that an `openapi.yaml` gives itself, in SQL, and what guards those of handlers in Python.
+
+An operation has at most one of these; without any, the handler with its name answers:
+
+- `x-sql`: one of `row: SQL`, `rows: {key: SQL}` (a list of objects), `column: {key: SQL}` (a list of values) and
+  `page: {key: columns, from: table, where: [conditions], order: columns}`. Arguments are `:name`s; a condition of a
+  page does not apply where one of its arguments was left out. `missing` is the sentence of a 404 where nothing is
+  found, `booleans` are columns of 0 and 1.
+- `x-add: {to: collection, id: field, prefix: xy}`: keeps the arguments as a record of the state. With `once`, no two
+  records are alike in these fields: `taken` is the sentence of the 409.
+- `x-state: {key: collection}`: all records of the state's collection.
+
+`x-needs` names records of the document's `x-records` that must exist, else the answer is 404. Sentences are Python
+format strings of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolflow_bench.services.context import Context, Row, parameters
+from toolflow_bench.services.operation import Arguments, Refusal
+
+Handler = Callable[[Context, Arguments], Row]
+
+
+def handler_of(entry: Mapping[str, Any], named: Callable[[], Handler]) -> Handler:
+    """What answers the operation that `entry` describes; `named` gives the handler in Python, where one is needed."""
+    needs = entry.get("x-needs", ())
+    if "x-sql" in entry:
+        answer = _from_sql(entry["x-sql"])
+    elif "x-add" in entry:
+        answer = _from_add(**entry["x-add"])
+    elif "x-state" in entry:
+        (key, collection), *_ = entry["x-state"].items()
+        return lambda context, _: {key: context.state.all(collection)}
+    else:
+        answer = named()
+
+    def handle(context: Context, arguments: Arguments) -> Row:
+        for name in needs:
+            context.record(name, arguments)
+        return answer(context, arguments)
+
+    return handle
+
+
+def _from_sql(spec: Mapping[str, Any]) -> Handler:
+    missing, booleans = spec.get("missing"), spec.get("booleans", ())
+
+    def plain(row: Row) -> Row:
+        return {**row, **{name: None if row[name] is None else bool(row[name]) for name in booleans}}
+
+    def found(what: Any, arguments: Arguments) -> Any:
+        if not what and missing:
+            raise Refusal(404, missing.format(**arguments))
+        return what
+
+    if "row" in spec:
+        return lambda context, arguments: plain(found(context.rows(spec["row"], arguments), arguments)[0])
+    if "page" in spec:
+        return lambda context, arguments: _page(context, arguments, found=found, **_parts(spec["page"]))
+    if "column" in spec:
+        (key, sql), *_ = spec["column"].items()
+        return lambda context, arguments: {key: found(context.column(sql, arguments), arguments)}
+    (key, sql), *_ = spec["rows"].items()
+    return lambda context, arguments: {key: list(map(plain, found(context.rows(sql, arguments), arguments)))}
+
+
+def _parts(page: Mapping[str, Any]) -> Mapping[str, Any]:
+    (key, columns), *_ = page.items()
+    return {"key": key, "columns": columns, "table": page["from"], "where": page["where"], "order": page["order"]}
+
+
+def _page(
+    context: Context, arguments: Arguments, *, found: Any, key: str, columns: str, table: str, where: Any, order: str
+) -> Row:
+    applied = [one for one in where if all(arguments[name] is not None for name in parameters(one))]
+    condition = " AND ".join(applied) or "TRUE"
+    size, page = arguments["page_size"], arguments["page"]
+    total = found(
+        context.column(f"SELECT count(*) FROM {table} WHERE {condition}", arguments)[0],  # noqa: S608 - our own SQL
+        arguments,
+    )
+    sql = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order} LIMIT :size OFFSET :start"  # noqa: S608
+    rows = context.rows(sql, {**arguments, "size": size, "start": (page - 1) * size})
+    return {key: rows, "page": page, "pages": max(1, -(-total // size)), "total": total}
+
+
+def _from_add(*, to: str, id: str, prefix: str, once: tuple[str, ...] = (), taken: str = "") -> Handler:  # noqa: A002 - as in the file
+    def add(context: Context, arguments: Arguments) -> Row:
+        if once and any(all(one[name] == arguments[name] for name in once) for one in context.state.all(to)):
+            raise Refusal(409, taken.format(**arguments))
+        return dict(context.state.add(to, dict(arguments), id_field=id, prefix=prefix))
+
+    return add
+
+
+def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:
+    """One page of rows that are all at hand."""
+    size, page = arguments["page_size"], arguments["page"]
+    shown = rows[(page - 1) * size : page * size]
+    return {key: shown, "page": page, "pages": max(1, -(-len(rows) // size)), "total": len(rows)}

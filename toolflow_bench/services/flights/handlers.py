@@ -1,0 +1,126 @@
+"""Answers of the flights service that take more than a query: search by name, airports nearby, the booking desk."""
+
+# Handlers (context, arguments) -> response, each described by the operation of its name in `openapi.yaml`.
+# ruff: noqa: D103
+
+from __future__ import annotations
+
+from toolflow_bench.services.context import Context, Row
+from toolflow_bench.services.flights.names import match, search_text, words
+from toolflow_bench.services.geometry import rows_near
+from toolflow_bench.services.operation import Arguments, Refusal
+
+# Bookings of before are read only: one that is cancelled is named in the state by flight and passenger.
+_MADE, _CANCELLED = "bookings", "cancellations"
+
+
+def search_airports(context: Context, arguments: Arguments) -> Row:
+    query = arguments["query"]
+    if not (wanted := words(query)):
+        return {"airports": []}
+    every = " AND ".join("search LIKE ?" for _ in wanted)
+    sql = f"SELECT code, name, search, flights FROM airports WHERE ({every}) OR search LIKE ?"  # noqa: S608 - no values
+    found = context.rows(sql, [f"%{word}%" for word in [*wanted, "".join(wanted)]])
+
+    def rank(row: Row) -> tuple[bool, int, int, str]:
+        return (row["code"] != query.strip().upper(), -match(wanted, row["search"]), -row["flights"], row["code"])
+
+    best = sorted(found, key=rank)[: arguments["limit"]]
+    return {"airports": [{"code": row["code"], "name": row["name"]} for row in best]}
+
+
+def search_airlines(context: Context, arguments: Arguments) -> Row:
+    wanted = words(arguments["query"])
+
+    def fit(row: Row) -> int:
+        return match(wanted, search_text(f"{row['code']} {row['name']}"))
+
+    # The sort is stable: airlines that fit alike stay in the order of their codes.
+    found = [row for row in context.rows("SELECT code, name FROM airlines ORDER BY code") if fit(row)]
+    return {"airlines": sorted(found, key=fit, reverse=True)}
+
+
+def list_nearby_airports(context: Context, arguments: Arguments) -> Row:
+    centre = context.record("airport", arguments) | {"radius_km": arguments["radius_km"]}
+    near = rows_near(context, "code", "airports", centre, also="code != :code")
+    return {"airports": [{"code": row["code"], "distance_km": row["distance_km"]} for row in near]}
+
+
+def delete_watch(context: Context, arguments: Arguments) -> Row:
+    watch = arguments["watch_id"]
+    return context.state.remove(
+        "watches", watch, otherwise=f"there is no watch {watch!r}; list_watches has those there are."
+    )
+
+
+def list_bookings(context: Context, arguments: Arguments) -> Row:
+    passenger, size = arguments["passenger"], arguments["page_size"]
+    start = (arguments["page"] - 1) * size
+    source = "FROM bookings WHERE passenger = coalesce(:passenger, passenger)"
+    held = context.column(f"SELECT count(*) {source}", arguments)[0]
+    sql = f"SELECT booking_id, passenger {source} ORDER BY rowid LIMIT :size OFFSET :start"
+    made = [_name(one) for one in context.state.all(_MADE) if passenger is None or _same(one["passenger"], passenger)]
+    shown = context.rows(sql, {**arguments, "size": size, "start": start})
+    shown += made[max(0, start - held) : max(0, start + size - held)]
+    total = held + len(made)
+    return {"bookings": shown, "page": arguments["page"], "pages": max(1, -(-total // size)), "total": total}
+
+
+def list_flight_bookings(context: Context, arguments: Arguments) -> Row:
+    sql = "SELECT booking_id, passenger FROM bookings WHERE flight_id = :flight_id ORDER BY rowid"
+    made = [_name(one) for one in context.state.all(_MADE) if one["flight_id"] == arguments["flight_id"]]
+    return {"bookings": context.rows(sql, arguments) + made}
+
+
+def get_booking(context: Context, arguments: Arguments) -> Row:
+    for booking in context.state.all(_MADE):
+        if booking["booking_id"] == arguments["booking_id"]:
+            return booking
+    booking = context.record("booking", arguments)
+    who = booking["flight_id"], booking["passenger"]
+    gone = any((one["flight_id"], one["passenger"]) == who for one in context.state.all(_CANCELLED))
+    return booking | {"status": "cancelled" if gone else "confirmed"}
+
+
+def create_booking(context: Context, arguments: Arguments) -> Row:
+    flight_id, passenger = arguments["flight_id"], arguments["passenger"]
+    if context.record("flight", arguments)["actual_departure"] is None:
+        raise Refusal(409, f"the flight {flight_id!r} was cancelled and takes no bookings; choose another.")
+    for other in list_flight_bookings(context, arguments)["bookings"]:
+        if _same(other["passenger"], passenger) and get_booking(context, other)["status"] == "confirmed":
+            raise Refusal(
+                409, f"{passenger!r} has the booking {other['booking_id']!r} on this flight; cancel it first."
+            )
+    booking = {name: arguments[name] for name in ("flight_id", "passenger", "cabin", "seats")}
+    return dict(context.state.add(_MADE, booking | {"status": "confirmed"}, id_field="booking_id", prefix="bk"))
+
+
+def cancel_booking(context: Context, arguments: Arguments) -> Row:
+    booking = _confirmed(context, arguments)
+    name = booking["booking_id"]
+    if any(made["booking_id"] == name for made in context.state.all(_MADE)):
+        context.state.change(_MADE, name, otherwise="", status="cancelled")
+    cancelled = {"flight_id": booking["flight_id"], "passenger": booking["passenger"], "refund": arguments["refund"]}
+    context.state.add(_CANCELLED, cancelled, id_field="cancellation_id", prefix="cn")
+    return booking | {"status": "cancelled"}
+
+
+def request_assistance(context: Context, arguments: Arguments) -> Row:
+    booking = _confirmed(context, arguments)
+    wanted = {"flight_id": booking["flight_id"], "passenger": booking["passenger"], "kind": arguments["kind"]}
+    return dict(context.state.add("assistance_requests", wanted, id_field="request_id", prefix="as"))
+
+
+def _name(booking: Row) -> Row:
+    return {"booking_id": booking["booking_id"], "passenger": booking["passenger"]}
+
+
+def _same(passenger: object, other: str) -> bool:
+    return str(passenger).lower() == other.lower()
+
+
+def _confirmed(context: Context, arguments: Arguments) -> Row:
+    booking = get_booking(context, arguments)
+    if booking["status"] == "cancelled":
+        raise Refusal(409, f"the booking {arguments['booking_id']!r} is cancelled already; nothing was done.")
+    return booking

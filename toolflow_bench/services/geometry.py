@@ -1,0 +1,47 @@
+"""Distances on the globe, and the rows of a table near a point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from toolflow_bench.services.context import Context, Row
+
+EARTH_RADIUS_KM = 6371.0
+_KM_PER_DEGREE = math.pi * EARTH_RADIUS_KM / 180
+
+
+def kilometres(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """Great-circle distance of two rows that have `latitude` and `longitude` in degrees."""
+    north, south = math.radians(one["latitude"]), math.radians(other["latitude"])
+    half_width = math.radians(one["longitude"] - other["longitude"]) / 2
+    part = math.sin((north - south) / 2) ** 2 + math.cos(north) * math.cos(south) * math.sin(half_width) ** 2
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, part)))
+
+
+def rows_near(
+    context: Context, columns: str, table: str, centre: Mapping[str, Any], *, also: str = "TRUE"
+) -> list[Row]:
+    """Rows of `table` within `radius_km` of `centre`, nearest first, each with its `distance_km`.
+
+    `centre` has `latitude`, `longitude`, `radius_km` and whatever `:name`s the further condition `also` has. A box
+    around the circle is asked for first, which the index on positions answers. Of two rows that are equally far, the
+    one with the lesser first column comes first.
+    """
+    reach = centre["radius_km"] / _KM_PER_DEGREE + 1e-6
+    south, north = centre["latitude"] - reach, centre["latitude"] + reach
+    west, east = -540.0, 540.0
+    if south > -90 and north < 90:
+        # The circle is widest, in degrees, a little towards the pole from its centre.
+        wide = math.sin(math.radians(reach)) / math.cos(math.radians(centre["latitude"]))
+        width = math.degrees(math.asin(min(1.0, wide)))
+        if centre["longitude"] - width >= -180 and centre["longitude"] + width <= 180:
+            west, east = centre["longitude"] - width, centre["longitude"] + width
+    sql = f"""SELECT latitude, longitude, {columns} FROM {table}
+              WHERE latitude BETWEEN :south AND :north AND longitude BETWEEN :west AND :east AND {also}"""  # noqa: S608 - our own names
+    box = {"south": south, "north": north, "west": west, "east": east}
+    found = [(kilometres(centre, row), row) for row in context.rows(sql, {**centre, **box})]
+    first = columns.partition(",")[0]
+    near = sorted((one for one in found if one[0] <= centre["radius_km"]), key=lambda one: (one[0], one[1][first]))
+    return [{**row, "distance_km": round(distance, 1)} for distance, row in near]
