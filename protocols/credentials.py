@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from protocols.errors import CredentialMissing
 from protocols.jsontypes import Json, dumps
 from protocols.origin import Origin
-from protocols.placeholder import spellings
 from protocols.request import HttpRequest, spelled
+from protocols.secrets import spellings
 
 MASK = "***"
+Place = Literal["header", "query", "cookie"]
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _UNMISTAKABLE = 8  # characters from which a secret found in a result is surely the secret, and not a common word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """A secret, where it goes in a request, and the only hosts that it is ever sent to. From the user's configuration.
+    """A secret and the only hosts that it is ever sent to. From the user's configuration.
 
     An entry of `hosts` is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port.
+    Where `place`, `name` and `prefix` are not set, the tool's security scheme says how it is sent.
     """
 
-    value: str = field(repr=False)
+    value: str = field(default="", repr=False)
+    """A token, a key, or `user:password`; empty where a token is got with the client's id."""
     hosts: tuple[str, ...]
-    place: Literal["header", "query", "cookie"] = "header"
-    name: str = "Authorization"
-    prefix: str = "Bearer "
+    place: Place | None = None
+    name: str = ""
+    prefix: str | None = None
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    scopes: tuple[str, ...] = ()
+    """Of OAuth 2; those that the tool's document lists where empty."""
+    token_url: str = ""
+    authorization_url: str = ""
+    """Of OAuth 2, for documents that name none."""
     problem: str = ""
     """Why the value cannot be read; empty where it can."""
 
@@ -40,82 +51,161 @@ class Credential:
         secure = origin.scheme == "https" or origin.host in _LOOPBACK
         return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
 
+    @property
+    def says_how(self) -> bool:
+        """Whether the user said how it is sent, so that it can go with tools whose document declares nothing."""
+        return bool(self.place or self.name or self.prefix is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """A secret in its place in a request."""
+
+    place: Place
+    name: str
+    value: str = field(repr=False)
+
+
+def carried(credential: Credential, scheme: Mapping[str, Any], *, token: str = "") -> Carried:
+    """How a request carries a credential, by the user's settings or else by an OpenAPI security scheme.
+
+    Without either it is a bearer token. `token` is one that OAuth gave.
+    """
+    value = token or credential.value
+    place: Place = credential.place or "header"
+    name, prefix = credential.name or "Authorization", credential.prefix
+    if not (credential.place or credential.name):
+        match scheme:
+            case {"type": "apiKey", "in": "header" | "query" | "cookie" as where, "name": str(key)} if key:
+                place, name = where, key
+                # Swagger 2 has no bearer scheme, so its documents declare a key called Authorization.
+                if key.lower() == "authorization" and " " in value:
+                    prefix = prefix or ""
+            case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
+                value = base64.b64encode(value.encode()).decode() if ":" in value else value
+                prefix = "Basic " if prefix is None else prefix
+    if prefix is None:
+        prefix = "Bearer " if name.lower() == "authorization" else ""
+    return Carried(place=place, name=name, value=(prefix + value) if place == "header" else value)
+
 
 def chosen(
-    names: Iterable[str],
+    offered: Sequence[str | tuple[str, ...]],
+    schemes: Mapping[str, Mapping[str, Any]],
     credentials: Mapping[str, Credential],
     origin: Origin,
     *,
     tool: str,
-    places: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Credential]:
-    """The credentials that a call to `origin` carries, by name, out of those its binding names.
+    """The credentials that a call to `origin` carries, by name: the first of the alternatives that is configured.
 
-    Where a binding names several, those that are configured are used: documents list alternatives. `places` says where
-    they go, for the advice about one that is missing.
+    Where an alternative is to send nothing, nothing need be configured. A tool whose document declares none gets those
+    for its host of which the user said how they are sent.
 
     Raises:
-        CredentialMissing: none is configured, or one is for other hosts. Says what to write where.
+        CredentialMissing: no alternative is configured, or one is for other hosts. Says what to write where.
     """
-    wanted = list(names)
-    known = {name: credentials[name] for name in wanted if name in credentials}
-    found = {name: credential for name, credential in known.items() if not credential.problem}
-    place = f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
-    if wanted and not known:
-        line, variable = _setting(wanted[0], place, (places or {}).get(wanted[0], {}))
+    if not offered:
+        return {n: c for n, c in credentials.items() if c.says_how and not c.problem and c.may_go_to(origin)}
+    usable = {name: one for name, one in credentials.items() if not one.problem}
+    alternatives = [(one,) if isinstance(one, str) else one for one in offered]
+    names = next((names for names in alternatives if names and usable.keys() >= set(names)), None)
+    if names is None:
+        if not all(alternatives):
+            return {}
+        missing = next((n for names in alternatives for n in names if n in credentials and n not in usable), "")
+        missing = missing or next(name for name in alternatives[0] if name not in usable)
+        if missing in credentials:
+            raise CredentialMissing(f"{tool}: {credentials[missing].problem}")
+        raise CredentialMissing(_advice(missing, schemes.get(missing, {}), origin, tool))
+    for name in names:
+        _check(name, usable[name], origin, tool)
+    return {name: usable[name] for name in names}
+
+
+def _check(name: str, credential: Credential, origin: Origin, tool: str) -> None:
+    if not credential.may_go_to(origin):
+        place = address(origin)
         raise CredentialMissing(
-            f"{tool} needs the credential {wanted[0]!r}, which is not configured; add [credentials.{wanted[0]}] to "
-            "your own settings file, which 'atc config show' names, by this line at its top, and set the variable "
-            f"{variable}: {line}"
+            f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
+            f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
+            f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
         )
-    if wanted and not found:
-        raise CredentialMissing(f"{tool}: {next(iter(known.values())).problem}")
-    for name, credential in found.items():
-        if not credential.may_go_to(origin):
-            raise CredentialMissing(
-                f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
-                f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-                f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
-            )
-        if not credential.value or not (credential.prefix + credential.value).isprintable():
-            raise CredentialMissing(
-                f"the credential {name!r} is empty or has control characters; correct its value in your own settings "
-                "file."
-            )
-    return found
+    value = credential.value or credential.client_id
+    if not value or not f"{credential.prefix or ''}{value}".isprintable():
+        raise CredentialMissing(
+            f"the credential {name!r} is empty or has control characters; correct its value in your own settings file."
+        )
 
 
-def dress(request: HttpRequest, credentials: Iterable[Credential]) -> HttpRequest:
-    """The request with these credentials added; each replaces what an argument put in its place."""
-    for credential in credentials:
-        own = spelled(credential.name)
-        value = credential.prefix + credential.value if credential.place == "header" else credential.value
-        match credential.place:
+def address(origin: Origin) -> str:
+    """An origin as `hosts` lists it."""
+    return f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
+
+
+def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> str:
+    """What to write where for a credential that is missing, on one line.
+
+    The variable's name is never one that the document chose alone: a hostile one could name a variable that holds
+    another secret of the user's.
+    """
+    match scheme:
+        case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
+            kind = " (user:password)"
+        case {"type": "oauth2"}:
+            kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
+        case _:
+            kind = ""
+    variable = "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
+    return (
+        f"{tool} needs the credential {name!r}{kind}, which is not configured; add [credentials.{name}] to your own "
+        f"settings file, which 'atc config show' names, by this line at its top, and set the variable {variable}: "
+        f"credentials.{key} = {{ value = {dumps(f'env:{variable}')}, hosts = {dumps([address(origin)])} }}"
+    )
+
+
+def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
+    """The request with these secrets added; each replaces what an argument put in its place."""
+    for secret in secrets:
+        own = spelled(secret.name)
+        match secret.place:
             case "header":
                 kept = {k: v for k, v in request.headers.items() if spelled(k) != own}
-                request = replace(request, headers=kept | {credential.name: value})
+                request = replace(request, headers=kept | {secret.name: secret.value})
             case "cookie":
                 pairs = [pair.strip() for pair in request.headers.get("Cookie", "").split(";")]
                 others = [pair for pair in pairs if pair and spelled(pair.partition("=")[0]) != own]
-                cookie = "; ".join([*others, f"{credential.name}={value}"])
+                cookie = "; ".join([*others, f"{secret.name}={secret.value}"])
                 request = replace(request, headers={**request.headers, "Cookie": cookie})
             case "query":
                 base, _, query = request.url.partition("?")
                 pairs = [p for p in query.split("&") if p and spelled(p.partition("=")[0]) != own]
-                asked = "&".join([*pairs, f"{quote(credential.name, safe='')}={quote(value, safe='')}"])
+                asked = "&".join([*pairs, f"{quote(secret.name, safe='')}={quote(secret.value, safe='')}"])
                 request = replace(request, url=f"{base}?{asked}")
     return request
 
 
 class Mask:
-    """Replaces the values of credentials by `***`, in each spelling that a server may send back."""
+    """Replaces secrets by `***`, in each spelling that a server may send back. Safe for threads."""
 
-    def __init__(self, credentials: Iterable[Credential]) -> None:
-        values = {credential.value for credential in credentials if credential.value}
-        known = {spelling for value in values for spelling in spellings(value)}
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._values: frozenset[str] = frozenset()
+        self._spellings: tuple[str, ...] = ()
+        self.add(*secrets)
+
+    def add(self, *secrets: str) -> None:
+        """More secrets, such as a token that was got. Of `user:password` the password is one, and its Basic form."""
+        found = set(self._values)
+        for secret in filter(None, secrets):
+            found.add(secret)
+            user, _, password = secret.partition(":")
+            if user and password:
+                found |= {password, base64.b64encode(secret.encode()).decode()}
+        known = {spelling for value in found for spelling in spellings(value)}
+        self._values = frozenset(found)
         # The longest first, so that a secret within another's spelling leaves no rest of it standing.
-        self._spellings = sorted(known, key=lambda text: (-len(text), text))
-        self._unmistakable = [value for value in values if len(value) >= _UNMISTAKABLE]
+        self._spellings = tuple(sorted(known, key=lambda text: (-len(text), text)))
 
     def __bool__(self) -> bool:
         return bool(self._spellings)
@@ -132,25 +222,14 @@ class Mask:
 
     def result(self, value: Json) -> Json:
         """A successful result without secrets that the server echoed; shorter than 8 characters they are left."""
-        if not self._unmistakable:
-            return value
+        surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
+        return self._result(value, surely) if surely else value
+
+    def _result(self, value: Json, surely: Sequence[str]) -> Json:
         if isinstance(value, str):
-            return self(value) if any(secret in value for secret in self._unmistakable) else value
+            return self(value) if any(secret in value for secret in surely) else value
         if isinstance(value, list):
-            return [self.result(item) for item in value]
+            return [self._result(item, surely) for item in value]
         if isinstance(value, dict):
-            return {self.result(key): self.result(item) for key, item in value.items()}
+            return {self._result(key, surely): self._result(item, surely) for key, item in value.items()}
         return value
-
-
-def _setting(name: str, host: str, place: Mapping[str, str]) -> tuple[str, str]:
-    """A line of TOML that configures the credential, and the environment variable that it reads.
-
-    The table is on one line, for a message is one line. The variable's name is never one that the document chose alone:
-    a hostile one could name a variable that holds another secret of the user's.
-    """
-    variable = "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
-    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
-    entry = {"value": f"env:{variable}", "hosts": [host], **place}
-    text = ", ".join(f"{field} = {dumps(value)}" for field, value in entry.items())
-    return f"credentials.{key} = {{ {text} }}", variable

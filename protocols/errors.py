@@ -15,6 +15,9 @@ be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and
 class AtcError(Exception):
     """Base of everything that our own side fails at. What a *program* did wrong is data, never an exception."""
 
+    exit_code = 3
+    """Of the command line where this error ends it: 2 for wrong usage, 3 for what is missing or down."""
+
 
 class InvalidProtocol(AtcError):
     """A document does not describe a tool.
@@ -22,6 +25,8 @@ class InvalidProtocol(AtcError):
     `where` names the document or tool, `path` the place inside it (`binding.http.url`), `problem` what is wrong there
     and `hint` the next step.
     """
+
+    exit_code = 2
 
     def __init__(self, where: str, problem: str, *, path: str = "", hint: str = "") -> None:
         super().__init__(where, problem)
@@ -38,6 +43,8 @@ class SourceUnavailable(AtcError):
 
 class UnknownTool(AtcError):
     """No tool of this name; `suggestions` are the nearest names that exist."""
+
+    exit_code = 2
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(name)
@@ -57,7 +64,7 @@ class ModelUnavailable(AtcError):
 
 
 class OutOfTime(ModelUnavailable):
-    """The reply did not come before the moment that whoever asked had set; see `protocols.waiting`."""
+    """The reply did not come before the moment that whoever asked had set; see `atc.waiting`."""
 
 
 class ToolError(Exception):

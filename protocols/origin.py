@@ -78,6 +78,22 @@ def split_url(url: str) -> tuple[Origin, str]:
     return Origin(scheme.lower(), ascii_host.lower(), number), (rest or "").partition("#")[0]
 
 
+def is_url(text: str) -> bool:
+    """Whether `text` is an http(s) address."""
+    return text.lower().startswith(("http://", "https://"))
+
+
+def covers(home: Origin, origin: Origin) -> bool:
+    """Whether `origin` belongs to whoever serves `home`: the same origin, or its host or one below it.
+
+    A host besides the same origin counts on the usual ports alone (80 and 443): on others other services run. Hosts
+    beside it (`docs.example.com`, `api.example.com`) do not count: under a shared suffix they are somebody else's.
+    """
+    if origin == home:
+        return True
+    return (origin.host == home.host or origin.host.endswith(f".{home.host}")) and {origin.port, home.port} <= {80, 443}
+
+
 def redirected(url: str, location: str, *, upgrade: bool = False) -> str:
     """Where a redirect of `url` leads: an address of the same origin. `upgrade` allows https in the place of http.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import dataclasses
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from itertools import islice
@@ -16,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from protocols.credentials import Mask
-from protocols.errors import ToolError
+from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import one_line
 
@@ -26,8 +27,11 @@ _MOST_BITS = 13_000  # of an integer: Python itself writes none of more than 4,3
 
 def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask: Mask) -> Callable[[JsonObject], Json]:
     """A call of `function` by keyword arguments; see `Invoker.bind`."""
-    signature = _signature(function)
-    failed = "refused" if reads else "unknown"
+    try:
+        signature: inspect.Signature | None = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins have none
+        signature = None
+    failed: Outcome = "refused" if reads else "unknown"
 
     def call(arguments: JsonObject) -> Json:
         entered = False
@@ -36,18 +40,18 @@ def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask
                 signature.bind(**arguments)
             entered = True
             result = function(**arguments)
-            return mask.result(to_json(_run(result) if inspect.isawaitable(result) else result))
+            return mask.result(to_json(asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result))
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
             problem = f"{tool}: {type(error).__name__}: {error}" if entered else f"{tool}: {error}"
-            raise ToolError(
-                None,
-                one_line(mask(problem)),
-                outcome=failed if entered else "not_run",  # type: ignore[arg-type]  # a Literal by construction
-            ) from error
+            raise ToolError(None, one_line(mask(problem)), outcome=failed if entered else "not_run") from error
 
     return call
+
+
+async def _awaited(result: Awaitable[object]) -> object:
+    return await result
 
 
 def to_json(value: object) -> Json:
@@ -65,7 +69,7 @@ def to_json(value: object) -> Json:
         raise TypeError("the result is nested too deeply, or contains itself") from None
 
 
-def _to_json(value: Any) -> Json:
+def _to_json(value: Any) -> Json:  # noqa: C901 - one case a kind of value
     match value:
         case None | bool():
             return value
@@ -86,14 +90,12 @@ def _to_json(value: Any) -> Json:
         case list() | tuple():
             return [_to_json(item) for item in value]
         case set() | frozenset():
-            return _sorted([_to_json(item) for item in value])
-        case _:
-            return _scalar_or_object(value)
-
-
-def _scalar_or_object(value: Any) -> Json:
-    match value:
-        case datetime() | date() | time():
+            items = [_to_json(item) for item in value]
+            try:
+                return sorted(items)
+            except TypeError:
+                return sorted(items, key=repr)
+        case date() | time():
             return value.isoformat()
         case timedelta():
             return value.total_seconds()
@@ -102,15 +104,22 @@ def _scalar_or_object(value: Any) -> Json:
         case UUID() | PurePath():
             return str(value)
         case bytes() | bytearray():
-            return _bytes(bytes(value))
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                return base64.b64encode(value).decode()
+        case _:
+            return _object(value)
+
+
+def _object(value: Any) -> Json:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if callable(dump := getattr(value, "model_dump", None)):
-        return _to_json(dump())
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
         return _to_json(value.to_dict("records"))
-    if callable(tolist := getattr(value, "tolist", None)):
-        return _to_json(tolist())
+    for method in ("model_dump", "tolist"):
+        if callable(plain := getattr(value, method, None)):
+            return _to_json(plain())
     if isinstance(value, Iterable):
         items = list(islice(value, MAX_ITEMS + 1))
         if len(items) > MAX_ITEMS:
@@ -120,41 +129,8 @@ def _scalar_or_object(value: Any) -> Json:
 
 
 def _key(key: object) -> str:
+    """As `json.dumps` writes keys."""
     plain = _to_json(key)
-    if isinstance(plain, str):
-        return plain
-    return (
-        {None: "null", True: "true", False: "false"}.get(plain) or str(plain)
-        if not isinstance(plain, list | dict)
-        else str(key)
-    )
-
-
-def _sorted(items: list[Json]) -> list[Json]:
-    try:
-        return sorted(items)
-    except TypeError:
-        return sorted(items, key=repr)
-
-
-def _bytes(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return base64.b64encode(value).decode()
-
-
-def _run(result: Awaitable[object]) -> object:
-    import asyncio  # a fifth of what importing this package would take, and rarely needed
-
-    async def awaited() -> object:
-        return await result
-
-    return asyncio.run(awaited())
-
-
-def _signature(function: Callable[..., object]) -> inspect.Signature | None:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):  # some builtins have none
-        return None
+    if plain is None or isinstance(plain, bool):
+        return {None: "null", True: "true", False: "false"}[plain]
+    return str(key) if isinstance(plain, list | dict) else str(plain)

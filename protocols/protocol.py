@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal, get_args
+
+import jsonschema_rs
 
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject
+from protocols.schema import first_error
 
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]
@@ -28,11 +31,12 @@ class HttpBinding:
 
     `url` is a template (`https://api.example.org/users/{id}`): scheme and host stand in it literally and are never
     taken from an argument. `locations` says where each argument goes, `wire_names` what it is called there where that
-    differs. With `body_argument` set, that one argument *is* the request body. `credentials` are names only; the
-    user's configuration maps a name to a value and to the hosts that may see it. `credential_places` is advice for that
-    configuration (`{"key": {"place": "query", "name": "api_key"}}`) where a document knows better than its defaults; a
-    call does not look at it. `idempotency_header` names the header that makes a repeated write harmless, where the tool
-    has one.
+    differs. With `body_argument` set, that one argument *is* the request body. `idempotency_header` names the header
+    that makes a repeated write harmless, where the tool has one.
+
+    `credentials` are names only, one alternative each: a name, or several that go together; an empty one says that
+    nothing need be sent. The user's configuration maps a name to a value and to the hosts that may see it. `schemes`
+    says how a named one is sent, as an OpenAPI security scheme.
     """
 
     method: str
@@ -40,9 +44,15 @@ class HttpBinding:
     locations: Mapping[str, Location] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
     body_argument: str | None = None
-    credentials: tuple[str, ...] = ()
-    credential_places: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    credentials: tuple[str | tuple[str, ...], ...] = ()
+    schemes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     idempotency_header: str | None = None
+
+    @property
+    def credential_names(self) -> tuple[str, ...]:
+        """The names in all alternatives."""
+        sets = ((one,) if isinstance(one, str) else one for one in self.credentials)
+        return tuple(dict.fromkeys(name for names in sets for name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,11 +176,90 @@ class ToolProtocol:
         return self.annotations.read_only is not True
 
 
-def dump(protocol: ToolProtocol) -> dict[str, Any]:
-    """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
-    from protocols.documents import to_document
+def spelled(binding: Binding | None) -> str:
+    """`GET https://api.example.org/users/{id}`, `Python shop:find`, `MCP git:git_log`; empty where there is none."""
+    match binding:
+        case HttpBinding():
+            return f"{binding.method} {binding.url}"
+        case McpBinding():
+            return f"MCP {binding.server}:{binding.tool}"
+        case PythonBinding():
+            return f"Python {binding.module}:{binding.function}"
+        case ProgramBinding():
+            return f"a saved program that calls {', '.join(binding.tools) or 'no tool'}"
+        case None:
+            return ""
 
-    return to_document(protocol)
+
+# --- the JSON document
+
+_TEXT = {"type": "string"}
+_OBJECT = {"type": "object"}
+_LEVEL = {"enum": ["declared", "observed", "guessed"]}
+_NAMES = {"type": "object", "additionalProperties": _TEXT}
+
+
+def _record(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+_HTTP = _record(
+    ["method", "url"],
+    method={"enum": ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]},
+    url={"type": "string", "pattern": "^https?://[^{}/?#]+([/?#]|$)"},
+    locations={"type": "object", "additionalProperties": {"enum": list(get_args(Location))}},
+    wireNames=_NAMES,
+    bodyArgument=_TEXT,
+    credentials={"type": "array", "items": {"type": ["string", "array"], "items": _TEXT}},
+    schemes={"type": "object", "additionalProperties": _OBJECT},
+    idempotencyHeader=_TEXT,
+)
+_PYTHON = _record(["module", "function"], module=_TEXT, function=_TEXT)
+_MCP = _record(["server", "tool"], server=_TEXT, tool=_TEXT)
+_PROGRAM = _record(["source", "tools"], source=_TEXT, tools=_NAMES)
+_ARGUMENTS = {"type": "object", "properties": {"properties": {"type": "object", "additionalProperties": {
+    "type": ["object", "boolean"]}}}}  # fmt: skip
+_HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
+_COUNT = {"type": "integer", "minimum": 0}
+
+DOCUMENT_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "ToolProtocol",
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "minLength": 1},
+        "title": _TEXT,
+        "description": _TEXT,
+        "inputSchema": _ARGUMENTS,
+        "outputSchema": _OBJECT,
+        "annotations": {"type": "object", "properties": {hint: {"type": "boolean"} for hint in _HINTS.values()}},
+        "binding": _record([], http=_HTTP, python=_PYTHON, mcp=_MCP, program=_PROGRAM)
+        | {"minProperties": 1, "maxProperties": 1},
+        "errors": {"type": "array", "items": _record(["status"], status=_TEXT, description=_TEXT, schema=_OBJECT)},
+        "examples": {
+            "type": "array",
+            "items": _record([], question=_TEXT, program=_TEXT, arguments=_OBJECT, result={}),
+        },
+        "links": {
+            "type": "array",
+            "items": _record(["argument", "tool", "path"], argument=_TEXT, tool=_TEXT, path=_TEXT, support=_LEVEL),
+        },
+        "verifiedBy": _record(["tool"], tool=_TEXT, support=_LEVEL),
+        "category": _TEXT,
+        "collection": _TEXT,
+        "evidence": _record(
+            ["level"], level=_LEVEL, observations=_COUNT, fields={"type": "object", "additionalProperties": _COUNT}
+        ),
+    },
+}
+"""JSON Schema of a protocol document. Unknown keys are kept at the top level and in annotations, refused elsewhere."""
+_VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
+_BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding, "program": ProgramBinding}
+_PARTS = {"errors": ErrorOutcome, "examples": Example, "links": Link}
+_KEYS = {"inputSchema": "input_schema", "outputSchema": "output_schema", "wireNames": "wire_names",
+         "bodyArgument": "body_argument", "idempotencyHeader": "idempotency_header"}  # fmt: skip
+_FIELDS = {theirs: ours for ours, theirs in _KEYS.items()}
 
 
 def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
@@ -179,27 +268,73 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     Raises:
         InvalidProtocol: the document breaks the format; the message has the path and the clause.
     """
-    from protocols.documents import from_document
+    error = first_error(_VALIDATOR, document)
+    if error is not None:
+        path = ".".join(str(part) for part in error.instance_path)
+        raise InvalidProtocol(where, error.message, path=path, hint="The format is described in docs/protocols.md.")
+    known = {key: value for key, value in document.items() if key in DOCUMENT_SCHEMA["properties"]}
+    extra = {key: value for key, value in document.items() if key not in known}
+    hints = known.pop("annotations", {})
+    if unknown := {key: value for key, value in hints.items() if key not in _HINTS.values()}:
+        extra["annotations"] = unknown  # of other makers (MCP's `title`, `openWorldHint`), kept as they came
+    found: dict[str, Any] = {_KEYS.get(key, key): value for key, value in known.items()}
+    for kind, binding in found.pop("binding", {}).items():
+        given = {_KEYS.get(key, key): value for key, value in binding.items()}
+        if kind == "http":
+            names = given.get("credentials", ())
+            given["credentials"] = tuple(one if isinstance(one, str) else tuple(one) for one in names)
+        found["binding"] = _BINDINGS[kind](**given)
+    for key, part in _PARTS.items():
+        found[key] = tuple(part(**one) for one in found.get(key, ()))
+    if verify := found.pop("verifiedBy", None):
+        found["verified_by"] = Verify(**verify)
+    if "evidence" in found:
+        found["evidence"] = Evidence(**found["evidence"])
+    annotations = Annotations(**{ours: hints.get(theirs) for ours, theirs in _HINTS.items()})
+    return ToolProtocol(annotations=annotations, extra=extra, **found)
 
-    return from_document(document, where=where)
+
+def dump(protocol: ToolProtocol) -> dict[str, Any]:
+    """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
+    extra = dict(protocol.extra)
+    hints = {theirs: getattr(protocol.annotations, ours) for ours, theirs in _HINTS.items()}
+    document: dict[str, Any] = {
+        "name": protocol.name,
+        "title": protocol.title,
+        "description": protocol.description,
+        "inputSchema": dict(protocol.input_schema),
+        "outputSchema": protocol.output_schema,
+        "annotations": {k: v for k, v in hints.items() if v is not None} | extra.pop("annotations", {}),
+        "binding": next(
+            ({kind: _sparse(protocol.binding)} for kind, of in _BINDINGS.items() if isinstance(protocol.binding, of)),
+            {},
+        ),
+        "errors": [_sparse(one) for one in protocol.errors],
+        "examples": [_sparse(one) | {"result": one.result} for one in protocol.examples],
+        "links": [_sparse(one, all_keys=True) for one in protocol.links],
+        "verifiedBy": protocol.verified_by and _sparse(protocol.verified_by),
+        "category": protocol.category,
+        "collection": protocol.collection,
+        "evidence": _sparse(protocol.evidence) if protocol.evidence != Evidence() else None,
+    }
+    kept = {k: v for k, v in document.items() if k in ("name", "inputSchema") or v not in (None, "", [], {})}
+    if protocol.output_schema is not None:
+        kept["outputSchema"] = dict(protocol.output_schema)  # `{}` says that anything comes, its absence nothing
+    return kept | extra
 
 
-__all__ = [
-    "Annotations",
-    "Binding",
-    "ErrorOutcome",
-    "Evidence",
-    "EvidenceLevel",
-    "Example",
-    "HttpBinding",
-    "InvalidProtocol",
-    "Link",
-    "Location",
-    "McpBinding",
-    "ProgramBinding",
-    "PythonBinding",
-    "ToolProtocol",
-    "Verify",
-    "dump",
-    "load",
-]
+def _sparse(value: Any, *, all_keys: bool = False) -> dict[str, Any]:
+    """The fields of a dataclass by their keys in a document, without those that say nothing."""
+    found = {}
+    for part in fields(value):
+        one = getattr(value, part.name)
+        always = all_keys or part.default is part.default_factory is MISSING or (part.name == "schema" and one == {})
+        if always or one not in (None, "", (), {}, [], 0):
+            found[_FIELDS.get(part.name, part.name)] = _plain(one)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return dict(value) if isinstance(value, Mapping) else value

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.producers import Producers
-from protocols.schema import resolve, types
+from protocols.schema import narrowed, resolve, types
 from protocols.toolbox import Tool, Toolbox
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
@@ -44,6 +44,9 @@ DETAILS = (
     Detail(depth=1, comments=False),
 )
 """From generous to terse: a prompt takes the first at which its stubs fit."""
+_LINE = Detail(depth=0, comments=False, comment_characters=30)
+_LINE_SUMMARY = 100  # characters
+_IN_ONE_LINE = "# More functions, in one line each:"
 
 Docs = Literal["full", "requests", "names"]
 """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where a decoder
@@ -83,12 +86,13 @@ def names_only(tools: Toolbox) -> str:
 
 
 def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tuple[str, Toolbox]:
-    """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens, and these tools."""
-    if docs == "requests":
-        text, chosen = stubs_within(tools.map(_without_response), budget=budget)
+    """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens, and these tools.
+
+    Where stubs of all do not fit, however terse, each tool gets one line, and the first ones stubs in what is left.
+    """
+    if docs != "names":
+        text, chosen = _stubs_and_lines(tools.map(_without_response) if docs == "requests" else tools, budget)
         return text, tools.only(list(chosen))
-    if docs == "full":
-        return stubs_within(tools, budget=budget)
     names, left = list(tools)[:1], budget - sum(token_estimate(name) for name in list(tools)[:1])
     for name in list(tools)[1:]:
         left -= token_estimate(f"\n{name}")
@@ -97,6 +101,37 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
         names.append(name)
     chosen = tools.only(names)
     return names_only(chosen), chosen
+
+
+def one_line(tool: Tool) -> str:
+    """A tool's signature without shapes, and the first sentence of what it does."""
+    signature, summary = _function(tool, _Shapes(_LINE), Producers(Toolbox())).split("\n", 1)
+    said = summary.strip().strip('"')
+    return f"{signature} ...  # {said if len(said) <= _LINE_SUMMARY else said[: _LINE_SUMMARY - 1].rstrip() + '…'}"
+
+
+def _stubs_and_lines(tools: Toolbox, budget: int) -> tuple[str, Toolbox]:
+    """Stubs of all tools where they fit; else of as many of the first as fit beside a line for each of the others."""
+    tersest = stubs(tools, detail=DETAILS[-1]) if len(tools) <= budget else ""
+    if len(tools) <= 1 or (tersest and token_estimate(tersest) <= budget):
+        return stubs_within(tools, budget=budget)
+    lines: list[str] = []
+    for tool in tools.values():
+        lines.append(one_line(tool))
+        if token_estimate("\n".join(lines)) > budget:
+            lines.pop()
+            break
+    shown = tools.only(list(tools)[: len(lines)])
+    if len(shown) <= 1:
+        return stubs_within(tools.only(list(tools)[:1]), budget=budget)
+    text = "\n".join(lines)
+    for count in range(1, len(lines)):
+        whole = stubs(shown.only(list(shown)[:count]), among=shown)
+        more = "\n".join([whole, "", _IN_ONE_LINE, *lines[count:]])
+        if token_estimate(more) > budget:
+            break
+        text = more
+    return text, shown
 
 
 def _without_response(tool: Tool) -> Tool:
@@ -198,20 +233,17 @@ class _Shapes:
         names = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
         return " | ".join(sorted(dict.fromkeys(names), key=lambda part: part == "None")) or "Any"
 
-    def _merged(self, schema: JsonObject, root: JsonObject, depth: int) -> dict[str, Any]:
-        """`allOf` folded into one object: properties and required joined, other keys by the last that has them."""
-        merged: dict[str, Any] = {k: v for k, v in schema.items() if k != "allOf"}
+    def _merged(self, schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
+        """`allOf` as one schema: each part narrows the others, whatever their order."""
+        merged: JsonObject = {k: v for k, v in schema.items() if k != "allOf"}
         for part in schema["allOf"]:
             self._left -= 1
             if self._left < 0 or depth == 0:
                 return merged
-            resolved = resolve(part, root)
-            part_merged = self._merged(resolved, root, depth - 1) if "allOf" in resolved else resolved
-            properties = {**merged.get("properties", {}), **part_merged.get("properties", {})}
-            required = [*merged.get("required", ()), *part_merged.get("required", ())]
-            merged = {**part_merged, **merged}
-            if properties:
-                merged |= {"type": "object", "properties": properties, "required": list(dict.fromkeys(required))}
+            told = resolve(part, root)
+            told = self._merged(told, root, depth - 1) if "allOf" in told else told
+            both = narrowed(told, merged)
+            merged = both if isinstance(both, Mapping) and "allOf" not in both else {**told, **merged}
         return merged
 
     def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
@@ -238,7 +270,10 @@ class _Shapes:
 
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
         """The name of the shape with these fields, declared now if no equal one was before."""
-        known = next((shape for shape, others in self._fields.items() if others == fields), None)
+        named = "title" in schema  # equal shapes of two components keep both their names
+        known = next(
+            (one for one, others in self._fields.items() if others == fields and (one == name or not named)), None
+        )
         if known is not None:
             return known
         candidate, number = name, 2

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
 
 from protocols.errors import Outcome
 from protocols.jsontypes import Json, JsonObject, loads
@@ -80,17 +79,23 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
         return None
     wanted = types(resolve(schema, schema)) if schema else ()
     says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
+    problem = ""
     try:
         value = parse(_decoded(answer, strict=True))
-    except ValueError as error:
-        problem = str(error)
-    else:
         # A tool declared to give text gives `12`, not 12, unless its answer calls itself JSON.
         return value if says_json or wanted != ("string",) else _decoded(answer, strict=True)
+    except ValueError as error:
+        problem = str(error)
     if says_json or not _allows_text(schema):
         kind = f"valid JSON ({problem})" if says_json else "JSON"
         raise Unreadable(f"expected {kind}, got {_described(answer, mask)}")
-    return _text(answer, mask)
+    try:
+        text = _decoded(answer, strict=not answer.media_type.startswith("text/"), default="utf-8-sig")
+    except ValueError:
+        text = "\0"
+    if "\0" in text:
+        raise Unreadable(f"expected text or JSON, got {_described(answer, mask)}")
+    return text
 
 
 def parse(text: str) -> Json:
@@ -104,7 +109,12 @@ def parse(text: str) -> Json:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(value)
+        level, depth = [value], 0
+        while level:
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+            level = [c for n in level for c in (n.values() if type(n) is dict else n) if type(c) in (dict, list)]
     return _whole(value) if re.search(r"\\u[dD][89a-fA-F]", text) else value
 
 
@@ -141,23 +151,16 @@ def retry_after(answer: Answer, *, now: datetime | None = None) -> float | None:
         date = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
+    date = date.replace(tzinfo=UTC) if date.tzinfo is None else date
     return min(max((date - (now or datetime.now(UTC))).total_seconds(), 0.0), _YEAR)
 
 
-def _check_depth(value: Json) -> None:
-    level, depth = [value], 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
-        level = [
-            child
-            for node in level
-            for child in (node.values() if type(node) is dict else node if type(node) is list else ())
-            if type(child) in (dict, list)
-        ]
+def phrase(status: int) -> str:
+    """What HTTP calls a status."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "no explanation"
 
 
 def _whole(value: Json) -> Json:
@@ -186,16 +189,6 @@ def _decoded(answer: Answer, *, strict: bool, default: str = "") -> str:
         raise ValueError(f"invalid {named} at byte {error.start}") from None
 
 
-def _text(answer: Answer, mask: Callable[[str], str]) -> str:
-    try:
-        text = _decoded(answer, strict=not answer.media_type.startswith("text/"), default="utf-8-sig")
-    except ValueError:
-        text = "\0"
-    if "\0" in text:
-        raise Unreadable(f"expected text or JSON, got {_described(answer, mask)}")
-    return text
-
-
 def _described(answer: Answer, mask: Callable[[str], str]) -> str:
     kind = answer.media_type or "a body without a media type"
     if not (kind.startswith("text/") or "json" in kind or "xml" in kind) and b"\0" in answer.body[:1000]:
@@ -204,19 +197,13 @@ def _described(answer: Answer, mask: Callable[[str], str]) -> str:
     return f"{kind}: '{start[:120]}{'…' if len(start) > 120 else ''}'"
 
 
-def _allows_text(schema: Any, *, root: JsonObject | None = None, depth: int = 8) -> bool:
+def _allows_text(schema: JsonObject | None) -> bool:
     """Whether a string may be valid: what says nothing of types allows it."""
-    if not schema or depth == 0:
-        return schema is not False
-    root = schema if root is None else root
-    top = resolve(schema, root)
-    if declared := types(top):
-        # A tool declared to answer nothing promises no JSON.
-        return "string" in declared or declared == ("null",)
-    options = [*top.get("anyOf", ()), *top.get("oneOf", ())]
-    if options and not any(_allows_text(option, root=root, depth=depth - 1) for option in options):
-        return False
-    return all(_allows_text(part, root=root, depth=depth - 1) for part in top.get("allOf", ()))
+    top = resolve(schema, schema) if schema else {}
+    options = [*top.get("anyOf", ()), *top.get("oneOf", ()), *([top] if types(top) else [])]
+    named = [types(resolve(option, schema or {})) for option in options]
+    # A tool declared to answer nothing promises no JSON.
+    return not named or any(not kinds or "string" in kinds or kinds == ("null",) for kinds in named)
 
 
 def _essence(value: Json, *, depth: int) -> str:
@@ -231,11 +218,3 @@ def _essence(value: Json, *, depth: int) -> str:
         if said := [text for text in dict.fromkeys(said) if text]:
             return "; ".join(said)
     return json.dumps(value, ensure_ascii=False)
-
-
-def phrase(status: int) -> str:
-    """What HTTP calls a status."""
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "no explanation"

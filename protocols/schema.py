@@ -101,7 +101,7 @@ class Judge:
         """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
         # The next error is the first one of the schema without the clause that was broken.
         try:
-            schema = _without_branches(self._schema, self._schema)
+            schema = _without_branches(self._schema)
         except RecursionError:
             return
         for _ in range(max(1, 100_000 // self._size)):
@@ -309,41 +309,23 @@ def _anchors(schema: JsonObject) -> dict[str, Any]:
     return found
 
 
-def _without_branches(schema: Any, root: JsonObject) -> Any:
+def _without_branches(schema: Any) -> Any:
     """A schema that says as much, but for whose `anyOf` and `oneOf` no errors of the branches are built.
 
     `unevaluated…` depends on the branches, so it is left out.
     """
     if isinstance(schema, list):
-        return [_without_branches(part, root) for part in schema]
+        return [_without_branches(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
     changed: dict[str, Any] = {}
     for keyword, part in schema.items():
-        if keyword == "$ref" and isinstance(part, str):
-            changed[keyword] = _moved(part, root)
-        elif keyword not in _UNEVALUATED:
-            changed[keyword] = part if keyword in ("const", "enum") else _without_branches(part, root)
+        if keyword not in _UNEVALUATED:
+            changed[keyword] = part if keyword in ("const", "enum") else _without_branches(part)
     for keyword in _BRANCHES:
         if isinstance(schema.get(keyword), list):
             changed["allOf"] = [*changed.get("allOf", []), {"not": {"not": {keyword: changed.pop(keyword)}}}]
     return changed
-
-
-def _moved(ref: str, root: JsonObject) -> str:
-    """Where `_without_branches` puts what a reference within `root` points to."""
-    current: Any = root
-    parts: list[str] = []
-    for part in ref.split("/"):
-        if part == "#":
-            parts.append(part)
-            continue
-        if part in _BRANCHES and isinstance(current, Mapping) and isinstance(current.get(part), list):
-            place = len(current.get("allOf", [])) + (part == "oneOf" and isinstance(current.get("anyOf"), list))
-            parts += ["allOf", str(place), "not", "not"]
-        parts.append(part)
-        current = pointer(current, f"#/{unquote(part)}")
-    return "/".join(parts)
 
 
 def _without(schema: Any, path: Sequence[str | int]) -> Any:
@@ -443,6 +425,42 @@ def pointer(root: Any, ref: str) -> Any:
         else:
             return None
     return current
+
+
+_NOTES = frozenset({"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"})
+_LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
+
+
+def narrowed(one: Any, other: Any) -> Any:
+    """One schema that allows what both allow, whatever their order; `allOf` of both where it cannot be written so."""
+    if one is True or one == {} or other is False:
+        return other
+    if other is True or other == {} or one is False or one == other:
+        return one
+    merged = dict(one)
+    for key, value in other.items():
+        known = merged.get(key, value)
+        if known == value or key in _NOTES:
+            merged[key] = value
+        elif key == "type":
+            first, second = types(one), types(other)
+            kept = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
+            kept += [kind for kind in second if kind == "integer" and "number" in first and kind not in kept]
+            merged[key] = kept[0] if len(kept) == 1 else kept
+        elif key == "enum":
+            merged[key] = [item for item in known if item in value]
+        elif key == "required":
+            merged[key] = list(dict.fromkeys([*known, *value]))
+        elif key == "properties":
+            merged[key] = known | {name: narrowed(known.get(name, {}), part) for name, part in value.items()}
+        elif key in ("items", "additionalProperties"):
+            merged[key] = narrowed(known, value)
+        elif key in _LOWER or key in _UPPER:
+            merged[key] = (max if key in _LOWER else min)(known, value)
+        else:
+            return {"allOf": [one, other]}
+    return merged if merged.get("type") != [] and merged.get("enum") != [] else {"allOf": [one, other]}
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -15,6 +16,9 @@ from protocols.schema import wrapper_key
 
 Call = Callable[[JsonObject], Json]
 """Takes arguments by their original names, gives the full response; raises `ToolError`."""
+
+idempotency_key: ContextVar[str | None] = ContextVar("idempotency_key", default=None)
+"""The key sent with a call whose binding has an `idempotency_header`; set by the host, in the thread that calls."""
 
 
 @dataclass(frozen=True)

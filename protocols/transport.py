@@ -1,4 +1,4 @@
-"""One HTTP exchange by `requests`, with one deadline for all of it and a limit on what is read."""
+"""One HTTP exchange by `requests`, with one deadline and a limit on what is read; and whose turn it is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Final, Self
 
 import requests
@@ -111,14 +111,14 @@ class _Watched:
         exchange, host = _running.exchange, connection.host
         found = socket.getaddrinfo(host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
-        if connection.proxy is None:  # where a proxy is, the user said
-            for address in addresses:
-                if not may_reach(exchange.origin.host, address, exchange.homes):
-                    raise _NotThere(
-                        f"{exchange.origin.host} is at {address}, on this machine or its own network, where the tool's "
-                        f"source is not; if its service runs there, give 'SOURCE@{exchange.origin.scheme}://"
-                        f"{exchange.origin.netloc}'"
-                    )
+        direct = connection.proxy is None  # where a proxy is, the user said
+        for address in addresses if direct else ():
+            if not may_reach(exchange.origin.host, address, exchange.homes):
+                raise _NotThere(
+                    f"{exchange.origin.host} is at {address}, on this machine or its own network, where the tool's "
+                    f"source is not; if its service runs there, give 'SOURCE@{exchange.origin.scheme}://"
+                    f"{exchange.origin.netloc}'"
+                )
         failure: OSError = OSError("the name has no address")
         for address in addresses:
             try:
@@ -129,7 +129,7 @@ class _Watched:
                 failure = error
                 continue
             exchange.watch(connected)
-            if connection.proxy is None and is_near(address):
+            if direct and is_near(address):
                 exchange.near.add(exchange.origin.host)
             return connected
         raise failure
@@ -151,20 +151,12 @@ class _Watched:
         super().send(data)  # type: ignore[misc]
 
 
-class _HttpConnection(_Watched, HTTPConnection):
-    pass
-
-
-class _HttpsConnection(_Watched, HTTPSConnection):
-    pass
-
-
 class _HttpPool(HTTPConnectionPool):
-    ConnectionCls = _HttpConnection
+    ConnectionCls = type("_HttpConnection", (_Watched, HTTPConnection), {})
 
 
 class _HttpsPool(HTTPSConnectionPool):
-    ConnectionCls = _HttpsConnection
+    ConnectionCls = type("_HttpsConnection", (_Watched, HTTPSConnection), {})
 
 
 class _Adapter(HTTPAdapter):
@@ -193,7 +185,7 @@ class Transport:
         self._adapter = _Adapter(pool_connections=32, pool_maxsize=connections_per_host)
         self._max_body, self._mask = max_body_bytes, mask
         self._routes: dict[Origin, Mapping[str, Any]] = {}
-        for name in _LOGGERS if mask else ():
+        for name in _LOGGERS:
             logging.getLogger(name).addFilter(self._loggable)
 
     def close(self) -> None:
@@ -293,8 +285,7 @@ def _lost(error: Exception, origin: Origin, *, sent: bool, late: bool) -> Lost:
         return Lost(problem=str(error), sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
     sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
-    timed_out = (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)
-    if late or isinstance(error, timed_out):
+    if late or isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
         what = "no complete answer from" if sent else "no connection to"
         return Lost(problem=f"{what} {origin.netloc} in time", sent=sent, passing=not sent)
     reason = _reason(error)
@@ -319,3 +310,39 @@ def _reason(error: BaseException) -> str:
             break
         error = inner
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
+
+
+class Pacing:
+    """Turns at talking to a host, shared by all tools and threads of one invoker.
+
+    At most `concurrency` turns of a host overlap; with `requests_per_second` they begin at least its inverse apart.
+    """
+
+    def __init__(
+        self, *, concurrency: int, requests_per_second: float | None, sleep: Callable[[float], object]
+    ) -> None:
+        if concurrency < 1:
+            raise ValueError(f"concurrency_per_host must be at least 1, got {concurrency}.")
+        if requests_per_second is not None and not requests_per_second > 0:
+            raise ValueError(f"requests_per_second must be above 0, got {requests_per_second}.")
+        self._concurrency, self._sleep = concurrency, sleep
+        self._interval = 1 / requests_per_second if requests_per_second else 0.0
+        self._lock = threading.Lock()
+        self._slots: dict[str, threading.BoundedSemaphore] = {}
+        self._next: dict[str, float] = {}  # host → when its next turn may begin, on the monotonic clock
+
+    @contextmanager
+    def turn(self, host: str) -> Iterator[None]:
+        """Wait for a turn with `host` (`name:port`), and hold it for the block."""
+        with self._lock:
+            slots = self._slots.setdefault(host, threading.BoundedSemaphore(self._concurrency))
+        with slots:
+            # The start is reserved only once a slot is held: one reserved earlier would lapse while waiting for it,
+            # and the calls that waited would then begin in a burst.
+            with self._lock:
+                now = time.monotonic()
+                start = max(now, self._next.get(host, 0.0))
+                self._next[host] = start + self._interval
+            if start > now:
+                self._sleep(start - now)
+            yield

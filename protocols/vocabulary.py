@@ -1,4 +1,4 @@
-"""Words by which `links` tells identifiers from other fields."""
+"""Words of names: of identifiers, of what a caller makes up, of what a tool does."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ NOT_LINKED = frozenset({
     "access_token", "after", "api_key", "apikey", "before", "body", "callback", "comment", "count", "cursor",
     "date", "datetime", "day", "day_number", "debug", "description", "end", "exclude", "expand", "fields",
     "filter", "format", "from", "hour", "hour_number", "include", "kind", "lang", "language", "limit", "locale",
+    "content", "contents", "data", "edits", "input", "lines", "payload", "summary", "tree", "value", "values",
     "message", "minute", "month", "month_number", "name", "note", "offset", "order", "order_by", "page",
     "page_number", "page_size", "password", "per_page", "pretty", "q", "query", "search", "since", "size",
     "sort", "sort_by", "start", "status", "text", "time", "title", "to", "token", "type", "until", "user_agent",
@@ -46,3 +47,24 @@ SEARCHES = frozenset({"q", "query", "search", "term", "terms", "keyword", "keywo
 
 POSITIONS = frozenset({"lat", "latitude", "lng", "lon", "long", "longitude"})
 """Numbers that nobody makes up: where something is."""
+
+CHANGES = frozenset({
+    "archive", "cancel", "change", "clear", "close", "delete", "disable", "drop", "edit", "enable", "modify", "move",
+    "patch", "remove", "rename", "replace", "reset", "set", "update",
+})  # fmt: skip
+"""First words of tools that change what was there before."""
+
+SENDS = frozenset({
+    "deliver", "dispatch", "donate", "forward", "gift", "grant", "invite", "notify", "pay", "payout", "remit", "reply",
+    "send", "share", "ship", "transfer", "wire",
+})  # fmt: skip
+"""Words of tools that send."""
+
+TELLS = frozenset({"call", "email", "mail", "message", "sms", "text"})
+"""First words of tools that tell somebody something, where `PERSONS` or nothing follows."""
+
+PAYS = frozenset({
+    "bid", "buy", "charge", "deposit", "donate", "pay", "payment", "refund", "remit", "sell", "transfer", "wire",
+    "withdraw",
+})  # fmt: skip
+"""Words of tools that pay."""

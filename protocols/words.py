@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 
+from protocols.vocabulary import VERBS
+
 _LONGEST_COMPARED, _MOST_COMPARED = 80, 1_000
 """Characters of a name, and names, that are compared with one another letter by letter."""
 
@@ -32,18 +34,21 @@ def singular(name: str) -> str:
 def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
     """Those of `known` that `name` was probably meant to be, the nearest first; of many, those that begin alike.
 
-    A name that has all its words and more comes before one that only looks like it: `get_item` is rather
-    `get_item_items__item_id__get` than `get_time`.
+    A name that has all its words and more comes first, then one of the same noun, then what only looks like it:
+    `fetch_order` is rather `get_order` than `fetch_other`.
     """
     if len(name) > _LONGEST_COMPARED:
         return []
     known = list(known)
     words = _words(name)
     longer = [other for other in known if words <= _words(other)] if len(words) > 1 else []
+    nouns = words - VERBS
+    same = [other for other in known if nouns and nouns <= _words(other)] if len(words) > 1 else []
     close = _looking_alike(name, known, most=most, cutoff=cutoff)
+    same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
     begins = f"{snake(name)}_"
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
-    return list(dict.fromkeys([*longer, *close]))[:most]
+    return list(dict.fromkeys([*longer, *same, *close]))[:most]
 
 
 def _words(name: str) -> set[str]:

@@ -1,6 +1,5 @@
 """Aliases are valid, unique identifiers, and the same for the same tools in any order."""
 
-import json
 import keyword
 from pathlib import Path
 
@@ -93,17 +92,3 @@ def test_an_exact_name_beats_one_that_folds_into_it():
 @pytest.mark.parametrize("name", ["print", "ToolError", "json", "list"])
 def test_what_every_program_has_is_not_shadowed(name):
     assert tool_aliases([(name, "files")]) == [f"files_{name}"]
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="StableToolBench's names are not here (../shared)")
-def test_real_names_and_parameters():
-    apis = json.loads(DATA.read_text())
-    assert len(apis) == 2490
-    aliases = tool_aliases([(api["api_name"], api["id"]) for api in apis])
-    assert len(set(aliases)) == 2490
-    assert all(map(is_usable, aliases))
-    for api in apis:
-        names = [p["name"] for p in (*api["required_parameters"], *api["optional_parameters"])]
-        chosen = argument_aliases(list(dict.fromkeys(names)))
-        assert sorted(chosen.values()) == sorted(set(names))
-        assert all(map(is_usable, chosen)), names

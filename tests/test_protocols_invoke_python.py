@@ -33,11 +33,6 @@ def test_a_function_is_called_by_name():
     assert bound(lambda a, b=2: {"sum": a + b})({"a": 1}) == {"sum": 3}
 
 
-def test_the_full_name_wins():
-    both = {"mine:f": lambda: "full", "f": lambda: "short"}
-    assert Invoker().bind(tool("f"), both)({}) == "full"
-
-
 def test_coroutines_are_awaited():
     async def later(x):
         await asyncio.sleep(0)

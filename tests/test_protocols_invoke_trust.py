@@ -36,7 +36,9 @@ def test_a_credential_goes_where_the_configuration_says(credential, arrives):
     with serving() as server, invoker(server.netloc, **credential) as calls:
         calls.bind(http_tool(f"{server.url}/p?a=1", credentials=("k",)))({"q": "x"})
         assert arrives(server.last)
-        calls.bind(http_tool(server.url))({})
+        calls.bind(http_tool(server.url))({})  # a document that declares none: sent where the user said how
+        assert ("s3cr3t" in server.last.everything) is bool(credential)
+        calls.bind(http_tool(server.url, credentials=((),)))({})
         assert "s3cr3t" not in server.last.everything
 
 
@@ -201,18 +203,8 @@ def test_secrets_are_masked_wherever_a_server_puts_them(caplog):
             assert "s3cr3t" not in repr(vars(caught.value)) + repr(caught.value.__context__)
             echoed = calls.bind(http_tool(server.url, credentials=("k",)))({})
             assert "s3cr3t" not in str(echoed)
-        assert "s3cr3t" not in repr(calls._settings)
+        assert "s3cr3t" not in repr(calls.settings)
     assert "s3cr3t" not in caplog.text
-
-
-def test_a_secret_cut_by_the_limit_of_a_message_is_masked_before():
-    with (
-        serving(lambda _: Reply(400, {"detail": "x" * 495 + SECRET})) as server,
-        invoker(server.netloc) as calls,
-        pytest.raises(ToolError) as caught,
-    ):
-        calls.bind(http_tool(server.url, credentials=("k",)))({})
-    assert caught.value.body == "x" * 495 + "***"
 
 
 def test_a_connection_error_does_not_show_the_query():

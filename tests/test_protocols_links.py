@@ -128,15 +128,6 @@ def test_the_order_of_tools_does_not_matter():
     assert {protocol.name: protocol for protocol in guess_links(shuffled)} == expected
 
 
-def test_many_tools_give_few_links():
-    tools = [
-        tool(f"tool_{n}", f"/t{n}", rows(user_id=TEXT, **{f"f{m}_id": TEXT for m in range(10)}), user_id=TEXT)
-        for n in range(1000)
-    ]
-    linked = guess_links(tools)
-    assert sum(len(protocol.links) for protocol in linked) == 1000 * LINKS_PER_ARGUMENT
-
-
 def test_response_paths_of_a_recursive_schema_with_alternatives():
     schema = {
         "$ref": "#/$defs/Node",
@@ -179,15 +170,6 @@ def test_what_picks_from_a_collection_is_no_noun(path, listed):
     picked = tool("pick", path, rows(listed, id=NUMBER))
     one = tool("get_airport", "/airports/{id}", id=NUMBER)
     assert guesses(picked, one) == {("get_airport", "id", "pick", f"{listed}[].id")}
-
-
-@pytest.mark.parametrize(
-    "path", ["/users/roles", "/roles/busiest", "/users/{id}/latest", "/users/{id}/search", "/latest", "/v1/search"]
-)
-def test_another_noun_behind_a_collection_is_one(path):
-    other = tool("other", path, rows("results", id=NUMBER), **({"id": NUMBER} if "{id}" in path else {}))
-    one = tool("get_user", "/users/{id}", id=NUMBER)
-    assert ("get_user", "id", "other", "results[].id") not in guesses(other, one)
 
 
 def test_an_id_with_a_role_before_its_noun_comes_from_where_the_noun_is():
@@ -238,3 +220,13 @@ def test_an_id_behind_two_nouns_is_of_the_first_that_has_ids(path, producer):
     listing = tool("listing", path, None, ["id"], id=NUMBER, number=NUMBER)
     echo = tool("echo", "/songs/search", {"properties": {"number": NUMBER}})
     assert guesses(artists, songs, listing, echo) == {("listing", "id", producer, f"{producer}[].id")}
+
+
+def test_what_was_there_before_or_is_no_text_is_no_source():
+    changed = tool("change_note", "/notes/{note_id}", {"properties": {"note_id": TEXT}}, method="PATCH", title=TEXT)
+    made = tool("add_note", "/notes", {"properties": {"note_id": TEXT}}, method="POST", title=TEXT)
+    one = tool("get_note", "/notes/{note_id}", None, ["note_id"], note_id=TEXT)
+    assert guesses(changed, made, one) == {("get_note", "note_id", "add_note", "note_id")}
+    tree = tool("directory_tree", None, {"type": "object", "properties": {"content": TEXT}}, path=TEXT)
+    write = tool("write_file", None, None, ["path", "content"], method="POST", path=TEXT, content=TEXT)
+    assert guesses(tree, write) == set()

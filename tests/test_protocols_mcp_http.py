@@ -1,6 +1,8 @@
 """MCP servers over streamable HTTP."""
 
 import json
+import threading
+from urllib.request import urlopen
 
 import pytest
 
@@ -8,7 +10,7 @@ pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
-from protocols.mcp.server import McpServer
+from protocols.settings import McpServer
 from protocols.sources import load_tools
 from tests.loopback import Reply, closed_port, serving
 
@@ -120,3 +122,52 @@ def test_a_server_that_is_not_there_or_goes_away():
         first, second = failure(box["add_note"]), failure(box["add_note"])
         assert first.outcome == "unknown", "nobody knows how far the request came"
         assert (second.outcome, "connection attempts failed" in second.body) == ("not_run", True)
+
+
+def signing_in(pages):
+    """An MCP server that wants a token, and the authorization server that gives one to who comes back with its code."""
+    speak = speaking_mcp()
+
+    def answer(seen):
+        origin = f"http://{seen.headers['host']}"
+        match seen.path:
+            case "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/mcp":
+                return Reply(body={"resource": f"{origin}/mcp", "authorization_servers": [origin]})
+            case "/.well-known/oauth-authorization-server":
+                urls = {
+                    "authorization_endpoint": "authorize",
+                    "token_endpoint": "token",
+                    "registration_endpoint": "reg",
+                }
+                told = {key: f"{origin}/{path}" for key, path in urls.items()}
+                return Reply(body={"issuer": origin, "code_challenge_methods_supported": ["S256"]} | told)
+            case "/reg":
+                return Reply(201, {**json.loads(seen.body), "client_id": "registered"})
+            case "/authorize":
+                asked = dict(seen.query)
+                pages.append(asked)
+                return Reply(302, b"", {"Location": f"{asked['redirect_uri']}?code=c0de&state={asked['state']}"})
+            case "/token":
+                assert b"code_verifier=" in seen.body
+                return Reply(body={"access_token": "signed-in-t0ken", "token_type": "Bearer", "expires_in": 3600})
+        if seen.headers.get("authorization") != "Bearer signed-in-t0ken":
+            return Reply(401, {}, {"WWW-Authenticate": "Bearer"})
+        return speak(seen)
+
+    return answer
+
+
+def test_one_signs_in_once_in_the_browser_where_the_server_asks_for_it(tmp_path):
+    pages = []
+
+    def browser(page):
+        threading.Thread(target=lambda: urlopen(page).read(), daemon=True).start()
+
+    with serving(signing_in(pages)) as server:
+        kept = InvokeSettings(open_browser=browser, tokens=tmp_path / "tokens.json")
+        for _ in range(2):
+            with Invoker(kept) as invoker:
+                assert load_tools(f"mcp:{server.url}/mcp", invoker=invoker)["get_sum"].call({}) == {"result": 3}
+        assert [page["code_challenge_method"] for page in pages] == ["S256"]
+        with Invoker() as invoker, pytest.raises(SourceUnavailable, match="gives no tools"):
+            load_tools(f"mcp:{server.url}/mcp", invoker=invoker)

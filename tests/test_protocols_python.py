@@ -8,8 +8,8 @@ import pytest
 from protocols.errors import SourceUnavailable
 from protocols.protocol import Annotations, PythonBinding
 from protocols.schema import validator, violations
-from protocols.sources.docstring import read_docstring
-from protocols.sources.python import is_module, read_module
+from protocols.sources.python import read_module
+from protocols.sources.signature import read_docstring
 
 TRAVEL = '''
 from __future__ import annotations
@@ -218,14 +218,6 @@ def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
     assert sys.path == before
 
 
-def test_neighbours_can_be_imported_and_the_standard_library_stays(tmp_path):
-    module(tmp_path, "VALUE = 7", "neighbour_of_json.py")
-    path = module(tmp_path, "import neighbour_of_json\ndef value(): return neighbour_of_json.VALUE", "json.py")
-    _, functions = read_module(path)
-    assert functions["value"]() == 7
-    assert sys.modules["json"].dumps({}) == "{}"
-
-
 @pytest.mark.parametrize(
     ("source", "cause"),
     [
@@ -251,27 +243,6 @@ def test_a_module_that_fails_says_why(tmp_path, source, cause):
 def test_a_module_that_is_not_there(name, message):
     with pytest.raises(SourceUnavailable, match=message):
         read_module(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("json", True),
-        ("json.tool", True),
-        ("no_such_module", False),
-        ("a b", False),
-        ("./json", False),
-        ("", False),
-        ("..", False),
-    ],
-)
-def test_is_module(name, known):
-    assert is_module(name) is known
-
-
-@pytest.mark.parametrize("text", [None, "", "   "])
-def test_no_docstring(text):
-    assert read_docstring(text) == ("", {}, False)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from protocols.export import to_openapi
+from protocols.invoke import Invoker
 from protocols.links import guess_links
-from protocols.protocol import HttpBinding, dump, load
+from protocols.protocol import HttpBinding
 from protocols.schema import validator
-from protocols.sources import load_tools
 from protocols.sources.openapi import read_openapi
-from protocols.toolbox import Tool, Toolbox
 
 RESTBENCH = Path(__file__).parents[2] / "shared" / "data" / "restbench"
 SCRIPT = Path(__file__).parent / "data" / "openapi_of.py"
@@ -77,16 +76,6 @@ def test_every_binding_is_complete(protocols):
         assert protocol.required <= protocol.parameters.keys()
 
 
-def test_each_is_a_protocol_document(protocols):
-    for protocol in protocols:
-        assert load(json.loads(json.dumps(dump(protocol)))) == protocol
-
-
-def test_all_have_unique_aliases(protocols):
-    box = Toolbox(Tool(protocol, lambda _: None, source="s") for protocol in protocols)
-    assert len(box) == len(protocols)
-
-
 def test_links_point_to_tools_and_arguments_that_exist(protocols):
     names = {protocol.name for protocol in protocols}
     for protocol in guess_links(protocols):
@@ -100,14 +89,7 @@ def test_our_export_is_read_back_to_the_same_protocols(protocols):
     assert read_openapi(exported, where="exported") == protocols
 
 
-def test_it_loads_as_a_source(document, protocols):
-    name, file = document
-    box = load_tools(f"{file}@{BASE[name]}" if name in BASE else str(file), invoker=Uncalled())
-    assert len(box) == len(protocols)
-    assert {tool.source for tool in box.values()} == {SOURCES[name](file)}
-
-
-class Uncalled:
+class Uncalled(Invoker):
     def bind(self, protocol, functions):
         return lambda arguments: None
 

@@ -7,6 +7,7 @@ import pytest
 
 from protocols.protocol import Link, ToolProtocol
 from protocols.render import DETAILS, FULL, Detail, described_within, names_only, stubs, stubs_within, token_estimate
+from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 
 
@@ -160,17 +161,6 @@ def test_names_fit_a_budget_that_no_stubs_fit():
     assert len(kept) > len(described_within(tools, budget=200)[1])
 
 
-def test_at_least_one_name_is_told():
-    tools = named("list_departures", "other")
-    assert list(described_within(tools, budget=0, docs="names")[1]) == ["list_departures"]
-    assert described_within(Toolbox(), budget=0, docs="names")[0] == ""
-
-
-def test_full_documentation_is_the_stubs():
-    tools = named("list_departures")
-    assert described_within(tools, budget=500) == stubs_within(tools, budget=500)
-
-
 @pytest.mark.parametrize(
     ("first", "more"),
     [
@@ -183,3 +173,47 @@ def test_a_description_is_never_cut_inside_a_sentence(first, more):
     tool = protocol(round={"type": "string", "description": f"{first} {more * 9}"})
     lines = [line.strip() for line in stubs(box(tool), detail=Detail(comment_characters=50)).splitlines()]
     assert f"round: {first}" in lines
+
+
+def test_components_keep_their_names_and_all_of_narrows():
+    told = {
+        "openapi": "3.1.0",
+        "servers": [{"url": "https://a.example"}],
+        "components": {
+            "schemas": {
+                "Tag": {"type": "object", "properties": {"id": {"type": "integer"}}},
+                "Category": {"type": "object", "properties": {"id": {"type": "integer"}}},
+                "Size": {"type": "string"},
+                "Pet": {
+                    "type": "object",
+                    "properties": {
+                        "tag": {"$ref": "#/components/schemas/Tag"},
+                        "category": {"$ref": "#/components/schemas/Category"},
+                        "size": {"allOf": [{"enum": ["s", "m"]}, {"$ref": "#/components/schemas/Size"}]},
+                    },
+                },
+            }
+        },
+        "paths": {
+            "/pets": {
+                "get": {
+                    "operationId": "findPetsByStatus",
+                    "responses": {
+                        "200": {
+                            "content": {
+                                "application/json": {
+                                    "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Pet"}}
+                                }
+                            }
+                        }
+                    },
+                }
+            }
+        },
+    }
+    (protocol,) = read_openapi(told, where="d")
+    text = stubs(Toolbox([Tool(protocol=protocol, call=lambda _: None)]))
+    assert "def findPetsByStatus() -> list[Pet]:" in text
+    assert "class Tag(" in text
+    assert "category: Category" in text
+    assert "size: Literal['s', 'm']" in text

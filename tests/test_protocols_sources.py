@@ -5,6 +5,7 @@ import json
 import pytest
 
 from protocols.errors import AtcError, InvalidProtocol, SourceUnavailable, ToolError
+from protocols.invoke import Invoker
 from protocols.protocol import Link
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
@@ -46,7 +47,7 @@ API = {
 }
 
 
-class Recorder:
+class Recorder(Invoker):
     """Binds every protocol to a call that says what it was bound with."""
 
     def bind(self, protocol, functions):
@@ -149,13 +150,6 @@ def test_a_document_from_an_address_is_called_there():
 def test_functions_are_called_for_real(module):
     box = load_tools(str(module))
     assert box["add"].call({"a": 1, "b": 2}) == 3
-
-
-def test_a_package_in_the_current_folder_is_a_module(tmp_path, monkeypatch):
-    (tmp_path / "trips").mkdir()
-    (tmp_path / "trips" / "__init__.py").write_text("def go(): pass\n")
-    monkeypatch.chdir(tmp_path)
-    assert list(load("trips")) == ["go"]
 
 
 @pytest.mark.parametrize("binding", [None, {"mcp": {"server": "files", "tool": "read"}}])

@@ -99,29 +99,6 @@ def test_servers_are_read_and_shown_without_secrets(tmp_path):
     assert "secret" not in repr(config)
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("mcp = 5", "mcp must be tables such as [mcp.files], got a int."),
-        ("mcp.x = 5", "mcp.x must be a table with command or url, got a int."),
-        ("[mcp.x]", "mcp.x must be a table with either a command or a url."),
-        ("[mcp.x]\ncommand = ['a']\nurl = 'https://h'", "mcp.x must be a table with either a command or a url."),
-        ("[mcp.x]\ncommand = [5]", "mcp.x.command must be a list of words"),
-        ('[mcp.x]\ncommand = "\'open"', "mcp.x.command must be a list of words"),
-        ("[mcp.x]\nurl = 'https://h'\nenv = {A = 5}", "mcp.x.env must be a table of texts"),
-        ("[mcp.x]\nurl = 'https://h'\ntrusted = 'yes'", "mcp.x.trusted must be true or false"),
-        ("[mcp.x]\nurl = 'https://h'\ntoken = 's3cret'", "unknown setting 'mcp.x.token'; known are command, url"),
-    ],
-)
-def test_settings_that_cannot_be_used(tmp_path, table, message):
-    user = tmp_path / "user.toml"
-    user.write_text(table)
-    with pytest.raises(InvalidConfig) as caught:
-        load_config(cwd=tmp_path, env={}, user_file=user)
-    assert message in str(caught.value), str(caught.value)
-    assert "s3cret" not in str(caught.value)
-
-
 def test_the_documented_bare_descriptions_are_some():
     (block,) = re.findall(
         r"### Bare descriptions\n.*?```yaml\n(.*?)```", (ROOT / "docs/protocols.md").read_text(), re.DOTALL

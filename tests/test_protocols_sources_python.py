@@ -116,7 +116,33 @@ def test_what_cannot_be_a_source_says_why(bank, member, message):
     assert message.format(bank) in str(caught.value)
 
 
-def test_a_dotted_module_and_a_class(tmp_path, monkeypatch):
-    (tmp_path / "bank_here.py").write_text(textwrap.dedent(BANK))
-    monkeypatch.chdir(tmp_path)
-    assert load_tools("bank_here:Account")["rate"].call({"currency": "EUR"}) == 1.5
+def total(prices: list[float], tax: float = 0.2) -> float:
+    """The sum of prices with tax.
+
+    Args:
+        prices: what each thing costs
+
+    read_only = True
+    """
+    return sum(prices) * (1 + tax)
+
+
+def greet(name: str) -> str:
+    """A greeting."""
+    return f"Hello {name}"
+
+
+def test_functions_are_sources_alone_and_in_lists_beside_others(bank):
+    (tool,) = load_tools(total).values()
+    assert (tool.alias, tool.protocol.writes, tool.protocol.required) == ("total", False, {"prices"})
+    assert tool.protocol.parameters["prices"]["description"] == "what each thing costs"
+    assert tool.call({"prices": [1, 2], "tax": 0}) == 3
+    box = load_tools([total, greet, f"{bank}:Account"])
+    assert {"total", "greet", "balance"} <= set(box)
+    assert box["greet"].call({"name": "Ada"}) == "Hello Ada"
+
+
+@pytest.mark.parametrize("source", [lambda x: x, print, 5])
+def test_what_is_no_plain_function_is_refused(source):
+    with pytest.raises(SourceUnavailable, match=r"no plain function|no tool source"):
+        load_tools(source)

@@ -5,6 +5,7 @@ import pytest
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import alike
 
 
 def tool(name, source="s", **parts):
@@ -42,18 +43,6 @@ def test_only_keeps_aliases_and_order():
     assert len(BOX) == 4
 
 
-def test_sum_renames_what_clashes():
-    both = Toolbox([tool("a", "x")]) + Toolbox([tool("a", "y")])
-    assert list(both) == ["x_a", "y_a"]
-
-
-def test_map_changes_calls_not_names():
-    changed = BOX.map(lambda t: Tool(t.protocol, lambda _: 7, alias=t.alias, source=t.source))
-    assert list(changed) == list(BOX)
-    assert changed["read_file"].call({}) == 7
-    assert BOX["read_file"].call({}) == {}
-
-
 def test_one_name_twice_in_one_source_is_an_error():
     with pytest.raises(InvalidProtocol, match=r"^s: two tools are named 'a'\. Rename one"):
         Toolbox([tool("a"), tool("a")])
@@ -85,3 +74,8 @@ def test_arguments_by_alias_and_back():
 )
 def test_a_single_required_field_is_unwrapped_by_the_protocol_alone(schema, response, seen):
     assert tool("a", output_schema=schema).unwrap(response) == seen
+
+
+def test_the_same_noun_is_meant_rather_than_the_same_letters():
+    assert alike("fetch_order", ["fetch_other", "get_order", "fetch_user"])[0] == "get_order"
+    assert alike("get_item", ["get_time", "get_item_items__item_id__get"])[0] == "get_item_items__item_id__get"

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.mcp.server import McpServer
+from protocols.oauth import SIGN_IN_SECONDS, SignInPage
 from protocols.reply import one_line
+from protocols.settings import McpServer
 
 if TYPE_CHECKING:
     from mcp.client import Client
@@ -64,14 +65,24 @@ class Connection:
     """A connected server. Safe for threads. Closing it ends the server that it has started."""
 
     def __init__(
-        self, server: McpServer, *, headers: Mapping[str, str], max_bytes: int, start_seconds: float = 60.0
+        self,
+        server: McpServer,
+        *,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        sign_in: SignInPage | None = None,
+        homes: set[str] | None = None,
+        start_seconds: float = 60.0,
     ) -> None:
         """Connect.
 
         Raises:
-            ConnectionFailed: it cannot be done within `start_seconds`.
+            ConnectionFailed: it cannot be done within `start_seconds`; where one may sign in, that takes its own time.
         """
         self._server, self._headers, self._max_bytes = server, headers, max_bytes
+        self._sign_in, self._homes = sign_in, homes or set()
+        if sign_in is not None and sign_in.open_browser is not None:
+            start_seconds += SIGN_IN_SECONDS
         self._told = b""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
@@ -85,9 +96,11 @@ class Connection:
             self._client = self._ready.result()
         except BaseException as error:
             self.close()
-            if isinstance(error, Exception):
-                raise ConnectionFailed(self._why(error)) from error
-            raise
+            if not isinstance(error, Exception):
+                raise
+            late = isinstance(error, TimeoutError)
+            problem = "it did not answer in time" if late else one_line(str(error)) or type(error).__name__
+            raise ConnectionFailed(self._with_told(problem)) from error
 
     @property
     def name(self) -> str:
@@ -150,8 +163,10 @@ class Connection:
         try:
             asyncio.run(self._serve(start_seconds))
         except BaseException as error:  # noqa: BLE001 - whatever ends the thread must reach who waits for it
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
             if not self._ready.done():
-                self._ready.set_exception(_first(error))
+                self._ready.set_exception(error)
         finally:
             self.closed = True
             if not self._ready.done():
@@ -175,41 +190,37 @@ class Connection:
     def _http(self) -> Any:
         from protocols.mcp.http import http_transport
 
-        return http_transport(self._server.url, self._headers, self._max_bytes)
+        return http_transport(self._server.url, self._headers, self._max_bytes, self._sign_in, self._homes)
 
     @asynccontextmanager
     async def _stdio(self) -> AsyncIterator[Any]:
         """The SDK's transport over a command; what the command says on stderr is kept, and not shown."""
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
-        own = {name: os.environ[name] for name in INHERITED if name in os.environ}
-        environment = own | dict(self._server.environment)
+        environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        environment |= self._server.environment
         words = ["-I", "-S", str(_LAUNCHER), str(self._max_bytes), ",".join(environment), *self._server.command]
+        parameters = StdioServerParameters(
+            command=sys.executable, args=words, env=environment, encoding_error_handler="replace"
+        )
         reading, writing = os.pipe()
         loop = asyncio.get_running_loop()
         os.set_blocking(reading, False)
         loop.add_reader(reading, self._listen, reading)
         try:
             with os.fdopen(writing, "w") as told:
-                yield stdio_client(
-                    StdioServerParameters(
-                        command=sys.executable, args=words, env=environment, encoding_error_handler="replace"
-                    ),
-                    errlog=told,
-                )
+                yield stdio_client(parameters, errlog=told)
         finally:
             loop.remove_reader(reading)
             self._listen(reading)
             os.close(reading)
 
     def _listen(self, descriptor: int) -> None:
-        try:
+        with suppress(BlockingIOError):
             while data := os.read(descriptor, 65_536):
                 self._told = (self._told + data)[-_TOLD:]
-        except BlockingIOError:
-            return
-        if self._loop is not None:
-            self._loop.remove_reader(descriptor)
+            if self._loop is not None:
+                self._loop.remove_reader(descriptor)
 
     async def _list(self, seconds: float) -> list[dict[str, Any]]:
         from mcp_types import PaginatedRequestParams
@@ -217,12 +228,8 @@ class Connection:
         found: list[dict[str, Any]] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await self._answered(
-                lambda cursor=cursor: self._client.session.list_tools(
-                    params=PaginatedRequestParams(cursor=cursor) if cursor else None
-                ),
-                seconds,
-            )
+            asked = PaginatedRequestParams(cursor=cursor) if cursor else None
+            page = await self._answered(self._client.session.list_tools(params=asked), seconds)
             found += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
             cursor = page.next_cursor
             if not cursor:
@@ -234,10 +241,9 @@ class Connection:
 
         # Not `call_tool`, which refuses a result that departs from the tool's schema.
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
-        result = await self._answered(
-            lambda: self._client.session.send_request(request, CallToolResult, request_read_timeout_seconds=seconds),
-            seconds,
-        )
+        session = self._client.session
+        asked = session.send_request(request, CallToolResult, request_read_timeout_seconds=seconds)
+        result = await self._answered(asked, seconds)
         return CallResult(
             content=[block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content],
             structured=result.structured_content,
@@ -245,14 +251,14 @@ class Connection:
             is_error=result.is_error,
         )
 
-    async def _answered(self, ask: Any, seconds: float) -> Any:
+    async def _answered(self, asked: Coroutine[Any, Any, Any], seconds: float) -> Any:
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
         from pydantic import ValidationError
 
         try:
             async with asyncio.timeout(seconds):
-                return await ask()
+                return await asked
         except TimeoutError:
             raise AnswerLost(f"no answer within {seconds:g} s") from None
         except MCPError as error:
@@ -266,22 +272,10 @@ class Connection:
         except ValidationError as error:
             raise AnswerLost(f"its answer is none that MCP knows ({error.error_count()} errors)") from None
 
-    def _why(self, error: BaseException) -> str:
-        if isinstance(error, TimeoutError):
-            return self._with_told("it did not answer in time")
-        return self._with_told(one_line(str(error)) or type(error).__name__)
-
     def _with_told(self, problem: str) -> str:
         """`problem`, and the last lines that the server's command said on stderr."""
         lines = self._told.decode("utf-8", "replace").strip().splitlines()[-2:]
         return f"{problem} (it said: {one_line('; '.join(lines), limit=300)})" if lines else problem
-
-
-def _first(error: BaseException) -> BaseException:
-    """The first cause within groups of errors."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 _SILENT = logging.NullHandler()

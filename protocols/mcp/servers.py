@@ -1,28 +1,50 @@
-"""The MCP servers of one invoker: which are known, which are connected, and who may start a command."""
+"""The MCP servers of one invoker: which are meant and known, who may start a command, and their tools as functions."""
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocols.alias import identifier
-from protocols.credentials import chosen, dress
-from protocols.errors import SourceUnavailable, ToolError
-from protocols.jsontypes import JsonObject
+from protocols.credentials import Mask, carried, chosen, dress
+from protocols.errors import Outcome, SourceUnavailable, ToolError
+from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.connection import AnswerLost, AnswerRefused, CallResult, Connection, ConnectionFailed
-from protocols.mcp.server import McpServer, read_spelling
-from protocols.origin import split_url
-from protocols.pacing import Pacing
+from protocols.oauth import SignIn, SignInPage, TokenFile
+from protocols.origin import is_url, split_url
+from protocols.plain import to_json
+from protocols.protocol import McpBinding, ToolProtocol
+from protocols.reply import Answer, Unreadable, one_line, read
 from protocols.request import HttpRequest
+from protocols.settings import InvokeSettings, McpServer
+from protocols.transport import Pacing
 
-if TYPE_CHECKING:
-    from protocols.invoke import InvokeSettings
-
+_SPELLED = re.compile(r"mcp:\s*(.*)|mcp\+(https?://.*)", re.DOTALL | re.IGNORECASE)
 _STARTS = 5  # of one command: one that keeps dying is not started for every call
+_MAX_ANSWER = 65_536  # characters of an error kept for the host
+_NOTHING_RAN = (-32601, -32602)  # JSON-RPC: no such method, bad parameters. Others the SDK also makes up itself.
+_UNFIT = re.compile(
+    r"(MCP error -3260[12]\b|Input validation error\b|.{0,200}\b\d+ validation errors? for \w+)", re.DOTALL
+)
+"""How the SDKs begin the error of a call whose arguments they refused, without having run the tool."""
+_UNSURE = re.compile(
+    r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
+    r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
+    re.IGNORECASE,
+)
+"""How a tool says that it does not know itself how far what it asked somebody else came."""
+
+
+def is_mcp(text: str) -> bool:
+    """Whether a source is an MCP server: `mcp:COMMAND ARGS`, `mcp:https://…`, `mcp+https://…`, `mcp:NAME`."""
+    return _SPELLED.fullmatch(text) is not None
 
 
 @dataclass
@@ -34,12 +56,20 @@ class _Known:
     starts: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def drop(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
 
 class Servers:
     """MCP servers by name. Safe for threads."""
 
-    def __init__(self, settings: InvokeSettings, pacing: Pacing) -> None:
-        self._settings, self._pacing = settings, pacing
+    def __init__(
+        self, settings: InvokeSettings, pacing: Pacing, sign_in: SignIn, tokens: TokenFile, homes: set[str]
+    ) -> None:
+        self._settings, self._pacing, self._sign_in, self._tokens = settings, pacing, sign_in, tokens
+        self._homes = homes
         self._known: dict[str, _Known] = {name: _Known(server) for name, server in settings.servers.items()}
         self._opened: list[_Known] = [*self._known.values()]
         self._lock = threading.Lock()
@@ -47,29 +77,28 @@ class Servers:
     def open(self, text: str, *, name: str = "") -> tuple[str, McpServer, list[dict[str, Any]]]:
         """The server that a source spells: the name under which it is known from now on, and the tools that it lists.
 
-        A command that is not configured is started only if `confirm` agrees.
+        A command that is not configured is started only if `confirm_start` agrees.
 
         Raises:
             SourceUnavailable: it may not or cannot be started, does not answer, or the SDK is not installed.
         """
-        found, server = read_spelling(text, self._settings.servers)
-        if not found:
+        found, server = self._spelled(text)
+        if not found and server.command:
             self._may_start(server)
         fresh = self._known[found] if found else _Known(server)
         try:
             connection = self._connected(fresh)
             tools = connection.tools(timeout_seconds=self._settings.timeout_seconds)
         except (ConnectionFailed, AnswerLost, AnswerRefused) as error:
-            self._drop(fresh)
-            raise SourceUnavailable(
-                f"the MCP server {server.shown!r} gives no tools: {str(error).rstrip('.')}."
-            ) from error
+            fresh.drop()
+            problem = str(error).rstrip(".")
+            raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
         except ToolError as error:
             raise SourceUnavailable(error.body) from None
         with self._lock:
             known_as = name or found or identifier(connection.name or "mcp")
             if not (name or found) and known_as in self._known:
-                self._drop(fresh)
+                fresh.drop()
                 raise SourceUnavailable(
                     f"the MCP server {server.shown!r} calls itself {known_as!r}, as another server is named; name it"
                     f" yourself: 'NAME={text}'."
@@ -100,12 +129,31 @@ class Servers:
         """Close all connections, ending the servers that were started."""
         for known in self._opened:
             with known.lock:
-                self._drop(known)
+                known.drop()
+
+    def _spelled(self, text: str) -> tuple[str, McpServer]:
+        """The name (empty where nobody gave one) and the server that a source means."""
+        match = _SPELLED.fullmatch(text)
+        rest = (match[1] or match[2] or "").strip() if match else text
+        if rest in self._settings.servers:
+            return rest, self._settings.servers[rest]
+        try:
+            if is_url(rest):
+                split_url(rest)
+                return "", McpServer(url=rest)
+            words = shlex.split(rest)
+        except ValueError as error:
+            hint = "give the address of the MCP server, such as https://HOST/mcp" if is_url(rest) else "close the quote"
+            raise SourceUnavailable(f"{text!r} names no MCP server: {error}; {hint}.") from None
+        if not words:
+            raise SourceUnavailable(
+                f"{text!r} names no MCP server; write 'mcp:COMMAND ARGS', 'mcp:https://HOST/mcp' or 'mcp:NAME' "
+                "with NAME from your settings."
+            )
+        return "", McpServer(command=tuple(words))
 
     def _may_start(self, server: McpServer) -> None:
         """Refuse a command that nobody consented to."""
-        if not server.command:
-            return
         if shutil.which(server.command[0]) is None:
             raise SourceUnavailable(
                 f"there is no command {server.command[0]!r} to start an MCP server with; check its name and PATH."
@@ -120,17 +168,21 @@ class Servers:
         with known.lock:
             if known.connection is not None and not known.connection.closed:
                 return known.connection
-            if known.connection is not None:
-                known.connection.close()
+            known.drop()
             if find_spec("mcp") is None:
                 raise ConnectionFailed("the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'")
             if known.starts >= _STARTS and known.server.command:
                 raise ConnectionFailed(f"it has ended {_STARTS} times and is not started again")
             known.starts += 1
             server, headers = self._dressed(known.server)
+            page = None
+            if server.url and not server.credential:
+                page = SignInPage(f"mcp {server.url}", self._tokens, self._settings.open_browser)
             known.connection = Connection(
                 server,
                 headers=headers,
+                sign_in=page,
+                homes=self._homes,
                 max_bytes=self._settings.max_body_bytes,
                 start_seconds=self._settings.start_seconds,
             )
@@ -138,14 +190,93 @@ class Servers:
 
     def _dressed(self, server: McpServer) -> tuple[McpServer, Mapping[str, str]]:
         """The server's address and the headers of each request to it, with its credential in its place."""
-        if not (server.url and server.credential):
+        if not server.url:
             return server, {}
         origin, _ = split_url(server.url)
-        credentials = chosen([server.credential], self._settings.credentials, origin, tool="the MCP server")
-        request = dress(HttpRequest(method="POST", url=server.url, headers={}), credentials.values())
+        request = HttpRequest(method="POST", url=server.url, headers=self._settings.headers.get(origin.netloc, {}))
+        if server.credential:
+            found = chosen([server.credential], {}, self._settings.credentials, origin, tool="the MCP server")
+            tokens = {n: "" if one.value else self._sign_in.token(n, one, {}) for n, one in found.items()}
+            request = dress(request, [carried(one, {}, token=tokens[name]) for name, one in found.items()])
         return replace(server, url=request.url), request.headers
 
-    def _drop(self, known: _Known) -> None:
-        if known.connection is not None:
-            known.connection.close()
-            known.connection = None
+
+def mcp_call(
+    protocol: ToolProtocol, binding: McpBinding, servers: Servers, *, reads: bool, mask: Mask
+) -> Callable[[JsonObject], Json]:
+    """A call of an MCP tool; see `Invoker.bind`."""
+    failed: Outcome = "refused" if reads else "unknown"
+
+    def call(arguments: JsonObject) -> Json:
+        _check(protocol.name, arguments)
+        where = f"{protocol.name}: the MCP server {binding.server!r}"
+        try:
+            result = servers.call(binding.server, binding.tool, arguments, tool=protocol.name)
+        except ConnectionFailed as error:
+            raise _error(mask, f"{where}: {error}", "not_run") from None
+        except AnswerLost as error:
+            raise _error(mask, f"{where}: {error}", "unknown") from None
+        except AnswerRefused as error:
+            outcome: Outcome = "refused" if error.code in _NOTHING_RAN else failed
+            raise _error(mask, str(error), outcome, answer=str(error)) from None
+        if result.is_error:
+            text = "\n".join(str(block.get("text", "")) for block in result.content).strip() or "no explanation"
+            unsure = _UNSURE.search(text) and not _UNFIT.match(text)
+            raise _error(mask, text, failed if unsure else "refused", answer=text)
+        try:
+            return mask.result(to_json(value_of(result, protocol.output_schema)))
+        except TypeError as error:
+            raise _error(mask, f"{protocol.name}: {error}", failed) from None
+
+    return call
+
+
+def value_of(result: CallResult, schema: JsonObject | None) -> Json:
+    """What programs get of a result: its structured content, else its only content block, else the list of them.
+
+    Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
+    what they are and how many bytes they have is given.
+    """
+    if result.has_structured:
+        return result.structured
+    values = [_block(block, schema) for block in result.content]
+    return values[0] if len(values) == 1 else values or None
+
+
+def _block(block: JsonObject, schema: JsonObject | None) -> Json:
+    match block.get("type"):
+        case "text":
+            text = str(block.get("text", ""))
+            try:
+                return read(Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema)
+            except Unreadable:  # drift from the schema, which is passed on
+                return text
+        case "image" | "audio" as kind:
+            return {"type": kind, "mimeType": block.get("mimeType"), "bytes": _size(block.get("data"))}
+        case "resource":
+            inner = block.get("resource", {})
+            told = {"type": "resource", "uri": inner.get("uri"), "mimeType": inner.get("mimeType")}
+            return told | ({"text": inner["text"]} if "text" in inner else {"bytes": _size(inner.get("blob"))})
+        case _:
+            return {key: value for key, value in block.items() if key not in ("_meta", "annotations", "icons")}
+
+
+def _size(base64: Json) -> int:
+    text = base64 if isinstance(base64, str) else ""
+    return len(text) * 3 // 4 - text[-2:].count("=")
+
+
+def _check(tool: str, arguments: JsonObject) -> None:
+    """The SDK's connection does not survive an argument that is not JSON."""
+    try:
+        json.dumps(arguments, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
+    else:
+        return
+    raise ToolError(None, f"{tool}: the arguments are not JSON ({problem}).", outcome="not_run")
+
+
+def _error(mask: Mask, text: str, outcome: Outcome, *, answer: str | None = None) -> ToolError:
+    kept = mask(answer)[:_MAX_ANSWER] if answer is not None else None
+    return ToolError(None, one_line(mask(text)), outcome=outcome, answer=kept)

@@ -1,27 +1,23 @@
-"""Sources of tools: folders of protocols, OpenAPI documents, Python modules, HAR recordings, MCP servers."""
+"""Sources of tools: folders of protocols, OpenAPI documents, Python functions, HAR recordings, MCP servers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, TypeAlias
 
 from protocols.errors import SourceUnavailable, ToolError
+from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
-from protocols.links import guess_links
+from protocols.links import guess_links, guess_verifiers
 from protocols.protocol import PythonBinding, ToolProtocol
+from protocols.sources.har import RecordedCall
 from protocols.sources.reading import Source, SourceKind, read_sources
-from protocols.sources.recorded import RecordedCall
 from protocols.toolbox import Call, Tool, Toolbox
-from protocols.verify import guess_verifiers
 
-
-class Binder(Protocol):
-    """What makes protocols callable; `protocols.invoke.Invoker` is one."""
-
-    def bind(self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., Any]] = ...) -> Call:
-        """The call of one tool; `functions` are those of the modules that the user named."""
+ToolSource: TypeAlias = str | Callable[..., Any] | Iterable[Any]
+"""A source as text, a function, or a list of such."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +30,15 @@ class Loaded:
     recorded: tuple[RecordedCall, ...] = ()
 
 
-def load_tools(*sources: str, invoker: Binder | None = None, names: Sequence[str] | None = None) -> Toolbox:
+def load_tools(*sources: ToolSource, invoker: Invoker | None = None, names: Sequence[str] | None = None) -> Toolbox:
     """The tools of all `sources`, ready to be called, with guessed links and verifying reads beside the declared ones.
 
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or Swagger document (file or
     http(s) address), a Python module (dotted name or `.py` file) or `module:Class`, a HAR recording, or an MCP server
-    (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). `name=SRC` names it, else its title or file does; `names` names
-    them all, in order; no two may have one name. The same source twice counts once. `SRC@https://host` says where a
-    document's service runs; without it, a document from an address may have only its own host called.
+    (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with type hints and a docstring is a tool itself; a
+    list holds any of these. `name=SRC` names a source, else its title or file does; `names` names them all, in order;
+    no two may have one name. The same source twice counts once. `SRC@https://host` says where a document's service
+    runs; without it, a document from an address may have only its own host called.
 
     MCP servers run until the `invoker` is closed.
 
@@ -49,25 +46,29 @@ def load_tools(*sources: str, invoker: Binder | None = None, names: Sequence[str
         SourceUnavailable: a source cannot be read, or is none of these, or two have one name.
         InvalidProtocol: what it holds breaks its format, or two tools of one source have one name.
     """
-    if names is not None and len(names) != len(sources):
-        raise ValueError(f"{len(sources)} sources need as many names, got {len(names)}")
-    given = [f"{name}={source}" for name, source in zip(names, sources, strict=True)] if names else sources
-    binder = invoker or _invoker()
+    texts: list[str] = []
+    functions: list[Callable[..., Any]] = []
+    for source in _flat(sources):
+        (texts if isinstance(source, str) else functions).append(source)
+    if names is not None and len(names) != len(texts):
+        raise ValueError(f"{len(texts)} sources need as many names, got {len(names)}")
+    given = [f"{name}={source}" for name, source in zip(names, texts, strict=True)] if names else texts
+    invoker = invoker or Invoker()
     distinct = list(dict.fromkeys(given))
-    read = read_sources(distinct, binder)
-    functions = _functions(read)
+    read = read_sources(distinct, invoker, list(dict.fromkeys(functions)))
     named: dict[str, str] = {}
-    for source, text in zip(read, distinct, strict=True):
-        if source.name in named:
+    for one, text in zip(read, [*distinct, "the functions"], strict=False):
+        if one.name in named:
             raise SourceUnavailable(
-                f"two sources are named {source.name!r}: {named[source.name]} and {text}; name one of them yourself,"
-                f" such as 'other={text.removeprefix(source.name + '=')}'."
+                f"two sources are named {one.name!r}: {named[one.name]} and {text}; name one of them yourself,"
+                f" such as 'other={text.removeprefix(one.name + '=')}'."
             )
-        named[source.name] = text
-    return Toolbox([tool for source in read for tool in _tools(source, binder, functions)])
+        named[one.name] = text
+    by_binding = _functions(read)
+    return Toolbox([tool for source in read for tool in _tools(source, invoker, by_binding)])
 
 
-def load_source(source: str, *, invoker: Binder | None = None, modules: Sequence[str] = ()) -> Loaded:
+def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()) -> Loaded:
     """One source with what it holds beside its tools, read as `load_tools` reads it.
 
     `modules` are Python modules that the user named too: descriptions in a folder may bind their functions.
@@ -75,16 +76,20 @@ def load_source(source: str, *, invoker: Binder | None = None, modules: Sequence
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
     """
-    binder = invoker or _invoker()
-    *others, read = read_sources([*modules, source], binder)
-    tools = _tools(read, binder, _functions([*others, read]))
+    invoker = invoker or Invoker()
+    *others, read = read_sources([*modules, source], invoker)
+    tools = _tools(read, invoker, _functions([*others, read]))
     return Loaded(name=read.name, kind=read.kind, tools=Toolbox(tools), recorded=read.recorded)
 
 
-def _invoker() -> Binder:
-    from protocols.invoke import Invoker
-
-    return Invoker()
+def _flat(sources: Iterable[Any]) -> Iterable[Any]:
+    for source in sources:
+        if isinstance(source, str) or callable(source):
+            yield source
+        elif isinstance(source, Iterable):
+            yield from _flat(source)
+        else:
+            raise SourceUnavailable(f"{source!r} is no tool source; give text, functions or lists of them.")
 
 
 def _functions(sources: Sequence[Source]) -> dict[str, Callable[..., Any]]:
@@ -92,11 +97,11 @@ def _functions(sources: Sequence[Source]) -> dict[str, Callable[..., Any]]:
     return {f"{source.module}:{name}": function for source in sources for name, function in source.functions.items()}
 
 
-def _tools(source: Source, binder: Binder, functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
+def _tools(source: Source, invoker: Invoker, functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
     return [
         Tool(
             protocol=protocol,
-            call=_call(protocol, binder, source.functions or functions),
+            call=_call(protocol, invoker, source.functions or functions),
             source=source.name,
             home=source.home.url if source.home else "",
         )
@@ -104,7 +109,7 @@ def _tools(source: Source, binder: Binder, functions: Mapping[str, Callable[...,
     ]
 
 
-def _call(protocol: ToolProtocol, invoker: Binder, functions: Mapping[str, Callable[..., Any]]) -> Call:
+def _call(protocol: ToolProtocol, invoker: Invoker, functions: Mapping[str, Callable[..., Any]]) -> Call:
     if protocol.binding is None:
         problem = "has no binding, so it cannot be called; add one to its file (docs/protocols.md)."
         return partial(_refuse, f"the tool {protocol.name!r} {problem}")
@@ -115,4 +120,4 @@ def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
     raise ToolError(None, problem, outcome="not_run")
 
 
-__all__ = ["Binder", "Loaded", "RecordedCall", "load_source", "load_tools"]
+__all__ = ["Loaded", "RecordedCall", "ToolSource", "load_source", "load_tools"]

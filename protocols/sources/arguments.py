@@ -1,4 +1,4 @@
-"""An operation's parameters and body → one object of named arguments, and where each goes."""
+"""An operation's parameters and body → one object of named arguments, and where each goes; Swagger 2's in 3's terms."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from typing import Any, get_args
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Location
 from protocols.schema import resolve, types
-from protocols.sources.dereference import Schemas
-from protocols.sources.swagger import FORM_TYPES, upgrade_parameter
+from protocols.sources.schemas import Schemas
 
 _NOT_ARGUMENTS = {"accept", "content-type", "authorization"}  # OpenAPI: such parameters shall be ignored
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _PLAIN_OBJECT = {
-    "type",
-    "properties",
-    "required",
-    "title",
-    "description",
-    "additionalProperties",
-    "examples",
-    "default",
+    "type", "properties", "required", "title", "description", "additionalProperties", "examples", "default",
+}  # fmt: skip
+_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+_BESIDE_SCHEMA = {
+    "name", "in", "required", "schema", "style", "explode", "collectionFormat", "allowEmptyValue", "description",
+    "content", "examples",
+}  # fmt: skip
+_STYLES: dict[str, dict[str, Any]] = {
+    "multi": {"style": "form", "explode": True},
+    "ssv": {"style": "spaceDelimited", "explode": False},
+    "pipes": {"style": "pipeDelimited", "explode": False},
+    "tsv": {"style": "tabDelimited", "explode": False},
+    "csv": {"style": "form", "explode": False},
 }
 
 
@@ -53,9 +57,10 @@ class Arguments:
 
     def add_parameter(self, raw: JsonObject, *, url: str) -> None:
         """One parameter in path, query, header or cookie; without `in`, the URL template decides."""
-        parameter = upgrade_parameter(raw)
-        name = parameter.get("name")
-        location = _location(parameter, url)
+        parameter = _with_schema(raw)
+        name, location = parameter.get("name"), str(parameter.get("in", "")).lower()
+        if location not in get_args(Location):
+            location = "path" if f"{{{name}}}" in url else "query"
         if not isinstance(name, str) or not name or (location == "path" and f"{{{name}}}" not in url):
             return
         if location == "header" and name.lower() in _NOT_ARGUMENTS:
@@ -65,7 +70,8 @@ class Arguments:
             self.idempotency_header = name
             return
         required = location == "path" or parameter.get("required") is True
-        self._add(name, location, self._parameter_schema(parameter, location), required=required)
+        schema = self._parameter_schema(parameter, location)
+        self._add(name, location, schema, required=required)  # type: ignore[arg-type]  # one of the literal's values
 
     def add_missing(self, url: str) -> None:
         """The variables of the URL template that nobody declared."""
@@ -79,17 +85,15 @@ class Arguments:
         """A request body: an object's properties become arguments where no name clashes, else it is one argument."""
         content = body.get("content")
         media, described = _choose(content if isinstance(content, Mapping) else {})
-        raw = described.get("schema", {})
-        location: Location = "form" if media in FORM_TYPES else "body"
+        location: Location = "form" if media in _FORM_TYPES else "body"
         if location == "body" and not is_json(media):
             whole: Any = {"type": "string", "contentMediaType": media}
         else:
-            converted = self.schemas.convert(raw, "request", at=self.at)
-            self.definitions |= converted.definitions
-            whole = converted.schema
-        top = _named_properties(whole, self.definitions)
-        needed = body.get("required", bool(top and top.get("required"))) is True
-        if top is not None and (location == "form" or not top["properties"].keys() & self.properties.keys()):
+            whole = self._converted(described.get("schema", {}))
+        top = resolve(whole, {"$defs": self.definitions})
+        named = _is_record(top)
+        needed = body.get("required", bool(named and top.get("required"))) is True
+        if named and (location == "form" or not top["properties"].keys() & self.properties.keys()):
             for name, schema in top["properties"].items():
                 self._add(name, location, schema, required=needed and name in top.get("required", ()))
             return
@@ -97,6 +101,11 @@ class Arguments:
         if isinstance(text, str) and text and isinstance(whole, dict):
             whole = {"description": text} | whole
         self.body_argument = self._add("body", "body", whole, required=needed)
+
+    def _converted(self, raw: Json) -> Any:
+        schema, definitions = self.schemas.convert(raw, "request", at=self.at)
+        self.definitions |= definitions
+        return schema
 
     def _add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
         chosen = name if name not in self.properties else f"{location}_{name}"
@@ -111,17 +120,14 @@ class Arguments:
             self.wire_names[chosen] = name
         return chosen
 
-    def _parameter_schema(self, parameter: JsonObject, location: Location) -> Any:
+    def _parameter_schema(self, parameter: JsonObject, location: str) -> Any:
         content = parameter.get("content")
         if isinstance(content, Mapping) and content:
             media, described = _choose(content)
-            inner = self.schemas.convert(described.get("schema", {}), "request", at=self.at)
-            self.definitions |= inner.definitions
-            schema: Any = {"type": "string", "contentMediaType": media, "contentSchema": inner.schema}
+            inner = self._converted(described.get("schema", {}))
+            schema: Any = {"type": "string", "contentMediaType": media, "contentSchema": inner}
         else:
-            converted = self.schemas.convert(parameter["schema"], "request", at=self.at)
-            self.definitions |= converted.definitions
-            schema = converted.schema
+            schema = self._converted(parameter["schema"])
         if not isinstance(schema, Mapping):
             return {}
         schema = dict(schema)
@@ -148,19 +154,69 @@ def is_json(media: str) -> bool:
     return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith("+json")
 
 
-def _named_properties(schema: Json, definitions: JsonObject) -> JsonObject | None:
-    """The (resolved) schema of an object of named properties and nothing more; `None` for all other schemas."""
-    top = resolve(schema, {"$defs": definitions})
+def media_of(contents: Sequence[str]) -> str | None:
+    """The media type of a response that we read best: JSON, then text."""
+    texts = (media for media in contents if media.strip().lower().startswith("text/") or "xml" in media.lower())
+    return next((media for media in contents if is_json(media)), None) or next(texts, None)
+
+
+def upgrade_body(parameters: Sequence[JsonObject], consumes: Sequence[str]) -> dict[str, Any] | None:
+    """The `requestBody` that `in: body` and `in: formData` parameters make; `None` where there are none."""
+    for parameter in parameters:
+        if parameter.get("in") == "body":
+            media = next((m for m in consumes if "json" in m.lower()), None) or next(iter(consumes), "application/json")
+            return {
+                "description": parameter.get("description", ""),
+                "required": parameter.get("required") is True,
+                "content": {media: {"schema": parameter.get("schema", {})}},
+            }
+    fields = [p for p in parameters if p.get("in") == "formData"]
+    if not fields:
+        return None
+    media = next((m for m in consumes if m in _FORM_TYPES), _FORM_TYPES[any(f.get("type") == "file" for f in fields)])
+    properties = {}
+    for one in fields:
+        described = {"description": one["description"]} if isinstance(one.get("description"), str) else {}
+        properties[str(one.get("name"))] = described | _with_schema(one)["schema"]
+    required = [str(one["name"]) for one in fields if "name" in one and one.get("required") is True]
+    schema = {"type": "object", "properties": properties, "required": required}
+    return {"required": bool(required), "content": {media: {"schema": schema}}}
+
+
+def upgrade_response(response: JsonObject, produces: Sequence[str]) -> dict[str, Any]:
+    """A response with its `content` by media type."""
+    schema = response.get("schema")
+    media = list(produces) or ["application/json"]
+    if isinstance(schema, Mapping) and schema.get("type") == "file":
+        content: dict[str, Any] = {m if "json" not in m else "application/octet-stream": {} for m in media}
+    elif isinstance(schema, Mapping):
+        content = {m: {"schema": schema} for m in media}
+    else:
+        # To the letter this means an empty body; in practice (httpbin) the body is merely not described.
+        content = {m: {} for m in produces}
+    return {"description": response.get("description", ""), "content": content}
+
+
+def _with_schema(parameter: JsonObject) -> dict[str, Any]:
+    """A parameter with its `schema`, whatever stood beside it; `explode` says how an array is written.
+
+    Documents of both versions are seen with either form, so this is applied to all.
+    """
+    schema = parameter.get("schema")
+    if not isinstance(schema, Mapping):
+        schema = {k: v for k, v in parameter.items() if k not in _BESIDE_SCHEMA and not k.startswith("x-example")}
+    upgraded = dict(parameter) | {"schema": schema}
+    if schema.get("type") == "array" and "style" not in parameter and "explode" not in parameter:
+        written = parameter.get("collectionFormat", "csv" if "type" in parameter else None)
+        upgraded |= _STYLES.get(str(written), {})
+    return upgraded
+
+
+def _is_record(top: JsonObject) -> bool:
+    """Whether a schema is an object of named properties and nothing more."""
     free = top.get("additionalProperties", True)
     plain = not top.keys() - _PLAIN_OBJECT and types(top) == ("object",) and (isinstance(free, bool) or free == {})
-    return top if plain and top.get("properties") else None
-
-
-def _location(parameter: JsonObject, url: str) -> Location:
-    declared = str(parameter.get("in", "")).lower()
-    if declared in get_args(Location):
-        return declared  # type: ignore[return-value]  # just compared with the literal's values
-    return "path" if f"{{{parameter.get('name')}}}" in url else "query"
+    return plain and bool(top.get("properties"))
 
 
 def _separator(parameter: JsonObject) -> str | None:
@@ -175,15 +231,8 @@ def _choose(content: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The media type that we send best: JSON, then forms, then the first."""
 
     def rank(media: str) -> int:
-        return 0 if is_json(media) else 1 if media.split(";")[0].strip().lower() in FORM_TYPES else 2
+        return 0 if is_json(media) else 1 if media.split(";")[0].strip().lower() in _FORM_TYPES else 2
 
     media = min(content, key=rank, default="application/json")
     described = content.get(media)
     return media.split(";")[0].strip().lower(), described if isinstance(described, Mapping) else {}
-
-
-def media_of(contents: Sequence[str]) -> str | None:
-    """The media type of a response that we read best: JSON, then text."""
-    return next((m for m in contents if is_json(m)), None) or next(
-        (m for m in contents if m.split(";")[0].strip().lower().startswith("text/") or "xml" in m.lower()), None
-    )

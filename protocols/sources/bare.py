@@ -16,36 +16,33 @@ from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject
+from protocols.origin import is_url
 from protocols.protocol import Location
-from protocols.sources.operations import annotations_of, readable_name
-from protocols.sources.server import is_url
+from protocols.sources.openapi import annotations_of, readable_name
 
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _REQUEST = re.compile(rf"({'|'.join(_METHODS)})\s+(\S+)", re.IGNORECASE)
-_OWN_KEYS = frozenset({"method", "url", "path", "function", "arguments"})
-_PROTOCOL_KEYS = frozenset({"inputSchema", "binding"})
+_OWN_KEYS = frozenset({"method", "url", "path", "function", "arguments", "request"})
 _TYPES = {
     "str": "string", "string": "string", "int": "integer", "integer": "integer", "float": "number", "number": "number",
     "bool": "boolean", "boolean": "boolean", "list": "array", "array": "array", "dict": "object", "object": "object",
 }  # fmt: skip
 _WRITE = "write 'GET https://HOST/path/{id}?name='."
-_HINT = "docs/protocols.md shows bare descriptions."
 
 
 def is_bare(document: Json) -> bool:
     """Whether a document is one bare description: a request as text, or an object with a request's keys."""
     if isinstance(document, str):
         return _REQUEST.fullmatch(document.strip()) is not None
-    return isinstance(document, Mapping) and bool(document.keys() & _OWN_KEYS) and not document.keys() & _PROTOCOL_KEYS
+    keys = document.keys() if isinstance(document, Mapping) else set()
+    return bool(keys & _OWN_KEYS) and not keys & {"inputSchema", "binding"}
 
 
 def holds_bare(document: Json) -> bool:
     """Whether a file holds bare descriptions: one, a list that has any, `{"tools": […]}`, or names with requests."""
     if isinstance(document, list):
         return any(map(holds_bare, document))
-    if not isinstance(document, Mapping):
-        return is_bare(document)
-    return is_bare(document) or _is_listing(document) or _is_index(document)
+    return is_bare(document) or (isinstance(document, Mapping) and (_is_listing(document) or _is_index(document)))
 
 
 def parts_of(document: Json, where: str, base_url: str | None) -> Iterator[tuple[Json, str, str | None]]:
@@ -83,14 +80,17 @@ def complete(document: Json, *, where: str, base_url: str | None = None) -> dict
     arguments = _arguments(given.pop("arguments", None), where)
     own = {key: given.pop(key) for key in ("method", "url", "path", "function") if key in given}
     base = {"evidence": {"level": "guessed"}}
-    if "function" in own:
-        return base | given | _function(own["function"], arguments, where)
-    return base | _request(own, arguments, where, base_url, bool(given.get("name"))) | given
+    if "function" not in own:
+        return base | _request(own, arguments, where, base_url) | given
+    module, _, name = str(own["function"]).rpartition(":")
+    if not module or not name:
+        raise _invalid(where, f"{own['function']!r} is no function; write 'module:function'.", "function")
+    required = [argument for argument, schema in arguments.items() if schema.pop("required", False) is True]
+    told = {"inputSchema": _schema(arguments, required)} if arguments else {}
+    return base | given | told | {"binding": {"python": {"module": module, "function": name}}}
 
 
-def _request(
-    own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, base_url: str | None, named: bool
-) -> dict[str, Any]:
+def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, base_url: str | None) -> dict[str, Any]:
     """What follows from method and URL: name, binding, arguments in their places, effects."""
     method = str(own.get("method", "GET")).upper()
     if method not in _METHODS:
@@ -109,12 +109,11 @@ def _request(
         locations[name] = "path" if name in in_path else told or ("query" if name in asked else usual)
         if schema.pop("required", False) is True or name in in_path:
             required.append(name)
-    annotations = annotations_of(method)
-    hints = {"readOnlyHint": annotations.read_only, "destructiveHint": annotations.destructive,
-             "idempotentHint": annotations.idempotent}  # fmt: skip
-    path = "/" + "/".join(url.partition("?")[0].split("/")[3:])
+    usual_hints = annotations_of(method)
+    hints = {"readOnlyHint": usual_hints.read_only, "destructiveHint": usual_hints.destructive,
+             "idempotentHint": usual_hints.idempotent}  # fmt: skip
     return {
-        **({} if named else {"name": readable_name(method.lower(), path)}),
+        "name": readable_name(method.lower(), "/" + "/".join(url.partition("?")[0].split("/")[3:])),
         "inputSchema": _schema(arguments, required),
         "annotations": {key: value for key, value in hints.items() if value is not None},
         "binding": {"http": {"method": method, "url": url, "locations": locations}},
@@ -129,17 +128,12 @@ def _url(own: JsonObject, where: str, base_url: str | None) -> tuple[str, list[s
     if not isinstance(given, str) or not given.strip():
         raise _invalid(where, "it has no 'url'.", "url")
     url = given.strip()
+    if base_url is not None and is_url(base_url):
+        rest = "/".join(url.split("/")[3:]) if is_url(url) else url.lstrip("/")
+        url = f"{base_url.rstrip('/')}/{rest}"
     if not is_url(url):
-        if base_url is None or not is_url(base_url):
-            raise InvalidProtocol(
-                where,
-                f"{given!r} names no http(s) host.",
-                path="url",
-                hint="Give the whole URL, or say where the service runs: 'SRC@https://HOST'.",
-            )
-        url = f"{base_url.rstrip('/')}/{url.lstrip('/')}"
-    elif base_url is not None:
-        url = f"{base_url.rstrip('/')}/{'/'.join(url.split('/')[3:])}"
+        hint = "Give the whole URL, or say where the service runs: 'SRC@https://HOST'."
+        raise InvalidProtocol(where, f"{given!r} names no http(s) host.", path="url", hint=hint)
     path, _, query = url.partition("#")[0].partition("?")
     pairs = [pair for pair in query.split("&") if pair]
     asked = [unquote_plus(pair.partition("=")[0]) for pair in pairs if not pair.partition("=")[2]]
@@ -147,30 +141,15 @@ def _url(own: JsonObject, where: str, base_url: str | None) -> tuple[str, list[s
     return (f"{path}?{kept}" if kept else path), asked
 
 
-def _function(function: Json, arguments: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
-    module, _, name = str(function).rpartition(":")
-    if not module or not name:
-        raise _invalid(where, f"{function!r} is no function; write 'module:function'.", "function")
-    required = [argument for argument, schema in arguments.items() if schema.pop("required", False) is True]
-    told = {"inputSchema": _schema(arguments, required)} if arguments else {}
-    return told | {"binding": {"python": {"module": module, "function": name}}}
-
-
 def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
     """Each argument's schema, with `in` and `required` beside JSON Schema's own keywords."""
     match given:
         case None:
-            return {}
+            pairs: list[tuple[str, Json]] = []
         case Mapping():
             pairs = [(str(name), told) for name, told in given.items()]
-        case list():
-            pairs = [
-                (part, None) if isinstance(part, str) else (str(part.get("name", "")), dict(part))
-                for part in given
-                if isinstance(part, str | Mapping)
-            ]
-            if len(pairs) < len(given):
-                raise _invalid(where, "each argument must be a name, or an object with a name.", "arguments")
+        case list() if all(isinstance(part, str | Mapping) for part in given):
+            pairs = [(one, None) if isinstance(one, str) else (str(one.get("name", "")), dict(one)) for one in given]
         case _:
             raise _invalid(where, f"they must be a list of names or an object, got {given!r}.", "arguments")
     if any(not name for name, _ in pairs):
@@ -211,4 +190,4 @@ def _is_index(document: JsonObject) -> bool:
 
 
 def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:
-    return InvalidProtocol(where, problem, path=path, hint=_HINT)
+    return InvalidProtocol(where, problem, path=path, hint="docs/protocols.md shows bare descriptions.")

@@ -6,17 +6,18 @@ import json
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import yaml
+from yaml.constructor import ConstructorError
+
+from protocols.credentials import Mask
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, loads
-from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
+from protocols.origin import MAX_REDIRECTS, REDIRECTS, is_url, redirected, split_url
 from protocols.reply import Answer, Lost, one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
-from protocols.sources.server import is_url
-
-if TYPE_CHECKING:
-    from protocols.transport import Transport
+from protocols.transport import Transport
 
 MAX_BYTES: Final = 50_000_000
 MAX_NODES: Final = 3_000_000
@@ -87,9 +88,6 @@ def _read(location: str) -> bytes:
 
 
 def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
-    from protocols.credentials import Mask
-    from protocols.transport import Transport  # `requests` takes long to import
-
     deadline = time.monotonic() + timeout_seconds
     try:
         host = split_url(url)[0].host
@@ -106,7 +104,8 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
                 f"{url} did not send a whole document within {timeout_seconds:g} s; try again, or give a file."
             )
         raise SourceUnavailable(f"{url} cannot be fetched: {answer.problem}")
-    _check_status(url, answer)
+    if answer.status not in (200, 203):
+        raise SourceUnavailable(f"{url} answered {answer.status} {phrase(answer.status)}{_advice(url, answer)}.")
     homes |= transport.near
     return answer.body
 
@@ -127,24 +126,18 @@ def _answer(url: str, transport: Transport, deadline: float) -> Answer | Lost:
     raise ValueError(f"more than {MAX_REDIRECTS} redirects")
 
 
-def _check_status(url: str, answer: Answer) -> None:
-    status = f"{answer.status} {phrase(answer.status)}"
+def _advice(url: str, answer: Answer) -> str:
     match answer.status:
-        case 200 | 203:
-            return
         case 429 | 503:
             wait = answer.headers.get("retry-after", "")
-            pause = f" in {wait} s" if wait.isdigit() else " later"
-            raise SourceUnavailable(f"{url} answered {status}; try again{pause}.")
+            return f"; try again{f' in {wait} s' if wait.isdigit() else ' later'}"
         case 401 | 403:
-            raise SourceUnavailable(
-                f"{url} answered {status}; download the document yourself and give the file "
-                f"as 'FILE@{'/'.join(url.split('/')[:3])}'."
-            )
+            site = "/".join(url.split("/")[:3])
+            return f"; download the document yourself and give the file as 'FILE@{site}'"
         case code if code >= 500:
-            raise SourceUnavailable(f"{url} answered {status}: the service has failed; try again later.")
+            return ": the service has failed; try again later"
         case _:
-            raise SourceUnavailable(f"{url} answered {status}; check the address.")
+            return "; check the address"
 
 
 def _too_large(location: str) -> str:
@@ -152,11 +145,9 @@ def _too_large(location: str) -> str:
 
 
 def _yaml(text: str, where: str, json_error: ValueError | None) -> Json:
-    import yaml
-
     try:
         _check_size(text, where)
-        value: Json = yaml.load(text, Loader=_loader())  # noqa: S506 -- a subclass of SafeLoader
+        value: Json = yaml.load(text, Loader=_LOADER)  # noqa: S506 -- a subclass of SafeLoader
     except (yaml.YAMLError, ValueError) as error:
         problem = str(json_error) if json_error is not None else _yaml_problem(error)
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
@@ -171,12 +162,10 @@ def _check_size(text: str, where: str) -> None:
     A few lines of aliases can stand for billions of values, an alias can hold itself, and the C parser does not
     survive deep nesting.
     """
-    import yaml
-
     sizes: dict[str, int] = {}  # by anchor, aliases written out
     open_nodes: list[tuple[str | None, int]] = []  # (anchor, values seen before it)
     total = 0
-    for event in yaml.parse(text, Loader=_loader()):
+    for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 raise SourceUnavailable(
@@ -204,8 +193,6 @@ def _yaml_problem(error: Exception) -> str:
 
 def _loader() -> type:
     """SafeLoader, in C where there is one, that leaves dates as text and refuses .nan and .inf: JSON has neither."""
-    import yaml
-
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     resolvers = {
         first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:timestamp"]
@@ -216,9 +203,10 @@ def _loader() -> type:
 
 
 def _yaml_float(loader: Any, node: Any) -> float:
-    from yaml.constructor import ConstructorError
-
     value: float = loader.construct_yaml_float(node)
     if not math.isfinite(value):
         raise ConstructorError(problem=f"{node.value} is no JSON number", problem_mark=node.start_mark)
     return value
+
+
+_LOADER: Any = _loader()

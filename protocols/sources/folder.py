@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json
+from protocols.origin import is_url
 from protocols.protocol import PythonBinding, ToolProtocol, load
 from protocols.sources.bare import complete, is_bare, parts_of
 from protocols.sources.fetch import fetch_document
-from protocols.sources.server import is_url
 
 _SUFFIXES = (".json", ".yaml", ".yml")
 Named: TypeAlias = Mapping[str, Mapping[str, ToolProtocol]]
@@ -29,8 +29,6 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
         InvalidProtocol: a file breaks the format, or binds a Python function of a module that was not named.
     """
     folder = Path(path).expanduser()
-    if not folder.is_dir():
-        raise SourceUnavailable(f"there is no folder {str(path)!r}; check the path.")
     files = files_of(folder)
     if not files:
         raise SourceUnavailable(
@@ -73,7 +71,7 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
         raise InvalidProtocol(
             where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
         )
-    bare = is_bare(document) or (isinstance(document, dict) and isinstance(document.get("request"), str))
+    bare = is_bare(document)
     told = complete(document, where=where, base_url=base_url) if bare else document
     protocol = load(told, where=where)
     if not isinstance(protocol.binding, PythonBinding):

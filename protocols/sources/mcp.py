@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from protocols.errors import InvalidProtocol
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.servers import Servers
 from protocols.protocol import Annotations, ToolProtocol, load
-from protocols.schema import validator
-from protocols.sources.mcp_places import with_places
-from protocols.sources.operations import hints_of
+from protocols.schema import types, validator
+from protocols.sources.openapi import hints_of
+from protocols.words import snake
+
+_FOLDERS = frozenset({"dir", "directory", "folder", "path", "paths", "repo", "repository", "root", "workspace"})
+_FILES = frozenset({"file", "filename", "filepath", "files", "path", "paths"})
 
 
 def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = False) -> tuple[str, list[ToolProtocol]]:
@@ -21,13 +25,14 @@ def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = Fal
     `trusted`: what the server says of its tools' effects is believed, as it also is where the settings say so.
 
     Raises:
-        SourceUnavailable: see `Servers.open`.
+        SourceUnavailable: it has no tools, or see `Servers.open`.
         InvalidProtocol: a tool has no name.
     """
     known_as, server, tools = servers.open(text, name=name)
-    trusted = trusted or server.trusted
-    protocols = [_protocol(tool, known_as, trusted=trusted) for tool in tools]
-    return known_as, [with_places(protocol, server.command) for protocol in protocols]
+    if not tools:
+        raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
+    protocols = [_protocol(tool, known_as, trusted=trusted or server.trusted) for tool in tools]
+    return known_as, [_with_places(protocol, server.command) for protocol in protocols]
 
 
 def believed(hints: Json, *, trusted: bool) -> Annotations:
@@ -81,3 +86,43 @@ def _compiles(schema: Json) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _with_places(protocol: ToolProtocol, command: Sequence[str]) -> ToolProtocol:
+    """The protocol with examples for its paths: the folders in the server's command, and a file in each.
+
+    Nobody else can know which paths such a server serves. Only tools that read get them, so that nothing which probes
+    writes to a file that was there before.
+    """
+    words = [word.partition("=")[2] if word.startswith("-") and "=" in word else word for word in command[1:]]
+    folders = [Path(word).expanduser().absolute() for word in words if not word.isdigit() and _is_folder(word)]
+    if protocol.writes or not folders:
+        return protocol
+    properties = dict(protocol.parameters)
+    for name, schema in protocol.parameters.items():
+        plain = isinstance(schema, dict) and not schema.keys() & {"examples", "enum"}
+        if plain and (told := _examples({*snake(name).split("_")}, types(schema), list(dict.fromkeys(folders)))):
+            properties[name] = {**schema, "examples": told}
+    return replace(protocol, input_schema={**protocol.input_schema, "properties": properties})
+
+
+def _is_folder(word: str) -> bool:
+    try:
+        return Path(word).expanduser().is_dir()
+    except (OSError, ValueError):  # too long, or no path at all
+        return False
+
+
+def _examples(words: set[str], kinds: Sequence[str], folders: Sequence[Path]) -> list[Json]:
+    files = [file for folder in folders for file in _first_file(folder)] if words & _FILES else []
+    paths = [*(folders if words & _FOLDERS else []), *(files if not words & _FOLDERS - _FILES else [])]
+    if "array" in kinds:
+        return [[str(path)] for path in files or paths]
+    return [str(path) for path in paths] if not kinds or "string" in kinds else []
+
+
+def _first_file(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:1]
+    except OSError:
+        return []

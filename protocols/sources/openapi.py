@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import ErrorOutcome, HttpBinding, Link, ToolProtocol, Verify
-from protocols.sources.arguments import Arguments, is_json, media_of
-from protocols.sources.declared import declared_links
-from protocols.sources.dereference import Schemas
-from protocols.sources.operations import careful_annotations, hints_of, readable_name, success_status
-from protocols.sources.server import server_url
-from protocols.sources.swagger import upgrade_body, upgrade_response
+from protocols.origin import is_url
+from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link, ToolProtocol, Verify
+from protocols.sources.arguments import Arguments, is_json, media_of, upgrade_body, upgrade_response
+from protocols.sources.schemas import Schemas
 
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
-
-
-class _Operation(NamedTuple):
-    """One operation where it stands in its document."""
-
-    method: str
-    path: str
-    item: JsonObject
-    raw: JsonObject
-
-    @property
-    def at(self) -> str:
-        return f"{self.method.upper()} {self.path}"
+_BODY = "$response.body"
 
 
 def read_openapi(document: JsonObject, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
     """The operations of an OpenAPI 3.x or Swagger 2 document, in its order.
 
     `where` names the document in messages; where it is a URL, relative servers are resolved against it. `base_url`
-    takes the place of the declared server: of its scheme and host, and where it has a path itself, of its path too.
+    takes the place of the declared server: of its scheme and host, and where it has a path itself, be it `/`, of its
+    path too.
 
     Raises:
         SourceUnavailable: the document is no such document, or describes no operation.
@@ -67,6 +56,19 @@ def describe(document: Json) -> str:
             return f"the {type(document).__name__} {str(document)[:40]!r}"
 
 
+class _Operation(NamedTuple):
+    """One operation where it stands in its document."""
+
+    method: str
+    path: str
+    item: JsonObject
+    raw: JsonObject
+
+    @property
+    def at(self) -> str:
+        return f"{self.method.upper()} {self.path}"
+
+
 class _Reader:
     def __init__(self, document: JsonObject, where: str, base_url: str | None) -> None:
         self._document, self._where, self._base_url = document, where, base_url
@@ -80,10 +82,7 @@ class _Reader:
             raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are empty.")
         names = self._names(operations)
         links = self._links(operations, names)
-        return [
-            self._protocol(operation, name, links.get(name, []))
-            for operation, name in zip(operations, names, strict=True)
-        ]
+        return [self._protocol(one, name, links.get(name, [])) for one, name in zip(operations, names, strict=True)]
 
     def _operations(self) -> Iterator[_Operation]:
         for path, raw_item in self._document["paths"].items():
@@ -93,6 +92,7 @@ class _Reader:
                     yield _Operation(method.lower(), path, item, raw)
 
     def _names(self, operations: list[_Operation]) -> list[str]:
+        """Each operation's id, without the path that FastAPI puts behind it, or a name made of method and path."""
         declared = [str(o.raw.get("operationId") or "").strip() for o in operations]
         first: dict[str, _Operation] = {}
         for name, operation in zip(declared, operations, strict=True):
@@ -105,9 +105,12 @@ class _Reader:
                 )
             if name:
                 first[name] = operation
+        short = [_without_path(name, operation) for name, operation in zip(declared, operations, strict=True)]
         names: list[str] = []
         taken = dict.fromkeys(first, 1)  # each with the number that was last tried after it
-        for name, operation in zip(declared, operations, strict=True):
+        for name, brief, operation in zip(declared, short, operations, strict=True):
+            if brief != name and short.count(brief) == 1 and brief not in first:
+                name = brief
             base = name or readable_name(operation.method, operation.path)
             candidate = base
             while not name and candidate in taken:
@@ -119,13 +122,22 @@ class _Reader:
 
     def _protocol(self, operation: _Operation, name: str, links: list[Link]) -> ToolProtocol:
         raw = operation.raw
-        url = server_url(
-            self._document, operation.item, raw, at=operation.at, where=self._where, base_url=self._base_url
-        ) + _path(operation.path)
+        server = self._server(operation)
+        url = server + _path(operation.path)
         arguments = self._arguments(operation, url)
         credentials = self._credentials(raw, arguments)
         output, errors = self._outcomes(operation)
-        tags = raw.get("tags")
+        tags, verifier = raw.get("tags"), raw.get("x-atc-verified-by")
+        binding = HttpBinding(
+            method=operation.method.upper(),
+            url=url,
+            locations=arguments.locations,
+            wire_names=arguments.wire_names,
+            body_argument=arguments.body_argument,
+            credentials=credentials,
+            idempotency_header=arguments.idempotency_header,
+        )
+        found = {name: scheme for name in binding.credential_names if (scheme := self._scheme(name, server))}
         return ToolProtocol(
             name=name,
             title=_text(raw.get("summary")),
@@ -133,47 +145,66 @@ class _Reader:
             input_schema=arguments.input_schema,
             output_schema=output,
             annotations=careful_annotations(operation.method, hints_of(raw.get("x-atc-annotations"))),
-            binding=HttpBinding(
-                method=operation.method.upper(),
-                url=url,
-                locations=arguments.locations,
-                wire_names=arguments.wire_names,
-                body_argument=arguments.body_argument,
-                credentials=credentials,
-                credential_places={name: place for name in credentials if (place := self._place(name))},
-                idempotency_header=arguments.idempotency_header,
-            ),
+            binding=replace(binding, schemes=found),
             errors=errors,
             links=tuple(link for link in links if link.argument in arguments.properties),
-            verified_by=Verify(tool=verifier) if isinstance(verifier := raw.get("x-atc-verified-by"), str) else None,
+            verified_by=Verify(tool=verifier) if isinstance(verifier, str) else None,
             category=str(tags[0]) if isinstance(tags, list) and tags else "",
             collection=self._title,
             extra={"deprecated": True} if raw.get("deprecated") is True else {},
         )
 
+    def _server(self, operation: _Operation) -> str:
+        """The absolute URL, without a slash at its end, before an operation's path."""
+        declared = self._swagger_server() if "swagger" in self._document else self._declared_server(operation)
+        url = urljoin(self._where, declared) if is_url(self._where) else declared
+        if self._base_url is not None:
+            base = urlsplit(self._base_url)
+            url = urlunsplit((base.scheme, base.netloc, urlsplit(url).path, "", ""))
+            url = self._base_url if base.path else url
+        if not re.match(r"https?://[^{}/?#]+([/?#]|$)", url):
+            raise InvalidProtocol(
+                self._where,
+                f"{operation.at} is served at {declared or '/'!r}, which names no http(s) host.",
+                path="servers" if "swagger" not in self._document else "host",
+                hint=f"Say where the service runs: '{self._where}@https://HOST'.",
+            )
+        return url.split("#")[0].split("?")[0].rstrip("/")
+
+    def _declared_server(self, operation: _Operation) -> str:
+        for holder in (operation.raw, operation.item, self._document):
+            for server in _list(holder.get("servers")):
+                if isinstance(server, Mapping) and isinstance(server.get("url"), str):
+                    return _filled(server["url"], server.get("variables"))
+        return "/"
+
+    def _swagger_server(self) -> str:
+        host, path = self._document.get("host"), str(self._document.get("basePath") or "/")
+        path = path if path.startswith("/") else f"/{path}"
+        if not isinstance(host, str) or not host:
+            return path
+        offered = [scheme for scheme in _list(self._document.get("schemes")) if scheme in ("http", "https")]
+        usual = urlsplit(self._where).scheme if is_url(self._where) else "https"
+        return f"{'https' if 'https' in offered else next(iter(offered), usual)}://{host}{path}"
+
     def _arguments(self, operation: _Operation, url: str) -> Arguments:
         arguments = Arguments(self._schemas, operation.at)
-        parameters = self._parameters(operation)
-        order = {"path": 0, "query": 1, "header": 2, "cookie": 3}
-        for parameter in sorted(parameters, key=lambda p: order.get(str(p.get("in")), 1)):
-            if parameter.get("in") not in ("body", "formData"):
-                arguments.add_parameter(parameter, url=url)
-        arguments.add_missing(url)
-        consumes = operation.raw.get("consumes", self._document.get("consumes"))
-        body = self._schemas.follow(operation.raw.get("requestBody"), at=operation.at)
-        body = body or upgrade_body(parameters, consumes if isinstance(consumes, list) else [])
-        if isinstance(body, Mapping) and body.get("content"):
-            arguments.add_body(body)
-        return arguments
-
-    def _parameters(self, operation: _Operation) -> list[JsonObject]:
-        """The path's parameters and the operation's own, which replace those of the same name and place."""
-        found: dict[tuple[str, str], JsonObject] = {}
+        found: dict[tuple[str, str], JsonObject] = {}  # the operation's own replace those of the path
         for raw in (*_list(operation.item.get("parameters")), *_list(operation.raw.get("parameters"))):
             parameter = self._schemas.follow(raw, at=operation.at)
             if isinstance(parameter, Mapping):
                 found[str(parameter.get("name")), str(parameter.get("in"))] = parameter
-        return list(found.values())
+        order = {"path": 0, "query": 1, "header": 2, "cookie": 3}
+        for parameter in sorted(found.values(), key=lambda p: order.get(str(p.get("in")), 1)):
+            if parameter.get("in") not in ("body", "formData"):
+                arguments.add_parameter(parameter, url=url)
+        arguments.add_missing(url)
+        consumes = _list(operation.raw.get("consumes", self._document.get("consumes")))
+        body = self._schemas.follow(operation.raw.get("requestBody"), at=operation.at)
+        body = body or upgrade_body(list(found.values()), consumes)
+        if isinstance(body, Mapping) and body.get("content"):
+            arguments.add_body(body)
+        return arguments
 
     def _responses(self, operation: _Operation) -> dict[str, JsonObject]:
         responses = operation.raw.get("responses")
@@ -182,14 +213,14 @@ class _Reader:
             response = self._schemas.follow(raw, at=operation.at)
             if not status.startswith("x-") and isinstance(response, Mapping):
                 if "swagger" in self._document:
-                    produces = operation.raw.get("produces", self._document.get("produces"))
-                    response = upgrade_response(response, produces if isinstance(produces, list) else [])
+                    produces = _list(operation.raw.get("produces", self._document.get("produces")))
+                    response = upgrade_response(response, produces)
                 found[status] = response
         return found
 
     def _outcomes(self, operation: _Operation) -> tuple[dict[str, Any] | None, tuple[ErrorOutcome, ...]]:
         responses = self._responses(operation)
-        success = success_status(responses)
+        success = _success(responses)
         errors = tuple(
             ErrorOutcome(
                 status=status, description=_text(response.get("description")), schema=self._body(response, operation)
@@ -211,46 +242,169 @@ class _Reader:
         schema = content[media].get("schema") if isinstance(content[media], Mapping) else None
         return self._schemas.self_contained(schema, "response", at=operation.at) or None
 
-    def _credentials(self, raw: JsonObject, arguments: Arguments) -> tuple[str, ...]:
-        """The schemes that `security` names, alternatives included; none where one of them is to send nothing."""
-        offered = [o for o in _list(raw.get("security", self._document.get("security"))) if isinstance(o, Mapping)]
-        names = dict.fromkeys(str(name) for o in offered for name in o) if all(offered) else {}
-        return tuple(names) or (("Authorization",) if arguments.needs_authorization else ())
+    def _credentials(self, raw: JsonObject, arguments: Arguments) -> tuple[str | tuple[str, ...], ...]:
+        """The alternatives that `security` offers; one that is empty says that nothing need be sent."""
+        declared = raw.get("security", self._document.get("security"))
+        offered = [tuple(map(str, one)) for one in _list(declared) if isinstance(one, Mapping)]
+        if not any(offered) and arguments.needs_authorization:
+            return ("Authorization",)
+        if not any(offered):
+            return ((),) if declared == [] or offered else ()
+        return tuple(names[0] if len(names) == 1 else names for names in dict.fromkeys(offered))
 
-    def _place(self, scheme: str) -> dict[str, str]:
-        """Where requests carry a credential, as the user's configuration says it; {} for a bearer token."""
+    def _scheme(self, name: str, server: str) -> dict[str, Any]:
+        """How a credential is sent, with the addresses of OAuth absolute; {} where the document does not say."""
         components = self._document.get("components", self._document.get("securityDefinitions"))
         known = components.get("securitySchemes", components) if isinstance(components, Mapping) else {}
-        match known.get(scheme) if isinstance(known, Mapping) else None:
-            case {"type": "apiKey", "in": "header" | "query" | "cookie" as place, "name": str(name)} if (
-                name and name.lower() != "authorization"
-            ):
-                return {"place": place, "name": name}
-            case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
-                return {"prefix": "Basic "}
-        return {}
+        raw = self._schemas.follow(known.get(name), at="security") if isinstance(known, Mapping) else None
+        if not isinstance(raw, Mapping) or str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
+            return {}
+        scheme = {key: raw[key] for key in ("type", "in", "name", "scheme") if isinstance(raw.get(key), str)}
+        flows = raw.get("flows") if isinstance(raw.get("flows"), Mapping) else _swagger_flows(raw)
+        told = {}
+        for flow, one in flows.items() if isinstance(flows, Mapping) else ():
+            if flow in ("clientCredentials", "authorizationCode") and isinstance(one, Mapping):
+                urls = {key: one[key] for key in ("authorizationUrl", "tokenUrl") if isinstance(one.get(key), str)}
+                scopes = one.get("scopes")
+                told[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {
+                    "scopes": dict.fromkeys(map(str, scopes), "") if isinstance(scopes, Mapping) else {}
+                }
+        return scheme | ({"flows": told} if told else {})
 
     def _links(self, operations: list[_Operation], names: list[str]) -> dict[str, list[Link]]:
         """OpenAPI's `links`, turned round: consuming tool → where its arguments come from."""
-        by_reference = {
-            f"#/paths/{o.path.replace('~', '~0').replace('/', '~1')}/{o.method}": name
-            for o, name in zip(operations, names, strict=True)
-        } | {name: name for name in names}
+        tools = {}
+        for operation, name in zip(operations, names, strict=True):
+            tools[f"#/paths/{operation.path.replace('~', '~0').replace('/', '~1')}/{operation.method}"] = name
+            tools[str(operation.raw.get("operationId") or name)] = name
         found: dict[str, list[Link]] = {}
         for operation, name in zip(operations, names, strict=True):
-            responses = self._responses_with_links(operation)
-            for raw in responses:
+            responses = self._responses(operation)
+            success = _success(responses)
+            links = responses[success].get("links") if success else None
+            for raw in links.values() if isinstance(links, Mapping) else ():
                 link = self._schemas.follow(raw, at=operation.at)
-                for consumer, made in declared_links(link, producer=name, operations=by_reference):
+                for consumer, made in declared_links(link, producer=name, operations=tools):
                     if made not in found.setdefault(consumer, []):
                         found[consumer].append(made)
         return found
 
-    def _responses_with_links(self, operation: _Operation) -> list[Json]:
-        responses = self._responses(operation)
-        success = success_status(responses)
-        links = responses[success].get("links") if success else None
-        return list(links.values()) if isinstance(links, Mapping) else []
+
+def declared_links(link: Json, *, producer: str, operations: Mapping[str, str]) -> Iterator[tuple[str, Link]]:
+    """`(consuming tool, its Link)` for each argument that one OpenAPI link object fills from the response's body.
+
+    `operations` maps operation ids and references (`#/paths/~1users/get`) to tools. Links to operations that are not
+    there, and values from headers or the request, say nothing about a response path and are left out.
+    """
+    if not isinstance(link, Mapping):
+        return
+    reference = link.get("operationId") or unquote(str(link.get("operationRef", "")))
+    consumer = operations.get(str(reference))
+    if consumer is None:
+        return
+    parameters = link.get("parameters")
+    filled = dict(parameters) if isinstance(parameters, Mapping) else {}
+    if "requestBody" in link:
+        filled["body"] = link["requestBody"]
+    for parameter, expression in filled.items():
+        path = _response_path(expression)
+        if path is not None:
+            # A parameter may be qualified by its place: `path.id`.
+            place, _, name = str(parameter).partition(".")
+            argument = name if name and place in ("path", "query", "header", "cookie") else str(parameter)
+            yield consumer, Link(argument=argument, tool=producer, path=path, support="declared")
+
+
+def _response_path(expression: Json) -> str | None:
+    """`$response.body#/airports/0/code` → `airports[].code`; `None` for what is not in the response's body."""
+    text = expression.strip().removeprefix("{").removesuffix("}") if isinstance(expression, str) else ""
+    if text == _BODY:
+        return ""
+    if not text.startswith(f"{_BODY}#/"):
+        return None
+    path = ""
+    for part in text.removeprefix(f"{_BODY}#/").split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        path += "[]" if key.isdigit() else f".{key}" if path else key
+    return path
+
+
+def link_object(argument: str, path: str, operation: str) -> JsonObject:
+    """An OpenAPI link object: the inverse of `declared_links`."""
+    parts = path.replace("[]", ".0").strip(".").split(".") if path else []
+    at = "/".join(part.replace("~", "~0").replace("/", "~1") for part in parts)
+    return {"operationId": operation, "parameters": {argument: f"{_BODY}#/{at}" if parts else _BODY}}
+
+
+def readable_name(method: str, path: str) -> str:
+    """A name for an operation that has none: `GET /users/{id}/posts` → `get_users_posts_by_id`."""
+    variables = re.findall(r"\{([^{}]+)\}", path)
+    fixed = re.sub(r"\{[^{}]*\}", "", path)
+    words = [w for w in re.split(r"[^A-Za-z0-9]+", fixed) if w] or ([] if variables else ["root"])
+    by = ["by", *(re.sub(r"[^A-Za-z0-9]+", "_", v).strip("_") for v in variables)] if variables else []
+    return "_".join([method, *words, *by])
+
+
+def annotations_of(method: str) -> Annotations:
+    """What HTTP says of a method."""
+    match method.upper():
+        case "GET" | "HEAD" | "OPTIONS":
+            return Annotations(read_only=True)
+        case "PUT":
+            return Annotations(read_only=False, idempotent=True)
+        case "DELETE":
+            return Annotations(read_only=False, destructive=True, idempotent=True)
+        case _:
+            return Annotations(read_only=False)
+
+
+def hints_of(document: Json) -> Annotations:
+    """MCP's hints in an object, as far as they are truth values; without any where it is no object."""
+    given = document if isinstance(document, Mapping) else {}
+    names = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
+    return Annotations(**{ours: given[name] for ours, name in names.items() if isinstance(given.get(name), bool)})
+
+
+def careful_annotations(method: str, hints: Annotations) -> Annotations:
+    """The method's annotations; `hints` are heeded only where they ask for more care.
+
+    A document from elsewhere must not be able to pass a write off as a read, and so past the user's consent.
+    """
+    usual = annotations_of(method)
+    return Annotations(
+        read_only=False if hints.read_only is False else usual.read_only,
+        destructive=True if hints.destructive else usual.destructive,
+        idempotent=False if hints.idempotent is False else usual.idempotent,
+    )
+
+
+def _success(responses: JsonObject) -> str | None:
+    """The lowest 2xx among the statuses; `default` where it stands without any; else `None`."""
+    successes = sorted(s for s in responses if re.fullmatch(r"2(\d\d|XX)", s, re.IGNORECASE))
+    return next(iter(successes), None) or ("default" if "default" in responses else None)
+
+
+def _without_path(name: str, operation: _Operation) -> str:
+    """FastAPI's `list_orders_orders__id__get` → `list_orders`: it puts path and method behind a function's name."""
+    behind = re.sub(r"\W", "_", operation.path) + f"_{operation.method}"
+    return name.removesuffix(behind) or name
+
+
+def _swagger_flows(raw: JsonObject) -> dict[str, Any]:
+    names = {"application": "clientCredentials", "accessCode": "authorizationCode"}
+    return {names[raw["flow"]]: raw} if raw.get("flow") in names else {}
+
+
+def _filled(url: str, variables: Any) -> str:
+    known = variables if isinstance(variables, Mapping) else {}
+
+    def value(match: re.Match[str]) -> str:
+        variable = known.get(match[1])
+        if not isinstance(variable, Mapping):
+            return match[0]
+        return str(variable.get("default", next(iter(_list(variable.get("enum"))), match[0])))
+
+    return re.sub(r"\{([^{}]+)\}", value, url)
 
 
 def _path(path: str) -> str:
@@ -262,12 +416,10 @@ def _path(path: str) -> str:
 def _with_text_keys(value: Json) -> Json:
     """YAML reads `200:` as a number and `on:` as a truth; every key is text here."""
     if isinstance(value, Mapping):
-        return {_key(k): _with_text_keys(v) for k, v in value.items()}
+        return {
+            str(k).lower() if isinstance(k, bool) or k is None else str(k): _with_text_keys(v) for k, v in value.items()
+        }
     return [_with_text_keys(v) for v in value] if isinstance(value, list) else value
-
-
-def _key(key: Any) -> str:
-    return str(key).lower() if isinstance(key, bool) or key is None else str(key)
 
 
 def _text(value: Json) -> str:

@@ -1,4 +1,4 @@
-"""A Python module that the user named, or a class or object of it → protocols and the functions themselves."""
+"""Python functions, a module that the user named, or a class or object of it → protocols and callables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import inspect
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
@@ -17,8 +17,7 @@ from typing import Any
 
 from protocols.errors import SourceUnavailable
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
-from protocols.sources.docstring import read_docstring
-from protocols.sources.signature import Signature, read_signature
+from protocols.sources.signature import Signature, read_docstring, read_signature
 
 _MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -40,14 +39,35 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
     name, _, member = name_or_path.partition(":")
     module = _import(name)
     home = Path(name).stem if name.endswith(".py") else module.__name__
-    functions: dict[str, FunctionType | MethodType]
-    functions = dict(_methods(_instance(module, member, name_or_path))) if member else dict(_public(module))
-    if not functions:
+    found = dict(_methods(_instance(module, member, name_or_path)) if member else _public(module))
+    if not found:
         raise SourceUnavailable(_nothing(module, name_or_path, member))
-    signatures = {name: read_signature(function) for name, function in functions.items()}
-    home = f"{home}:{member}" if member else home
-    protocols = [_protocol(home, name, functions[name], signature) for name, signature in signatures.items()]
-    return protocols, {name: _callable(functions[name], signature) for name, signature in signatures.items()}
+    return _read(found, f"{home}:{member}" if member else home)
+
+
+def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
+    """The same of functions and methods of the caller's own.
+
+    Raises:
+        SourceUnavailable: one is no plain function, has no name of its own, or has another's.
+    """
+    found: dict[str, Any] = {}
+    for function in given:
+        name = getattr(function, "__name__", "")
+        if not isinstance(function, FunctionType | MethodType) or not name.isidentifier():
+            raise SourceUnavailable(f"{function!r} is no plain function with a name; define one that calls it.")
+        if name in found:
+            raise SourceUnavailable(f"two functions are named {name!r}; give one of them another name.")
+        found[name] = function
+    return _read(found, "")
+
+
+def _read(
+    found: dict[str, FunctionType | MethodType], home: str
+) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
+    signatures = {name: read_signature(function) for name, function in found.items()}
+    protocols = [_protocol(home or found[n].__module__, n, found[n], signature) for n, signature in signatures.items()]
+    return protocols, {name: _callable(found[name], signature) for name, signature in signatures.items()}
 
 
 def is_module(name: str) -> bool:
@@ -122,10 +142,17 @@ def _also_from(folder: Path | None) -> Iterator[None]:
 def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
-        if not inspect.isfunction(value) or inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
-            continue
-        if name in declared if declared is not None else value.__module__ == module.__name__ and name[0] != "_":
+        listed = name in declared if declared is not None else name[0] != "_" and _home(value) == module.__name__
+        if listed and inspect.isfunction(value) and not _generates(value):
             yield name, value
+
+
+def _home(value: object) -> str:
+    return str(getattr(value, "__module__", ""))
+
+
+def _generates(function: object) -> bool:
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
 def _instance(module: ModuleType, member: str, where: str) -> object:
@@ -154,18 +181,13 @@ def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]
         if name[0] == "_" or not isinstance(kind, FunctionType | staticmethod | classmethod):
             continue
         value = getattr(instance, name)
-        if isinstance(value, FunctionType | MethodType) and not (
-            inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value)
-        ):
+        if isinstance(value, FunctionType | MethodType) and not _generates(value):
             yield name, value
 
 
 def _classes(module: ModuleType) -> list[str]:
-    return [
-        name
-        for name, value in vars(module).items()
-        if isinstance(value, type) and value.__module__ == module.__name__ and name[0] != "_"
-    ]
+    own = ((name, value) for name, value in vars(module).items() if isinstance(value, type) and name[0] != "_")
+    return [name for name, value in own if value.__module__ == module.__name__]
 
 
 def _nothing(module: ModuleType, where: str, member: str) -> str:

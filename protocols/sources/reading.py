@@ -4,45 +4,40 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
 from protocols.errors import InvalidProtocol, SourceUnavailable
+from protocols.invoke import Invoker
 from protocols.jsontypes import Json
-from protocols.origin import Origin, split_url
+from protocols.mcp.servers import is_mcp
+from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
-from protocols.sources.operations import careful_annotations
-from protocols.sources.recorded import RecordedCall
-from protocols.sources.server import covers, home_of, is_url
-
-if TYPE_CHECKING:
-    from protocols.sources.folder import Named
+from protocols.sources.bare import holds_bare
+from protocols.sources.fetch import fetch_document
+from protocols.sources.folder import Named, files_of, read_folder, read_protocols
+from protocols.sources.har import RecordedCall, is_har, read_har
+from protocols.sources.mcp import read_mcp
+from protocols.sources.openapi import careful_annotations, describe, read_openapi
+from protocols.sources.python import is_module, read_functions, read_module
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 
 _NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
 _BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
-_GENERIC_TITLES = {
-    "",
-    "api",
-    "fastapi",
-    "openapi",
-    "swagger",
-    "rest_api",
-    "untitled",
-    "swagger_api",
-    "openapi_definition",
-}
+_GENERIC_TITLES = frozenset(
+    ["", "api", "fastapi", "openapi", "swagger", "rest_api", "untitled", "swagger_api", "openapi_definition"]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source. Of a Python module, `module` is its name in bindings and `functions` are those of its tools.
+    """One source. Of Python, `module` is the name in bindings and `functions` are those of its tools.
 
     `home` is the origin that the document was fetched from, None for the user's own files.
     """
@@ -65,11 +60,11 @@ class _Spelling:
     base_url: str | None = None
 
 
-def read_sources(texts: Sequence[str], binder: object) -> list[Source]:
-    """The sources, in their order. Modules are read first, since files may bind the functions of those named.
+def read_sources(texts: Sequence[str], invoker: Invoker, functions: Sequence[Callable[..., Any]] = ()) -> list[Source]:
+    """The sources, in their order, and `functions` as one more. Modules are read first, since files may bind the
+    functions of those named.
 
-    What a file describes of a module or an MCP server beside it is the file's tool alone. `binder` connects MCP servers
-    (`protocols.invoke.Invoker`).
+    What a file describes of a module or an MCP server beside it is the file's tool alone.
 
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
@@ -79,23 +74,27 @@ def read_sources(texts: Sequence[str], binder: object) -> list[Source]:
     named = _by_function(read.values())
     for at, one in enumerate(spelled):
         if at not in read:
-            read[at] = _read(one, binder, named)
+            read[at] = _read(one, invoker, named)
     described = {
         p.binding
         for source in read.values()
         for p in source.protocols
         if source.kind == "protocols" and isinstance(p.binding, PythonBinding | McpBinding)
     }
-    return [_without(read[at], described) for at in range(len(spelled))]
+    found = [_without(read[at], described) for at in range(len(spelled))]
+    if functions:
+        protocols, callables = read_functions(functions)
+        modules = {function.__module__.rpartition(".")[2] for function in functions}
+        name = "functions" if len(modules) > 1 or "__main__" in modules else modules.pop()
+        found.append(Source(name=name, kind="python", protocols=protocols, functions=callables))
+    return found
 
 
 def runs_nothing(text: str) -> bool:
     """Whether reading this source runs no code or command, and reads only an address or files below this folder."""
-    from protocols.sources.folder import files_of
-
     try:
         location = _spelling(text).location
-        if _is_mcp(location) or _is_python(location):
+        if is_mcp(location) or _is_python(location):
             return False
         path = Path(location).expanduser()
         if is_url(location) and not path.exists():
@@ -112,7 +111,7 @@ def _without(source: Source, described: set[Any]) -> Source:
     return replace(source, protocols=[p for p in source.protocols if p.binding not in described])
 
 
-def _by_function(sources: Any) -> Named:
+def _by_function(sources: Iterable[Source]) -> Named:
     named: dict[str, dict[str, ToolProtocol]] = {}
     for source in sources:
         for protocol in source.protocols:
@@ -125,7 +124,7 @@ def _spelling(text: str) -> _Spelling:
     """A source's name, location and address; a file whose own name looks like more is that file."""
     match = _NAMED.fullmatch(text)
     name, location = (match[1], match[2]) if match else ("", text)
-    if _is_mcp(location):
+    if is_mcp(location):
         return _Spelling(name=name, location=location)
     if match and Path(text).exists():
         name, location = "", text
@@ -135,78 +134,48 @@ def _spelling(text: str) -> _Spelling:
 
 
 def _is_python(location: str) -> bool:
-    if _is_mcp(location) or is_url(location):
+    if is_mcp(location) or is_url(location):
         return False
     path = Path(location).expanduser()
-    is_package = location.isidentifier() and (path / "__init__.py").is_file()
-    if path.is_dir() and not is_package:
+    if path.is_dir() and not (location.isidentifier() and (path / "__init__.py").is_file()):
         return False
-    from protocols.sources.python import is_module
-
     module = location.rpartition(":")[0] or location
     return Path(module).suffix == ".py" or (is_module(module) and not path.is_file())
 
 
 def _read_python(spelled: _Spelling) -> Source:
-    from protocols.sources.python import read_module
-
     protocols, functions = read_module(spelled.location)
     module = protocols[0].collection
     name = spelled.name or re.split(r"[.:]", module)[-1]
     return Source(name=name, kind="python", protocols=protocols, functions=functions, module=module)
 
 
-def _read(spelled: _Spelling, binder: object, named: Named) -> Source:
+def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
     location, path = spelled.location, Path(spelled.location).expanduser()
     if spelled.base_url is not None:
         with suppress(ValueError):  # where it is used, it is read again
-            _homes(binder).add(split_url(spelled.base_url)[0].host)
-    if not location.strip():
-        raise SourceUnavailable(_unknown(location))
-    if _is_mcp(location):
-        return _read_mcp(spelled, binder)
-    if path.is_dir():
-        from protocols.sources.folder import read_folder
-
+            invoker.homes.add(split_url(spelled.base_url)[0].host)
+    if is_mcp(location):
+        name, protocols = read_mcp(
+            location, invoker.servers, name=spelled.name, trusted=invoker.settings.trust_annotations
+        )
+        return Source(name=name, kind="mcp", protocols=protocols)
+    if location.strip() and path.is_dir():
         protocols = read_folder(path, base_url=spelled.base_url, named=named)
         return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
     if is_url(location):
-        return _from_elsewhere(_read_document(spelled, binder, {}), spelled)
-    if path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har"):
-        return _read_document(spelled, binder, named)
-    raise SourceUnavailable(_unknown(location))
-
-
-def _unknown(location: str) -> str:
-    return (
+        return _from_elsewhere(_read_document(spelled, invoker, {}), spelled)
+    if location.strip() and (path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har")):
+        return _read_document(spelled, invoker, named)
+    raise SourceUnavailable(
         f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of protocols, "
         "an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as 'mcp:COMMAND'."
     )
 
 
-def _read_mcp(spelled: _Spelling, binder: object) -> Source:
-    from protocols.invoke import Invoker
-    from protocols.sources.mcp import read_mcp
-
-    if not isinstance(binder, Invoker):
-        raise SourceUnavailable(f"{spelled.location!r} is an MCP server, which nothing here can connect to.")
-    trusted = binder.settings.trust_annotations
-    name, protocols = read_mcp(spelled.location, binder.servers, name=spelled.name, trusted=trusted)
-    if not protocols:
-        raise SourceUnavailable(f"the MCP server {name!r} ({spelled.location}) has no tools.")
-    return Source(name=name, kind="mcp", protocols=protocols)
-
-
-def _read_document(spelled: _Spelling, binder: object, named: Named) -> Source:
-    from protocols.sources.bare import holds_bare
-    from protocols.sources.fetch import fetch_document
-    from protocols.sources.folder import read_protocols
-    from protocols.sources.har import is_har, read_har
-    from protocols.sources.openapi import describe, read_openapi
-
+def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
     location, base_url = spelled.location, spelled.base_url
-    homes = _homes(binder)
-    document = fetch_document(location, homes=homes)
+    document = fetch_document(location, homes=invoker.homes)
     if is_har(document):
         operations = read_har(document, where=location, base_url=base_url)
         return Source(
@@ -236,9 +205,15 @@ def _from_elsewhere(source: Source, spelled: _Spelling) -> Source:
     Raises:
         InvalidProtocol: a tool calls another host, or is bound to a Python function, an MCP server or a program.
     """
-    home = home_of(spelled.location)
-    homes = [home, *([home_of(spelled.base_url)] if spelled.base_url else [])]
-    return replace(source, home=home, protocols=[_pinned(p, homes, spelled.location) for p in source.protocols])
+    homes = [_home_of(url) for url in (spelled.location, spelled.base_url) if url]
+    return replace(source, home=homes[0], protocols=[_pinned(p, homes, spelled.location) for p in source.protocols])
+
+
+def _home_of(url: str) -> Origin:
+    try:
+        return split_url(url)[0]
+    except ValueError as error:
+        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
@@ -268,12 +243,6 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
     return replace(protocol, annotations=careful_annotations(binding.method, protocol.annotations))
 
 
-def _homes(binder: object) -> set[str]:
-    from protocols.invoke import Invoker
-
-    return binder.homes if isinstance(binder, Invoker) else set()
-
-
 def _looks_like_protocols(document: Json) -> bool:
     first = document[0] if isinstance(document, list) and document else document
     return isinstance(first, Mapping) and "name" in first
@@ -284,9 +253,3 @@ def _default_name(title: str, location: str) -> str:
     if title and name not in _GENERIC_TITLES:
         return name
     return identifier((urlsplit(location).hostname or location) if is_url(location) else Path(location).stem)
-
-
-def _is_mcp(text: str) -> bool:
-    from protocols.mcp.server import is_mcp
-
-    return is_mcp(text)

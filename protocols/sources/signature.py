@@ -1,20 +1,22 @@
-"""A function's annotations as JSON Schema, and JSON arguments as what the annotations ask for."""
+"""A function's annotations and docstring as JSON Schema and text, and JSON arguments as what annotations ask for."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 import json
+import re
 import types as python_types
 import typing
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+import typing_extensions
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic_core import to_jsonable_python
 
 _PLAIN = (str, int, float, bool, list, dict, type(None))
 
@@ -35,32 +37,37 @@ class Signature:
         return value if adapter is None else adapter.validate_python(value)
 
 
-def read_signature(function: FunctionType | MethodType) -> Signature:
+def read_signature(function: Callable[..., Any]) -> Signature:
     """What a function's annotations say; an annotation that has no JSON Schema says nothing."""
     hints = _hints(function)
     unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = {n: p for n, p in inspect.signature(function).parameters.items() if p.kind not in unnamed}
     adapters = {name: adapter for name in named if (adapter := _adapter(hints.get(name, Any))) is not None}
     result = _adapter(hints["return"]) if hints.get("return", Any) is not Any else None
-    schemas, definitions = _schemas(adapters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a default that has no JSON form is left out, with a warning
+        by_key, shared = TypeAdapter.json_schemas([(name, "validation", a) for name, a in adapters.items()])
+        output = result.json_schema(mode="serialization") if result is not None else None
+    schemas = {str(name): schema for (name, _), schema in by_key.items()}
     properties = {name: _with_default(schemas.get(name, {}), parameter) for name, parameter in named.items()}
-    required = [name for name, p in named.items() if p.default is inspect.Parameter.empty]
     input_schema: dict[str, Any] = {"type": "object", "properties": properties}
-    if required:
+    if required := [name for name, p in named.items() if p.default is inspect.Parameter.empty]:
         input_schema["required"] = required
+    if definitions := shared.get("$defs", {}):
+        input_schema["$defs"] = definitions
     return Signature(
-        input_schema=input_schema | ({"$defs": definitions} if definitions else {}),
-        output_schema=_schema(result) if result is not None else None,
+        input_schema=input_schema,
+        output_schema=output,
         positional=tuple(n for n, p in named.items() if p.kind is inspect.Parameter.POSITIONAL_ONLY),
         adapters={name: adapter for name, adapter in adapters.items() if not _is_plain(hints.get(name, Any))},
     )
 
 
-def _hints(function: FunctionType | MethodType) -> dict[str, Any]:
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """The annotations that can be evaluated, each alone: one may need a name that only type checkers import."""
-    origin = inspect.unwrap(function)
+    origin: Any = inspect.unwrap(function)
     found: dict[str, Any] = {}
-    for name, annotation in origin.__annotations__.items():
+    for name, annotation in getattr(origin, "__annotations__", {}).items():
         one = python_types.SimpleNamespace(__annotations__={name: annotation})
         with contextlib.suppress(NameError, TypeError, AttributeError, SyntaxError):
             found |= typing.get_type_hints(one, globalns=origin.__globals__, include_extras=True)
@@ -68,15 +75,14 @@ def _hints(function: FunctionType | MethodType) -> dict[str, Any]:
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
-    from pydantic import TypeAdapter
-    from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
-
     if annotation is Any:
         return None
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(_portable(annotation))
-        _schema(adapter)
-        adapter.json_schema(mode="validation")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            adapter.json_schema(mode="serialization")
+            adapter.json_schema(mode="validation")
     except (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError):
         return None
     return adapter
@@ -85,20 +91,16 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
 def _portable(annotation: Any) -> Any:
     """`annotation` with `typing.TypedDict`s as typing_extensions' own, the only ones that pydantic takes on 3.11."""
     if typing.is_typeddict(annotation):
-        from typing import NotRequired, Required
-
-        from typing_extensions import TypedDict
-
-        hints = typing.get_type_hints(annotation, include_extras=True)
-        # Where annotations are strings, `__required_keys__` does not know of NotRequired; the hints do.
-        fields: dict[str, Any] = {
-            name: hint if _marked(hint) else (Required if name in annotation.__required_keys__ else NotRequired)[hint]
-            for name, hint in hints.items()
-        }
-        for name, hint in fields.items():
+        fields: dict[str, Any] = {}
+        for name, hint in typing.get_type_hints(annotation, include_extras=True).items():
+            # Where annotations are strings, `__required_keys__` does not know of NotRequired; the hints do.
             mark: Any = typing.get_origin(hint)
-            fields[name] = mark[_portable(typing.get_args(hint)[0])]
-        make: Any = TypedDict
+            if mark in (typing.Required, typing.NotRequired):
+                hint = typing.get_args(hint)[0]
+            else:
+                mark = typing.Required if name in annotation.__required_keys__ else typing.NotRequired
+            fields[name] = mark[_portable(hint)]
+        make: Any = typing_extensions.TypedDict
         return make(annotation.__name__, fields)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if not arguments or origin in (typing.Literal, typing.Annotated):
@@ -109,10 +111,6 @@ def _portable(annotation: Any) -> Any:
     return generic[tuple(_portable(a) for a in arguments)] if isinstance(origin, type) else annotation
 
 
-def _marked(hint: Any) -> bool:
-    return typing.get_origin(hint) in (typing.Required, typing.NotRequired)
-
-
 def _is_plain(annotation: Any) -> bool:
     """Whether JSON values already are what is annotated, so that nothing needs to be read."""
     if annotation is Any or annotation in _PLAIN or typing.is_typeddict(annotation):
@@ -120,33 +118,82 @@ def _is_plain(annotation: Any) -> bool:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
         return True
-    return origin in (list, dict, typing.Union, python_types.UnionType) and all(_is_plain(a) for a in arguments)
-
-
-def _schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a default that has no JSON form is left out, with a warning
-        return adapter.json_schema(mode="serialization")
-
-
-def _schemas(adapters: Mapping[str, TypeAdapter[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Each argument's schema, and the definitions that they share."""
-    from pydantic import TypeAdapter
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        by_key, shared = TypeAdapter.json_schemas([(name, "validation", a) for name, a in adapters.items()])
-    return {str(name): schema for (name, _), schema in by_key.items()}, shared.get("$defs", {})
+    return origin in (list, dict, typing.Union, python_types.UnionType) and all(map(_is_plain, arguments))
 
 
 def _with_default(schema: Mapping[str, Any], parameter: inspect.Parameter) -> dict[str, Any]:
     if parameter.default is inspect.Parameter.empty:
         return dict(schema)
-    from pydantic_core import to_jsonable_python
-
     try:
         default = to_jsonable_python(parameter.default)
         json.dumps(default, allow_nan=False)
     except ValueError:  # it has no JSON form, as an object of one's own, or infinity
         return dict(schema)
     return {**schema, "default": default}
+
+
+# --- docstrings
+
+_SECTION = re.compile(
+    r"(Args|Arguments|Parameters|Params|Keyword Args|Other Parameters|Returns?|Yields?|Raises|Examples?|Notes?"
+    r"|Attributes|See Also|Warnings?|Warns|References|Todo):?\s*$",
+    re.IGNORECASE,
+)
+_ARGUMENTS = ("args", "arguments", "parameters", "params", "keyword args", "other parameters")
+_SPHINX = re.compile(r"^:(?:param|parameter|arg|argument)(?:\s+[^:\s][^:]{0,100}?)?\s+\*{0,2}(\w+)\s*:\s*(.*)$")
+_GOOGLE = re.compile(r"^\*{0,2}(\w+)\s*+(?:\([^)]*\)\s*+)?:(?:\s+(.*))?$")
+_NUMPY = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?$")
+_READ_ONLY = re.compile(r"^read[-_ ]only(?:\s*[:=]\s*(?:true|yes))?\.?$", re.IGNORECASE)
+
+
+class Documented(NamedTuple):
+    """The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`."""
+
+    description: str
+    arguments: dict[str, str]
+    read_only: bool
+
+
+def read_docstring(text: str | None) -> Documented:
+    """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none."""
+    lines = inspect.cleandoc(text or "").splitlines()
+    read_only = any(_READ_ONLY.match(line.strip()) for line in lines)
+    lines = [line for line in lines if not _READ_ONLY.match(line.strip())]
+    first: list[str] = []
+    for line in lines:
+        if (not line.strip() and first) or _SECTION.match(line) or line.startswith(":"):
+            break
+        first.append(line.strip())
+    return Documented(" ".join(filter(None, first)), _arguments(lines), read_only)
+
+
+def _arguments(lines: list[str]) -> dict[str, str]:
+    """Google's `name (type): text`, indented under `Args:`, NumPy's `name : type` over indented text, Sphinx's."""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    style, depth = "", -1
+    for number, line in enumerate(lines):
+        text, indent = line.strip(), len(line) - len(line.lstrip())
+        entry = None
+        if match := _SPHINX.match(text):
+            style, names, entry = "sphinx", [match[1]], match[2]
+        elif indent == 0 and _SECTION.match(line):
+            underlined = number + 1 < len(lines) and lines[number + 1].strip().startswith("---")
+            named = text.rstrip(": ").lower() in _ARGUMENTS
+            style, names, depth = ("numpy" if underlined else "google") if named else "", [], -1
+            continue
+        elif not style or not text or text.startswith("---"):
+            names = [] if style == "sphinx" else names
+            continue
+        elif indent == 0 and style != "numpy":
+            style, names = "", []
+            continue
+        elif style != "sphinx":
+            depth = indent if depth < 0 else depth
+            match = (_NUMPY if style == "numpy" else _GOOGLE).match(text) if indent == depth else None
+            if match:
+                names = [name.strip(" *") for name in match[1].split(",")]
+                entry = "" if style == "numpy" else match[2] or ""
+        for name in names:
+            found[name] = entry.strip() if entry is not None else f"{found[name]} {text}".strip()
+    return found

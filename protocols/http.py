@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import random
+import re
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
-from protocols.credentials import Credential, Mask, chosen, dress
-from protocols.curl import command, without_secrets
+from protocols.credentials import MASK, Carried, Credential, Mask, carried, chosen, dress
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
-from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected
-from protocols.pacing import Pacing
+from protocols.oauth import SignIn
+from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
-from protocols.request import HttpRequest, Plan
-
-if TYPE_CHECKING:
-    from protocols.invoke import InvokeSettings
-    from protocols.transport import Transport
+from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, parse, read, retry_after, text_of
+from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.secrets import covered
+from protocols.settings import InvokeSettings
+from protocols.transport import Pacing, Transport
 
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
+_TOKEN_SECONDS = 30.0
+_MAX_CURL_BODY = 10_000  # characters; what is longer no one pastes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +35,10 @@ class Shared:
     settings: InvokeSettings
     pacing: Pacing
     mask: Mask
-    transport: Callable[[], Transport]
+    transport: Transport
     key: Callable[[], str | None]
     """The idempotency key of the call being made, if any."""
+    sign_in: SignIn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,49 +59,63 @@ class HttpCall:
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding, shared: Shared, *, reads: bool) -> None:
         self._protocol, self._binding, self._shared, self._reads = protocol, binding, shared, reads
         self._plan = Plan(protocol, binding)
+        fixed = shared.settings.headers.get(self._plan.origin.netloc, {})
+        self._fixed = [Carried(place="header", name=name, value=value) for name, value in fixed.items()]
 
     def __call__(self, arguments: JsonObject) -> Json:
         """See `Invoker.bind`."""
         request = self._build(arguments)
         credentials = chosen(
             self._binding.credentials,
+            self._binding.schemes,
             self._shared.settings.credentials,
             self._plan.origin,
             tool=self._protocol.name,
-            places=self._binding.credential_places,
         )
-        result = self._with_retries(request, credentials)
+        secrets = [self._carried(name, credential) for name, credential in credentials.items()]
+        result = self._with_retries(request, secrets)
         if isinstance(result.answer, Answer) and 200 <= result.answer.status < 300:
             try:
-                return self._shared.mask.result(
-                    read(result.answer, self._protocol.output_schema, mask=self._shared.mask)
-                )
+                found = read(result.answer, self._protocol.output_schema, mask=self._shared.mask)
+                return self._shared.mask.result(found)
             except Unreadable as error:
                 problem = str(error)
             result = replace(result, answer=Lost(problem=problem, sent=True, status=result.answer.status))
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
-        shown = self._build(without_secrets(arguments, self._protocol.input_schema))
-        raise self._error(result, command(shown, credentials, mask=self._shared.mask))
+        hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
+        raise self._error(result, self._curl(self._build(hidden), credentials))
 
     def check(self, arguments: JsonObject) -> None:
         """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
         self._build(arguments)
 
     def _build(self, arguments: JsonObject) -> HttpRequest:
-        known = self._shared.settings.credentials
-        own = [known[name] for name in self._binding.credentials if name in known]
-        request = self._plan.build(arguments, reserved=[(one.place, one.name) for one in own])
+        known, schemes = self._shared.settings.credentials, self._binding.schemes
+        own = [carried(known[n], schemes.get(n, {})) for n in self._binding.credential_names if n in known]
+        request = self._plan.build(arguments, reserved=[(one.place, one.name) for one in (*own, *self._fixed)])
+        request = dress(request, self._fixed)
+        headers = dict(request.headers)
         if self._binding.idempotency_header and (key := self._shared.key()):
             if not (key.isascii() and key.isprintable()):
                 raise ToolError(None, f"the idempotency key {key!r} is not printable ASCII.", outcome="not_run")
-            request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
-        return request
+            headers[self._binding.idempotency_header] = key
+        return replace(request, headers=headers)
 
-    def _with_retries(self, request: HttpRequest, credentials: Mapping[str, Credential]) -> _Result:
+    def _carried(self, name: str, credential: Credential) -> Carried:
+        scheme = self._binding.schemes.get(name, {})
+        if credential.value:
+            secret = carried(credential, scheme)
+            self._shared.mask.add(secret.value.rpartition(" ")[2])
+            return secret
+        token = self._shared.sign_in.token(name, credential, scheme)
+        self._shared.mask.add(token)
+        return carried(credential, scheme, token=token)
+
+    def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> _Result:
         clock = _Clock(self._shared.settings.timeout_seconds)
         attempt = 0
         while True:
-            result = self._follow(request, credentials, clock)
+            result = self._follow(request, secrets, clock)
             wait = self._wait(result.answer, attempt, keyed=self._binding.idempotency_header in request.headers)
             if wait is None or attempt >= self._shared.settings.retries or wait >= clock.remaining():
                 return result
@@ -118,11 +135,11 @@ class HttpCall:
             return backoff
         return asked if asked <= self._shared.settings.max_retry_after_seconds else None
 
-    def _follow(self, request: HttpRequest, credentials: Mapping[str, Credential], clock: _Clock) -> _Result:
+    def _follow(self, request: HttpRequest, secrets: list[Carried], clock: _Clock) -> _Result:
         """Send, and follow redirects within the origin: of GET and HEAD, and of others only a 303."""
         committed = False
         for hop in range(MAX_REDIRECTS + 1):
-            answer = self._send(dress(request, credentials.values()), clock)
+            answer = self._send(dress(request, secrets), clock)
             if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
                 return _Result(answer=answer, committed=committed)
             try:
@@ -145,7 +162,7 @@ class HttpCall:
     def _send(self, request: HttpRequest, clock: _Clock) -> Answer | Lost:
         origin = self._plan.origin
         with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
-            return self._shared.transport().send(request, origin, deadline=clock.deadline())
+            return self._shared.transport.send(request, origin, deadline=clock.deadline())
 
     def _error(self, result: _Result, curl: str) -> ToolError:
         answer = result.answer
@@ -159,7 +176,8 @@ class HttpCall:
             outcome = outcome_of(answer.status, reads=self._reads)
             after = retry_after(answer)
             text = result.note or essence(answer)
-            absent = [n for n in self._binding.credentials if n not in self._shared.settings.credentials]
+            known = self._shared.settings.credentials
+            absent = [name for name in self._binding.credential_names if name not in known]
             if answer.status in (401, 403) and absent:
                 text += f" (the credential {absent[0]!r} is not configured)"
         return ToolError(
@@ -170,6 +188,63 @@ class HttpCall:
             retry_after=after,
             answer=self._shared.mask(text_of(answer)) if isinstance(answer, Answer) else None,
         )
+
+    def _curl(self, request: HttpRequest, credentials: Mapping[str, Credential]) -> str:
+        """`curl …` that repeats the request; each credential is a shell variable of its name (`github` → `$GITHUB`)."""
+        mask = self._shared.mask
+        stands_for = {f"CREDENTIAL{i}ISHERE": name for i, name in enumerate(credentials)}
+        shown = {k: mask(v) for k, v in request.headers.items() if DEFAULT_HEADERS.get(k) != v}
+        schemes = self._binding.schemes
+        dressed = dress(
+            replace(request, url=mask(request.url), headers=shown),
+            [carried(replace(credentials[n], value=mark), schemes.get(n, {})) for mark, n in stands_for.items()],
+        )
+        words = ["curl"]
+        if request.method == "HEAD":
+            words.append("--head")
+        elif request.method != "GET" or request.body is not None:
+            words += ["-X", request.method]
+        if re.search(r"[\[\]{}]", dressed.url):
+            words.append("--globoff")
+        words.append(dressed.url)
+        for name, value in dressed.headers.items():
+            basic = value.startswith("Basic CREDENTIAL")
+            words += ["-u", value[6:]] if basic else ["-H", f"{name}: {value}" if value else f"{name};"]
+        if request.body is not None:
+            text = mask(request.body.decode())
+            words += ["--data-raw", text] if len(text) <= _MAX_CURL_BODY else ["--data-binary", "@body.json"]
+        line = " ".join(shlex.quote(word) for word in words)
+        for mark, name in stands_for.items():
+            line = _with_variable(line, mark, name)
+        return line
+
+
+def _with_variable(line: str, mark: str, name: str) -> str:
+    variable = re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+    variable = f"_{variable}" if variable[:1].isdigit() or not variable else variable
+    # shlex puts most words that can hold a secret in single quotes, for their space or question mark. Within those a
+    # variable would stay literal text, so they are closed around it.
+    line = line.replace(f"-u {mark}", f'-u "${variable}"')
+    return line.replace(mark, f"'\"${variable}\"'").replace(f"\"${variable}\"''", f'"${variable}"')
+
+
+def fetch_token(transport: Transport, url: str, form: Mapping[str, str]) -> JsonObject:
+    """The JSON with which a token address answers a form.
+
+    Raises:
+        ValueError: it refuses, or answers something else.
+    """
+    origin, _ = split_url(url)
+    headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
+    request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
+    answer = transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
+    match answer:
+        case Lost(problem=problem):
+            raise ValueError(problem)
+        case Answer(status=200):
+            return parse(text_of(answer))  # type: ignore[no-any-return]  # what it holds is looked at by who asked
+        case Answer(status=status):
+            raise ValueError(f"{origin.netloc} answered {status}: {one_line(essence(answer), limit=200)}")
 
 
 class _Clock:

@@ -1,0 +1,214 @@
+"""Tokens of OAuth 2: client credentials, authorization code with PKCE through the browser, and refreshing them.
+
+A document names the addresses, the user's configuration the client and the hosts: neither a secret nor the user is sent
+to a host that the credential does not list.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from protocols.credentials import Credential, address
+from protocols.errors import CredentialMissing
+from protocols.files import keep_private, write_whole
+from protocols.jsontypes import JsonObject, loads
+from protocols.origin import split_url
+
+Post = Callable[[str, Mapping[str, str]], JsonObject]
+"""Sends a form to a token address and gives the JSON of the answer; raises `ValueError` where there is none."""
+SIGN_IN_SECONDS = 300.0
+_EARLY_SECONDS = 30  # before its end, a token is refreshed
+_DONE = b"<p>Signed in. This page can be closed.</p>"
+_FAILED = b"<p>Not signed in. The program says why.</p>"
+
+
+class TokenFile:
+    """What was signed in to, by name, in a file that only its user can read; without one, for this process only."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._known: dict[str, Any] = {}
+        if path is not None and path.is_file():
+            keep_private(path)
+            try:
+                self._known = dict(loads(path.read_text()))
+            except (ValueError, OSError):
+                self._known = {}
+
+    def get(self, name: str) -> dict[str, Any]:
+        """What was kept under a name; empty where nothing was."""
+        found = self._known.get(name)
+        return dict(found) if isinstance(found, Mapping) else {}
+
+    def put(self, name: str, token: JsonObject) -> None:
+        """Keep it."""
+        with self._lock:
+            self._known[name] = dict(token)
+            if self._path is not None:
+                write_whole(self._path, json.dumps(self._known), mode=0o600)
+
+
+@dataclass(frozen=True, slots=True)
+class SignInPage:
+    """How one signs in to a server that asks for it: where tokens are kept, and how its page is shown, if it can be."""
+
+    name: str
+    tokens: TokenFile
+    open_browser: Callable[[str], object] | None
+
+
+class Redirect:
+    """A page on loopback, for this sign-in alone, to which the browser comes back."""
+
+    def __init__(self, port: int = 0) -> None:
+        """At a free port, or where it is free at this one, under which a client was registered before."""
+        self.answer: dict[str, str] = {}
+
+        class Page(BaseHTTPRequestHandler):
+            def do_GET(page) -> None:  # noqa: N805 - the base class wants this name; `self` is the outer one
+                parts = urlsplit(page.path)
+                if parts.path == "/callback":
+                    self.answer = {key: values[0] for key, values in parse_qs(parts.query).items()}
+                page.send_response(200 if "code" in self.answer else 400)
+                page.send_header("Content-Type", "text/html")
+                page.end_headers()
+                page.wfile.write(_DONE if "code" in self.answer else _FAILED)
+
+            def log_message(page, *_: object) -> None:  # noqa: N805
+                return
+
+        try:
+            self._server = HTTPServer(("127.0.0.1", port), Page)
+        except OSError:
+            self._server = HTTPServer(("127.0.0.1", 0), Page)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/callback"
+
+    def close(self) -> None:
+        """Close the page. Twice is once."""
+        self._server.server_close()
+
+    def wait(self, state: str | None, seconds: float = SIGN_IN_SECONDS) -> dict[str, str]:
+        """What the browser brought: `code`, and `state` where it is the one given.
+
+        Raises:
+            CredentialMissing: nothing came in time, the sign-in was refused, or it was another one's answer.
+        """
+        deadline = time.monotonic() + seconds
+        try:
+            while not self.answer and (left := deadline - time.monotonic()) > 0:
+                self._server.timeout = left
+                self._server.handle_request()
+        finally:
+            self.close()
+        if "code" not in self.answer:
+            said = self.answer.get("error_description") or self.answer.get("error") or f"no answer in {seconds:g} s"
+            raise CredentialMissing(f"the sign-in did not succeed: {said[:200]}; run the command again to repeat it.")
+        if state is not None and not secrets.compare_digest(self.answer.get("state", ""), state):
+            raise CredentialMissing("the sign-in came back with another sign-in's state; run the command again.")
+        return self.answer
+
+
+class SignIn:
+    """Gets and keeps the tokens of credentials that are no token themselves. Safe for threads."""
+
+    def __init__(self, tokens: TokenFile, post: Post, open_browser: Callable[[str], object] | None) -> None:
+        self._tokens, self._post, self._open = tokens, post, open_browser
+        self._lock = threading.Lock()
+
+    def token(self, name: str, credential: Credential, scheme: Mapping[str, Any]) -> str:
+        """An access token for the credential of this name; the browser is opened only where no other way is left.
+
+        Raises:
+            CredentialMissing: none is to be had; says why.
+        """
+        with self._lock:
+            key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
+            known = self._tokens.get(key)
+            if known.get("access_token") and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS:
+                return str(known["access_token"])
+            token_url, page, scopes = _flow(name, credential, scheme)
+            scope = " ".join(credential.scopes or scopes)
+            found: JsonObject | None = None
+            if known.get("refresh_token"):
+                try:
+                    form = {"grant_type": "refresh_token", "refresh_token": str(known["refresh_token"])}
+                    found = self._ask(name, credential, token_url, form)
+                except CredentialMissing:  # it has ended: sign in anew
+                    found = None
+            if found is None and page:
+                found = self._through_browser(name, credential, page, token_url, scope)
+            elif found is None:
+                form = {"grant_type": "client_credentials"} | ({"scope": scope} if scope else {})
+                found = self._ask(name, credential, token_url, form)
+            kept = {"refresh_token": known.get("refresh_token"), **found}
+            if isinstance(seconds := found.get("expires_in"), int | float):
+                kept["expires_at"] = time.time() + seconds
+            self._tokens.put(key, kept)
+            return str(found["access_token"])
+
+    def _through_browser(self, name: str, credential: Credential, page: str, token_url: str, scope: str) -> JsonObject:
+        if self._open is None:
+            raise CredentialMissing(
+                f"the credential {name!r} needs a sign-in in a browser; run this command once on a terminal."
+            )
+        redirect, state, verifier = Redirect(), secrets.token_urlsafe(24), secrets.token_urlsafe(64)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+        asked = {
+            "response_type": "code", "client_id": credential.client_id, "redirect_uri": redirect.url, "state": state,
+            "code_challenge": challenge, "code_challenge_method": "S256",
+        } | ({"scope": scope} if scope else {})  # fmt: skip
+        self._open(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
+        code = redirect.wait(state)["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect.url}
+        return self._ask(name, credential, token_url, form | {"code_verifier": verifier})
+
+    def _ask(self, name: str, credential: Credential, token_url: str, form: dict[str, str]) -> JsonObject:
+        client = {"client_id": credential.client_id}
+        if credential.client_secret:
+            client["client_secret"] = credential.client_secret
+        try:
+            answer = self._post(token_url, form | client)
+        except ValueError as error:
+            raise CredentialMissing(f"no token for the credential {name!r}: {error}") from None
+        if not isinstance(answer, Mapping) or not isinstance(answer.get("access_token"), str):
+            raise CredentialMissing(f"no token for the credential {name!r}: {token_url} answered without access_token.")
+        return answer
+
+
+def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...]]:
+    """The token address, the page of the sign-in (empty for client credentials), and the scopes that are listed."""
+    flows = scheme.get("flows")
+    flows = flows if isinstance(flows, Mapping) else {}
+    code, own = flows.get("authorizationCode", {}), flows.get("clientCredentials", {})
+    with_browser = bool(credential.authorization_url or code) and not (credential.client_secret and own)
+    flow = code if with_browser else own
+    page = credential.authorization_url or str(flow.get("authorizationUrl", "")) if with_browser else ""
+    token_url = credential.token_url or str(flow.get("tokenUrl", ""))
+    if not token_url:
+        raise CredentialMissing(
+            f"the credential {name!r} has a client_id, but the document names no address that gives tokens; "
+            f"set credentials.{name}.token_url, and authorization_url for a sign-in in the browser."
+        )
+    for url in filter(None, (token_url, page)):
+        try:
+            origin, _ = split_url(url)
+        except ValueError as error:
+            raise CredentialMissing(f"the credential {name!r} cannot be got: {error}.") from None
+        if not credential.may_go_to(origin):
+            raise CredentialMissing(
+                f"the credential {name!r} is given at {address(origin)!r}, which it is not configured for; if you "
+                f"trust that host, add {address(origin)!r} to credentials.{name}.hosts in your own settings file."
+            )
+    listed = flow.get("scopes")
+    return token_url, page, tuple(listed) if isinstance(listed, Mapping) else ()

@@ -1,0 +1,413 @@
+"""Which values are secrets, by schema, by name and by what they look like; and the placeholders that stand for them.
+
+A schema marks a place by `writeOnly: true`, `format: password` or `x-atc-secret: true`; `x-atc-secret: false` says that
+a place is none, whatever its name. Names count also where a schema is missing or open.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import Any, Literal
+from urllib.parse import quote, quote_plus, unquote_plus
+
+from protocols.jsontypes import Json, JsonObject
+from protocols.reply import parse
+from protocols.schema import resolve
+
+Kind = Literal["text", "number", "random"]
+"""What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
+number of a card). *random*: only what looks drawn at random, since the name has other uses (`key`, `tokens`)."""
+Change = Callable[[Json], Json]
+
+# --- names. They are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in `apikey`.
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TOKENS = _words("access api app auth bearer csrf device id refresh reset secret session xsrf")
+_KEYS = _words(
+    "access admin api app application auth authentication authorization client consumer decryption encryption hmac"
+    " licence license master private recovery secret shared signing ssh subscription wallet webhook"
+)
+_TEXT = (
+    _words(
+        "authorization connectionstring cookie cookies credential credentials jsessionid jwt mnemonic pass passkey"
+        " passphrase passwd password passwords phpsessid pwd recoveryphrase secret secrets seedphrase token"
+    )
+    | {f"{word}{ending}" for word in _TOKENS for ending in ("token", "tokens")}
+    | {f"{word}{ending}" for word in _KEYS for ending in ("key", "keys")}
+)
+_NUMBER = _words(
+    "accesscode backupcode backupcodes cardnumber cardverification cardverificationcode cardverificationnumber ccnumber"
+    " creditcard cvc cvn cvv debitcard facode mfacode onetimecode otp otpcode passcode pin pinnumber recoverycode"
+    " recoverycodes resetcode securitycode smscode socialsecuritynumber ssn totp totpcode twofactorcode"
+    " verificationcode"
+)
+_RANDOM = _words("auth authcode authorizationcode bearer csrf key keys session sessionid tokens xsrf")
+_LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
+_NOTHING_NEW = _words(
+    "again b base confirm confirmation current digest encoded encrypted hash hashed header hex new old pem plain"
+    " plaintext raw repeat repeated salt string v value verify"
+)
+"""Last words after which a name still names the secret: `password_hash`, `token_value`, `api_key_v2`."""
+_OTHERWISE = {
+    "token": _words(
+        "bos change cls continuation continue cursor delta end eos mask next pad page pagination paging prev previous"
+        " resume sep skip special start stop sync unk"
+    ),
+    "key": _words(
+        "alternate blob cache composite dedup deduplication dict file foreign group idempotence idempotency image index"
+        " issue join locale lookup map message natural object ordering partition primary project public publishable"
+        " range routing row sort surrogate translation unique"
+    ),
+    "pass": _words("boarding bus day guest mountain season ski track travel year"),
+}
+"""Words before the last one that give it another meaning: a page token, a primary key, a ski pass."""
+_QUESTIONS = _words("can count has is max min n num requires total")
+"""First words of names that hold a number or a yes or no about it."""
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TIME = re.compile(r"\d{8}T\d{6}")
+_NOT_SAID = _words("basic bearer false n/a none null optional required true unknown")
+_LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
+_RANDOM_LENGTH, _RANDOM_PART, _RANDOM_CHANGES = 16, 8, 3
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> Kind | None:
+    """What kind of secret a field of this name holds; None where the name says nothing of one."""
+    words = [word.lower() for word in _PARTS.findall(name[:100])]
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _NOTHING_NEW):
+        words.pop()
+    if not words or words[0] in _QUESTIONS:
+        return None
+    before = words[-2] if len(words) > 1 else ""
+    if before in _OTHERWISE.get(words[-1].removesuffix("s") if words[-1] != "pass" else "pass", ()):
+        return None
+    endings = {"".join(words[-size:]) for size in range(1, min(_LONGEST, len(words)) + 1)}
+    if endings & _TEXT:
+        return "text"
+    return "number" if endings & _NUMBER else "random" if endings & _RANDOM else None
+
+
+def fits(kind: Kind, value: Json) -> bool:
+    """Whether `value`, found under a name of this kind, is such a secret, and not a flag, a count or a word."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    if not isinstance(value, str):
+        digits = sum(character.isdigit() for character in str(value))
+        return kind == "number" or (kind == "text" and digits >= _LONG_NUMBER)
+    text = value.strip()
+    if not text or text.lower() in _NOT_SAID:
+        return False
+    if kind == "number":
+        return _CODE.fullmatch(text) is not None
+    return kind == "text" or looks_random(text)
+
+
+def names_secret(name: str, value: Json) -> bool:
+    """Whether a header, a parameter or a field of this name and value is a secret."""
+    return (kind := kind_of(name)) is not None and fits(kind, value)
+
+
+def looks_random(text: str) -> bool:
+    """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
+    if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
+        return False
+    return any(
+        len(part) >= _RANDOM_PART and _changes(part) >= _RANDOM_CHANGES for part in re.findall("[A-Za-z0-9]+", text)
+    )
+
+
+def _changes(part: str) -> int:
+    """How often a lower-case letter, a capital or a digit is followed by another of the three."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in part]
+    return sum(a != b for a, b in pairwise(kinds)) - (kinds[:2] == ["u", "l"])
+
+
+# --- places of a value
+
+_COMBINED = ("allOf", "anyOf", "oneOf", "if", "then", "else")
+_MOST_VIEWS = 500  # schemas that describe one place at once
+_CARRIERS = _words("current data plaintext raw text value")
+_NAMING = ("name", "key", "variable", "var", "header", "field", "param")
+_MAPS = _words("cookies passwords secrets")
+_SAYS_SECRET = re.compile(
+    r"\b(api[ -]?key|password|credentials?|secret|(access|auth\w*|bearer) token)\b", re.IGNORECASE
+)
+
+
+def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None) -> Json:
+    """`value` with `cover(leaf)` for each secret string or number, and `rest(…)` for each other leaf and each key.
+
+    Visited in the value's order.
+    """
+    return _Walk(cover, rest or (lambda leaf: leaf)).node(value, _Place((schema,), schema or {}), "", marked=False)
+
+
+def names_secrets(name: str) -> bool:
+    """Whether what stands under a name may be judged a secret for it, or for a name beside or above it."""
+    return kind_of(name) is not None or name.lower() == "value" or name.lower() in _MAPS
+
+
+class _Place:
+    """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
+
+    def __init__(self, schemas: Sequence[Any], root: JsonObject) -> None:
+        self.root = root
+        self.views = tuple(islice(_flat(schemas, root), _MOST_VIEWS))
+        self.listed = any("enum" in view or "const" in view for view in self.views)
+        self.called_secret = any(_SAYS_SECRET.search(str(view.get("description", ""))) for view in self.views)
+        marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
+        said = any(view.get("writeOnly") is True or view.get("format") == "password" for view in self.views)
+        self.said: bool | None = any(marks) if marks else True if said else None
+        """What the schemas declare; None where they declare nothing."""
+        self._parts: dict[str | int, _Place] = {}
+
+    def child(self, key: str) -> _Place:
+        """The place under `key` of an object."""
+        if not self.views:
+            return self
+        if key not in self._parts:
+            found: list[Any] = []
+            for view in self.views:
+                if key in view.get("properties", ()):
+                    found.append(view["properties"][key])
+                else:  # a foreign pattern is not tried, it may take forever: what it marks is marked for every key
+                    found += [*view.get("patternProperties", {}).values(), view.get("additionalProperties")]
+            self._parts[key] = _Place(found, self.root)
+        return self._parts[key]
+
+    def item(self, index: int) -> _Place:
+        """The place of a list's element."""
+        if not self.views:
+            return self
+        index = min(index, max(len(view.get("prefixItems", ())) for view in self.views))
+        if index not in self._parts:
+            firsts = [(view.get("prefixItems", ()), view.get("items")) for view in self.views]
+            found = [first[index] if index < len(first) else items for first, items in firsts]
+            self._parts[index] = _Place(found, self.root)
+        return self._parts[index]
+
+
+class _Walk:
+    def __init__(self, cover: Change, rest: Change) -> None:
+        self._cover, self._rest = cover, rest
+
+    def node(self, value: Json, place: _Place, name: str, *, marked: bool) -> Json:
+        """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
+        inside = marked if place.said is None else place.said
+        if isinstance(value, Mapping):
+            return {
+                self._rest(key): self.node(item, place.child(key), _name(key, value, name), marked=inside)
+                for key, item in value.items()
+            }
+        if isinstance(value, list | tuple):
+            inner = "" if place.said is False else name
+            return [self.node(item, place.item(i), inner, marked=inside) for i, item in enumerate(value)]
+        if value is None or isinstance(value, bool) or value == "" or place.said is False:
+            return self._rest(value)
+        kind = kind_of(name) if name and not place.listed else None  # a listed value is known to all who read it
+        kind = "text" if kind == "random" and place.called_secret else kind
+        return self._cover(value) if inside or (kind is not None and fits(kind, value)) else self._rest(value)
+
+
+def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
+    """The schemas, references followed, and after each those that it combines."""
+    for schema in schemas:
+        ref = schema.get("$ref") if isinstance(schema, Mapping) else None
+        if ref in above:
+            continue
+        view = resolve(schema, root)
+        below = above | {ref} if isinstance(ref, str) else above
+        if view:
+            yield view
+        for keyword in _COMBINED:
+            parts = view.get(keyword, ())
+            yield from _flat(parts if isinstance(parts, list) else [parts] if parts else [], root, below)
+
+
+def _name(key: str, beside: JsonObject, above: str) -> str:
+    """By what name the value under `key` is to be judged: its own, or that which it is a carrier of.
+
+    So `{"token": {"value": …}}`, `{"name": "Authorization", "value": …}` and `{"secrets": {"DB_URL": …}}`.
+    """
+    if kind_of(key) is not None:
+        return key
+    for said in map(beside.get, _NAMING) if key.lower() == "value" else ():
+        if isinstance(said, str) and re.fullmatch(r"[\w.\-]+", said) and kind_of(said):
+            return said
+    if key.lower() in _CARRIERS and kind_of(above) is not None:
+        return above
+    if above.lower() in _MAPS and all(isinstance(item, str) for item in beside.values()):
+        return above
+    return key
+
+
+# --- secrets within texts
+
+_LONGEST_JSON = 1_000_000  # characters of a text that is looked at as JSON
+_SHORTEST_ASSIGNED, _SHORTEST_FORMAT = 6, 15
+_SIGNED = frozenset({"sig", "signature", "x-amz-security-token", "x-amz-signature", "x-goog-signature"})
+_COOKIE_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
+_UNMISTAKABLE = re.compile(
+    r"""-----BEGIN\ [A-Z ]{0,80}PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]{0,80}PRIVATE\ KEY-----|\Z)
+    | \b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,} | hf_\w{30,} | npm_\w{36}
+        | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,} | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Formats that only credentials have."""
+# Tried once for each run of these characters, and only where the two other parts follow: it takes linear time.
+_JWT = re.compile(
+    r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
+)
+_SCHEME = re.compile(r"(?:ApiKey|Basic|Bearer|Digest|Token)\s+([^\s,]{6,})", re.IGNORECASE)
+_USERINFO = re.compile(r"://[^\s/:@?#]*:([^\s/@?#]+)@")
+_ASSIGNED = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]{0,60})=([^\s&;#\"'<>,]+)")
+_COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
+
+
+def within(text: str) -> Iterator[str]:
+    """Secrets that stand in a text: in a format that only they have, in a URL, in `name=value`, in JSON."""
+    if len(text) >= _SHORTEST_FORMAT:
+        yield from (found[0] for found in _UNMISTAKABLE.finditer(text))
+        yield from (found[1] for found in _JWT.finditer(text))
+    if "://" in text:
+        yield from (unquote_plus(found[1]) for found in _USERINFO.finditer(text))
+    for name, raw in _ASSIGNED.findall(text) if "=" in text else ():
+        value = unquote_plus(raw)
+        if len(value) >= _SHORTEST_ASSIGNED and (name.lower() in _SIGNED or names_secret(name, value)):
+            yield value
+    if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
+        try:
+            inner = parse(text)
+        except ValueError:
+            return
+        yield from (value for value in secrets_of(inner, None) if isinstance(value, str))
+
+
+def with_parts(secret: Json) -> list[Json]:
+    """A secret, and what of it is one by itself: the token after `Bearer`, the values of a cookie."""
+    if not isinstance(secret, str):
+        return [secret]
+    scheme = _SCHEME.fullmatch(secret.strip())
+    values = [value for name, value in _COOKIE.findall(secret) if name.lower() not in _COOKIE_ATTRIBUTES]
+    return list(dict.fromkeys([secret, *([scheme[1]] if scheme else []), *values, *within(secret)]))
+
+
+def may_hold(value: Json, schema: JsonObject | None) -> bool:
+    """Whether a JSON value may hold a secret: a quick look at its names and texts, for nearly every one holds none."""
+    names: set[str] = set()
+    texts: list[str] = []
+    left: list[Json] = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, Mapping):
+            names.update(item)
+            left.extend(item.values())
+        elif isinstance(item, list | tuple):
+            left.extend(item)
+    if any(map(names_secrets, names)) or _marks_secrets(schema):
+        return True
+    if any(text[:100].lstrip()[:1] in ("{", "[") for text in texts):
+        return True
+    together = "\n".join([*names, *texts])
+    if _UNMISTAKABLE.search(together) or _JWT.search(together) or _USERINFO.search(together):
+        return True
+    return "=" in together and any(name.lower() in _SIGNED or kind_of(name) for name, _ in _ASSIGNED.findall(together))
+
+
+def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
+    """The secrets of a JSON value, in its order, with their parts and with those that stand in its texts."""
+    if not may_hold(value, schema):
+        return []
+    found: list[Json] = []
+
+    def rest(leaf: Json) -> Json:
+        found.extend(within(leaf) if isinstance(leaf, str) else ())
+        return leaf
+
+    covered(value, schema, lambda leaf: found.extend(with_parts(leaf)), rest=rest)
+    return found
+
+
+def _marks_secrets(schema: Json) -> bool:
+    if isinstance(schema, Mapping):
+        marked = schema.get("writeOnly") is True or schema.get("format") == "password"
+        return marked or schema.get("x-atc-secret") is True or any(map(_marks_secrets, schema.values()))
+    return isinstance(schema, list) and any(map(_marks_secrets, schema))
+
+
+# --- placeholders
+
+PLACEHOLDER = re.compile(r"\[redacted-(?:str|int|float)-\d+-[a-z]?\d[\d.]*\]")
+"""Plain ASCII without quotes, spaces or backslashes: it is the same in JSON, in a Python literal and in a log line."""
+_THE_SAME = re.compile(r"[A-Za-z0-9_.\-]+")  # characters that nothing escapes
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.\- @:/+,!$&?~]")
+_MASKS = re.compile(
+    r"\s*([*•●·.#_\-])\1*\s*|x+|X+|[<\[({*]*(?:redacted|masked|hidden|filtered|removed)[>\])}*]*", re.IGNORECASE
+)
+
+
+def placeholder(value: str | float, mark: str) -> str:
+    """`[redacted-str-24-0.3.1]`: type and length of a secret; `mark` tells it from the others of its run."""
+    return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
+
+
+def is_placeholder(value: Json) -> bool:
+    """Whether a value is a placeholder and nothing else."""
+    return isinstance(value, str) and PLACEHOLDER.fullmatch(value) is not None
+
+
+def length(name: str) -> int:
+    """How many characters the secret has that a placeholder stands for."""
+    return int(name.split("-")[2])
+
+
+def in_literal(text: str) -> str:
+    """`text` as it can stand within the quotes of a Python literal or a JSON string, whatever is in it."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}" if ord(found[0]) < 0x10000 else found[0], text)
+
+
+def conceals_nothing(text: str) -> bool:
+    """Whether what stands in a secret's place is blank, a mask (`***`, `[hidden]`), or of a placeholder's own words."""
+    if not text.strip() or PLACEHOLDER.fullmatch(text) or _MASKS.fullmatch(text):
+        return True
+    worded = re.sub(r"\d+", "0", text)
+    kinds = ("str", "int", "float")
+    return any(map(str.isalpha, text)) and any(worded in f"[redacted-{kind}-0-0.0.0]" for kind in kinds)
+
+
+def spellings(text: str) -> set[str]:
+    """The ways in which a text may stand in another one: in JSON, a URL, HTML, a Python literal, on one line."""
+    if _THE_SAME.fullmatch(text):
+        return {text}
+    escaped = quote(text, safe="", errors="surrogatepass")
+    in_json = {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    return {
+        text,
+        *in_json,
+        *(json.dumps(inner)[1:-1] for inner in in_json),  # JSON within JSON
+        repr(text)[1:-1],
+        in_literal(text),
+        text.replace("'", "\\'"),
+        text.replace("'", "'\"'\"'"),  # as a shell's single quotes hold it
+        escaped,
+        re.sub("%..", lambda found: found[0].lower(), escaped),
+        quote(text, errors="surrogatepass"),
+        quote_plus(text, errors="surrogatepass"),
+        html.escape(text),
+        html.escape(text, quote=False),
+        " ".join(text.split()),
+    }

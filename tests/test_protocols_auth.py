@@ -1,0 +1,223 @@
+"""Credentials against servers that others made: with `value` and `hosts` alone, the document says how they are sent."""
+
+import base64
+import hashlib
+import threading
+import time
+from contextlib import contextmanager
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
+
+import pytest
+
+from protocols.errors import CredentialMissing, ToolError
+from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.sources import load_tools
+from tests.loopback import Reply, serving
+
+uvicorn = pytest.importorskip("uvicorn")
+
+
+@contextmanager
+def running(app):
+    """The app on a free port; gives its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def document(url, schemes, *operations, security=None):
+    """An OpenAPI document of operations `(name, path, security)`."""
+    paths = {path: {"get": {"operationId": name, "security": needs}} for name, path, needs in operations}
+    top = {} if security is None else {"security": security}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "servers": [{"url": url}],
+        "paths": paths,
+        "components": {"securitySchemes": schemes},
+    } | top
+
+
+def tools_of(tmp_path, told, **settings):
+    import json
+
+    file = tmp_path / "api.json"
+    file.write_text(json.dumps(told))
+    return load_tools(str(file), invoker=Invoker(InvokeSettings(**settings)))
+
+
+@pytest.fixture(scope="module")
+def httpbin():
+    app = pytest.importorskip("httpbin").app
+    from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+    class Quiet(WSGIRequestHandler):
+        def log_message(self, *_):
+            return
+
+    server = make_server("127.0.0.1", 0, app, handler_class=Quiet)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+SCHEMES = {
+    "basic": {"type": "http", "scheme": "basic"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "sid"},
+    "query": {"type": "apiKey", "in": "query", "name": "api_key"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
+}
+
+
+def test_httpbin_gets_each_kind(httpbin, tmp_path):
+    told = document(
+        httpbin, SCHEMES,
+        ("login", "/basic-auth/ada/right", [{"basic": []}]), ("token", "/bearer", [{"bearer": []}]),
+        ("jar", "/cookies", [{"cookie": []}]), ("both", "/anything", [{"header": [], "query": []}]),
+        ("either", "/headers", [{"missing": []}, {"header": []}]), ("public", "/get", [{}, {"missing": []}]),
+    )  # fmt: skip
+    values = {"basic": "ada:right", "bearer": "t0ken", "cookie": "c1", "query": "q1", "header": "h1"}
+    hosts = (httpbin.removeprefix("http://"),)
+    credentials = {name: Credential(value=value, hosts=hosts) for name, value in values.items()}
+    tools = tools_of(tmp_path, told, credentials=credentials)
+    assert tools["login"].call({}) == {"authenticated": True, "user": "ada"}
+    assert tools["token"].call({}) == {"authenticated": True, "token": "t0ken"}
+    assert tools["jar"].call({}) == {"cookies": {"sid": "c1"}}
+    both = tools["both"].call({})
+    assert (both["headers"]["X-Api-Key"], both["args"]) == ("h1", {"api_key": "q1"})
+    assert tools["either"].call({})["headers"]["X-Api-Key"] == "h1"
+    assert "Authorization" not in tools["public"].call({})["headers"]
+
+
+def test_a_wrong_password_is_refused_and_not_shown(httpbin, tmp_path):
+    told = document(httpbin, SCHEMES, ("login", "/basic-auth/ada/right", [{"basic": []}]))
+    wrong = Credential(value="ada:wr0ng-pass", hosts=(httpbin.removeprefix("http://"),))
+    with pytest.raises(ToolError) as caught:
+        tools_of(tmp_path, told, credentials={"basic": wrong})["login"].call({})
+    assert caught.value.status == 401
+    assert caught.value.curl.startswith('curl -u "$BASIC" ') or '-u "$BASIC"' in caught.value.curl
+    encoded = base64.b64encode(b"ada:wr0ng-pass").decode()
+    assert "wr0ng" not in repr(vars(caught.value)) + str(caught.value)
+    assert encoded not in repr(vars(caught.value))
+
+
+def test_a_document_that_declares_none_and_fixed_headers(httpbin, tmp_path):
+    host = httpbin.removeprefix("http://")
+    told = document(httpbin, {}, ("seen", "/headers", None))
+    del told["paths"]["/headers"]["get"]["security"]
+    key = Credential(value="k1", hosts=(host,), place="header", name="X-Key", prefix="token ")
+    seen = tools_of(tmp_path, told, credentials={"any": key}, headers={host: {"X-Version": "7"}})["seen"].call({})
+    assert (seen["headers"]["X-Key"], seen["headers"]["X-Version"]) == ("token k1", "7")
+
+
+@pytest.fixture(scope="module")
+def shop():
+    """A FastAPI app: orders need a token, which a client gets by its secret, or a person by signing in (PKCE)."""
+    fastapi = pytest.importorskip("fastapi")
+    security = pytest.importorskip("fastapi.security")
+    from fastapi.openapi.models import OAuthFlowClientCredentials, OAuthFlows
+    from starlette.responses import JSONResponse, RedirectResponse
+
+    app = fastapi.FastAPI()
+    client = security.OAuth2(
+        flows=OAuthFlows(clientCredentials=OAuthFlowClientCredentials(tokenUrl="token", scopes={"orders": ""})),
+        scheme_name="client",
+    )
+    person = security.OAuth2AuthorizationCodeBearer(
+        authorizationUrl="authorize", tokenUrl="token", scheme_name="person"
+    )
+    codes, asked = {}, []
+
+    @app.get("/orders/{order_id}")
+    def get_order(order_id: int, token: str = fastapi.Depends(client)):
+        return {"id": order_id, "token": token}
+
+    @app.get("/me")
+    def me(token: str = fastapi.Depends(person)):
+        return {"token": token}
+
+    @app.get("/authorize", include_in_schema=False)
+    def authorize(request: fastapi.Request):
+        asked = request.query_params
+        codes["c0de"] = asked["code_challenge"]
+        return RedirectResponse(f"{asked['redirect_uri']}?code=c0de&state={asked['state']}")
+
+    @app.post("/token", include_in_schema=False)
+    async def token(request: fastapi.Request):
+        form = {key: values[0] for key, values in parse_qs((await request.body()).decode()).items()}
+        asked.append(form)
+        if form["grant_type"] == "client_credentials" and form.get("client_secret") == "s3cret":
+            return {"access_token": f"machine-{form['scope']}", "expires_in": 3600}
+        digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        if form["grant_type"] == "authorization_code" and codes.get(form["code"]) == challenge:
+            return {"access_token": "person-1", "expires_in": 1, "refresh_token": "again"}
+        if form["grant_type"] == "refresh_token" and form["refresh_token"] == "again":
+            return {"access_token": "person-2", "expires_in": 3600}
+        return JSONResponse({"error": "invalid_client"}, 401)
+
+    with running(app) as url:
+        yield url, asked
+
+
+def test_a_client_gets_its_token_by_its_secret(shop):
+    url, asked = shop
+    host = url.removeprefix("http://")
+    credentials = {"client": Credential(hosts=(host,), client_id="me", client_secret="s3cret")}
+    with Invoker(InvokeSettings(credentials=credentials)) as invoker:
+        tools = load_tools(f"{url}/openapi.json", invoker=invoker)
+        assert list(tools) == ["get_order", "me"], "FastAPI's own operation ids without their paths"
+        before = len(asked)
+        assert tools["get_order"].call({"order_id": 5}) == {"id": 5, "token": "Bearer ***"}
+        assert tools["get_order"].call({"order_id": 6})["id"] == 6
+        assert len(asked) == before + 1, "the token is kept"
+    wrong = Credential(hosts=(host,), client_id="me", client_secret="guess")
+    with Invoker(InvokeSettings(credentials={"client": wrong})) as invoker:
+        tools = load_tools(f"{url}/openapi.json", invoker=invoker)
+        with pytest.raises(CredentialMissing, match=r"no token for the credential 'client': .* answered 401: invalid"):
+            tools["get_order"].call({"order_id": 5})
+
+
+def test_a_person_signs_in_once_in_the_browser(shop, tmp_path):
+    url, _ = shop
+    pages = []
+
+    def browser(page):
+        pages.append(page)
+        threading.Thread(target=lambda: urlopen(page).read(), daemon=True).start()
+
+    host = url.removeprefix("http://")
+    credentials = {"person": Credential(hosts=(host,), client_id="me")}
+    kept = InvokeSettings(credentials=credentials, open_browser=browser, tokens=tmp_path / "tokens.json")
+    for _ in range(2):
+        with Invoker(kept) as invoker:
+            assert load_tools(f"{url}/openapi.json", invoker=invoker)["me"].call({}) == {"token": "***"}
+    assert len(pages) == 1, "the second time the token is refreshed"
+    assert parse_qs(urlsplit(pages[0]).query)["code_challenge_method"] == ["S256"]
+    assert (tmp_path / "tokens.json").stat().st_mode & 0o077 == 0
+    with Invoker(InvokeSettings(credentials=credentials)) as invoker:
+        tools = load_tools(f"{url}/openapi.json", invoker=invoker)
+        with pytest.raises(CredentialMissing, match="needs a sign-in in a browser; run this command once on a"):
+            tools["me"].call({})
+
+
+def test_a_document_does_not_decide_who_gets_the_client_s_secret(tmp_path):
+    with serving(lambda _: Reply(body={"access_token": "x"})) as thief, serving() as service:
+        flows = {"clientCredentials": {"tokenUrl": f"{thief.url}/token", "scopes": {}}}
+        told = document(service.url, {"o": {"type": "oauth2", "flows": flows}}, ("get", "/x", [{"o": []}]))
+        credential = Credential(hosts=(service.netloc,), client_id="me", client_secret="s3cret")
+        with pytest.raises(CredentialMissing, match=f"is given at '{thief.netloc}', which it is not configured for"):
+            tools_of(tmp_path, told, credentials={"o": credential})["get"].call({})
+        assert (thief.seen, service.seen) == ([], [])
