@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from protocols.toolbox import Toolbox
 from sandbox.journal import Journal
@@ -41,3 +42,18 @@ class Sandbox(Protocol):
 
     def close(self) -> None:
         """Release processes and descriptors. The sandbox cannot be used afterwards."""
+
+
+class Closing:
+    """What makes a sandbox a context manager."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """See `Sandbox.close`."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.errors import AtcError, Outcome, ToolError
-from protocols.idempotency import idempotency_key
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding
-from protocols.toolbox import Tool, Toolbox
+from protocols.schema import shape
+from protocols.toolbox import Tool, Toolbox, idempotency_key
 from sandbox import hints
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
 from sandbox.contract import BadArguments, Contract, contract, shorten
@@ -20,11 +20,32 @@ from sandbox.errors import Paused
 from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.replies import Reply, encode, preview
+from sandbox.quickjson import encoder
 from sandbox.trace import Failure, Frame, Hint, ToolCall
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
 """Type of the failure that pauses a run at a write of which nobody knows whether it took effect."""
+
+PREVIEW_CHARACTERS = 2000
+
+encode = encoder(ascii_only=True)
+"""JSON in ASCII. Raises `TypeError` or `ValueError` where a value is not JSON."""
+
+
+class Reply(NamedTuple):
+    """What the program gets for a call: a value, or what went wrong."""
+
+    number: int
+    encoded: str = "null"
+    """The value as JSON, in ASCII."""
+    error: str | None = None
+    status: int | None = None
+
+    def line(self) -> bytes:
+        """The reply as a frame."""
+        if self.error is None:
+            return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
+        return (encode({"id": self.number, "error": self.error, "status": self.status}) + "\n").encode("ascii")
 
 
 @dataclass(eq=False, slots=True)
@@ -56,11 +77,6 @@ class Calls:
         self._open: dict[int, Open] = {}
         self._closed = self._held_back = self._settling = False
 
-    def answer(self, call: Call) -> Reply:
-        """`begin` and `finish` in one."""
-        begun = self.begin(call)
-        return begun if isinstance(begun, Reply) else self.finish(begun)
-
     def begin(self, call: Call) -> Reply | Open:
         """Admit a call: the reply where it needs none to be made (refused, or answered by the journal).
 
@@ -70,26 +86,23 @@ class Calls:
             Closed: the run is over.
         """
         tool, terms, writes = self._admit(call)
-        started = self._clock.elapsed()
         line, within = self._journal.origin(call.line)
+        started, message = self._clock.elapsed(), None
         try:
-            arguments = _accept(terms, call)
+            arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:
             message = f"tool {call.tool!r}: {problem} (line {line})"
-            given = {**call.arguments, **call.unsendable}
-            asked = ToolCall(
-                index=call.number, tool=call.tool, arguments=given, line=line, started=started,
-                error=message, outcome="not_run", within=within,
-            )  # fmt: skip
+            arguments = {**call.arguments, **call.unsendable}
+        asked = ToolCall(
+            index=call.number, tool=call.tool, arguments=arguments, line=line, within=within, started=started,
+            error=message, outcome="unknown" if message is None else "not_run",
+        )  # fmt: skip
+        if message is not None:
             with self._lock:
                 self._check()
                 self.made.append(asked)
                 self._journal.refused(asked)
             return Reply(call.number, error=message)
-        asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=line, started=started, outcome="unknown",
-            within=within,
-        )  # fmt: skip
         with self._lock:
             self._check()
             found = self._journal.before(asked, writes=writes, defaults=terms.defaults)
@@ -110,28 +123,26 @@ class Calls:
             RunEnded: a person must decide.
             AtcError, Closed: as for `begin`.
         """
-        asked, tool = opened.asked, opened.tool
+        tool = opened.tool
         try:
             sent = self._deliver(opened)
             value = tool.unwrap(sent.response)
             encoded = encode(value)
         except ToolError as error:
-            said = error.body or str(error)
-            return self._failed(opened, said, status=error.status, outcome=error.outcome, curl=error.curl)
+            return self._failed(opened, error, error.outcome)
         except StillUnknown as problem:
             return self._doubtful(opened, problem)
         except Paused as pause:
-            self._failed(opened, str(pause), outcome="not_run")
-            failure = Failure(kind="paused", type="Paused", message=str(pause), call=asked.index)
+            self._failed(opened, pause, "not_run")
+            failure = Failure(kind="paused", type="Paused", message=str(pause), call=opened.asked.index)
             raise RunEnded(failure, locate=True) from pause
         except (AtcError, Closed):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
-            outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
-            return self._failed(opened, f"{type(error).__name__}: {error}", outcome=outcome)
+            return self._failed(opened, _unforeseen(tool, error))
         drift = opened.terms.drift(sent.response)
-        self._record(self._ended(asked, result=sent.response, drift=drift, note=sent.note))
-        return self._reply(asked.index, value, encoded)
+        self._record(self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note))
+        return self._reply(opened.asked.index, value, encoded)
 
     def hold_back(self) -> None:
         """Send nothing more: somebody ended the run. Calls that still wait for their turn are not made."""
@@ -207,6 +218,7 @@ class Calls:
         return journal.effects.send(sending)
 
     def _intend(self, opened: Open, baseline: Json) -> None:
+        """Record the call in the journal before it is made."""
         asked = opened.asked if baseline is None else replace(opened.asked, baseline=baseline)
         self._prepare(asked, complete=False)
         with self._lock:
@@ -226,8 +238,7 @@ class Calls:
         except (ToolError, Paused, AtcError):
             raise
         except Exception as error:
-            outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
-            raise ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome) from error
+            raise _unforeseen(tool, error) from error
         finally:
             if token is not None:
                 idempotency_key.reset(token)
@@ -242,30 +253,34 @@ class Calls:
         Raises:
             RunEnded: the run pauses.
         """
-        asked, error = opened.asked, problem.error
-        said = error.body or str(error)
-        reply = self._failed(opened, said, status=error.status, outcome="unknown", curl=error.curl)
+        reply = self._failed(opened, problem.error, "unknown")
         if self._journal.effects is not None and self._journal.effects.on_unknown == "skip":
             return reply
         message = (
-            f"{asked.tool} may or may not have taken effect: its answer was lost ({shorten(said, 200)}), and"
-            f" {problem.why}. It is not sent any more."
+            f"{opened.asked.tool} may or may not have taken effect: its answer was lost"
+            f" ({shorten(reply.error or '', 200)}), and {problem.why}. It is not sent any more."
         )
-        failure = Failure(kind="paused", type=UNKNOWN_OUTCOME, message=message, call=asked.index)
+        failure = Failure(kind="paused", type=UNKNOWN_OUTCOME, message=message, call=opened.asked.index)
         raise RunEnded(failure, locate=True) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> Reply:
-        if len(encoded) > self._limits.result_bytes:
-            value = preview(value, encoded)
-            encoded = encode(value)
-        return Reply(number, value, encoded)
+        """A value for the program, or a preview of one that is too large.
 
-    def _failed(
-        self, opened: Open, said: str, *, outcome: Outcome, status: int | None = None, curl: str | None = None
-    ) -> Reply:
-        asked = opened.asked
-        self._record(self._ended(asked, error=said, status=status, outcome=outcome, curl=curl))
-        return Reply(asked.index, error=said, status=status)
+        That is one object whatever the value was, so that a program that expects the real thing fails at once on a
+        missing key instead of computing with a part.
+        """
+        if len(encoded) > self._limits.result_bytes:
+            sketch = {"_shape": shape(value), "_preview": encoded[:PREVIEW_CHARACTERS]}
+            encoded = encode({"_truncated": True, "_bytes": len(encoded), **sketch})
+        return Reply(number, encoded)
+
+    def _failed(self, opened: Open, error: Exception, outcome: Outcome | None = None) -> Reply:
+        """Record that a call failed, and how."""
+        status, curl = getattr(error, "status", None), getattr(error, "curl", None)
+        said = getattr(error, "body", "") or str(error)
+        outcome = outcome or getattr(error, "outcome", "refused")
+        self._record(self._outcome(opened, error=said, status=status, outcome=outcome, curl=curl))
+        return Reply(opened.asked.index, error=said, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
         """What takes long about recording a call. Nothing is locked meanwhile, so that the run can end on time."""
@@ -280,17 +295,16 @@ class Calls:
         self._prepare(call, complete=True)
         with self._lock:
             self._check(call.index)
-            del self._open[call.index]
-            self.made[call.index] = call
-            if self._settling:
-                self._settled.notify_all()
-            self._journal.after(call)
+            self._file(call)
 
     def _close_one(self, opened: Open, why: str, outcome: Outcome) -> None:
-        asked = opened.asked
-        call = self._ended(asked, error=why, outcome=outcome)
-        del self._open[asked.index]
-        self.made[asked.index] = call
+        self._file(self._outcome(opened, error=why, outcome=outcome))
+
+    def _file(self, call: ToolCall) -> None:
+        del self._open[call.index]
+        self.made[call.index] = call
+        if self._settling:
+            self._settled.notify_all()
         self._journal.after(call)
 
     def _check(self, index: int | None = None) -> None:
@@ -298,16 +312,16 @@ class Calls:
         if self._closed or (self._held_back if index is None else index not in self._open):
             raise Closed
 
-    def _ended(self, asked: ToolCall, **how: Any) -> ToolCall:
+    def _outcome(self, opened: Open, **how: Any) -> ToolCall:
         # `dataclasses.replace` takes four times as long, and this is done for every call.
-        seconds = self._clock.elapsed() - asked.started
+        asked, seconds = opened.asked, self._clock.elapsed() - opened.asked.started
         return ToolCall(
             index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
             seconds=seconds, baseline=asked.baseline, within=asked.within, **how,
         )  # fmt: skip
 
 
-def _accept(terms: Contract, call: Call) -> dict[str, Json]:
-    for alias, text in call.unsendable.items():
-        raise BadArguments(terms.not_json(alias, text))
-    return terms.accept(call.arguments)
+def _unforeseen(tool: Tool, error: Exception) -> ToolError:
+    """What a tool raised that is no `ToolError`; after a write nobody knows what it did."""
+    outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
+    return ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome)

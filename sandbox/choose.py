@@ -19,6 +19,7 @@ from sandbox.trace import Trace
 __all__ = ["NAMES", "Availability", "InOrder", "automatic", "availability", "open_sandbox"]
 
 _CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}
+_LAYERED = frozenset({"zygote", "docker"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class Availability:
 
 
 def automatic() -> tuple[str, ...]:
-    """The order in which `auto` tries on this system."""
-    return ("zygote", "docker", "monty") if sys.platform == "linux" else ("docker", "monty")
+    """The order in which `auto` tries on this system. On Linux, what has layers of the system or nothing."""
+    return ("zygote", "docker") if sys.platform == "linux" else ("docker", "monty")
 
 
 def availability(name: str) -> Availability:
@@ -51,7 +52,7 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
         SandboxUnavailable: `auto` found none that can be had.
     """
     chosen = _available() if name == AUTO else named(name)
-    opened = [_open(part, without, in_order=len(chosen) > 1) for part in chosen]
+    opened = [_open(part, without) for part in chosen]
     sandbox = opened[0] if len(opened) == 1 else InOrder(opened)
     if policy:
         from sandbox.policy import Policed
@@ -61,7 +62,7 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
 
 
 class InOrder:
-    """Several sandboxes: what one of them cannot run, or not here, goes to the next before any call was made.
+    """Several sandboxes: what one of them cannot run here goes to the next before any call was made.
 
     A trace says which one ran it.
     """
@@ -113,11 +114,11 @@ def _available() -> list[str]:
     return names
 
 
-def _open(name: str, without: Collection[str], *, in_order: bool) -> Sandbox:
+def _open(name: str, without: Collection[str]) -> Sandbox:
     make: Callable[..., Any] = getattr(_module(name), _CLASSES[name])
+    if without and name not in _LAYERED:
+        raise ValueError(f"the {name} sandbox has no layers that could be left out; zygote and docker have some")
     options: dict[str, Any] = {"without": without} if without else {}
-    if name == "monty" and in_order:
-        options["strict"] = False
     sandbox: Sandbox = make(**options)
     return sandbox
 

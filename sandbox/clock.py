@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ class Clock:
     def __init__(self, wall_seconds: float) -> None:
         self.wall_seconds = wall_seconds
         self._began = time.monotonic()
-        self._waited = 0.0
-        self._waiting_since: float | None = None
+        self._lock = threading.Lock()
+        self._waits = 0  # under way: concurrent calls may each ask somebody
+        self._waited, self._since = 0.0, 0.0
 
     def elapsed(self) -> float:
         """Seconds since the run began, waits on people included."""
@@ -26,18 +28,24 @@ class Clock:
 
     def remaining(self) -> float:
         """Seconds that the program may still take; negative when it is over."""
-        now = time.monotonic() if self._waiting_since is None else self._waiting_since
-        return self.wall_seconds + self._waited - (now - self._began)
+        with self._lock:
+            now = self._since if self._waits else time.monotonic()
+            return self.wall_seconds + self._waited - (now - self._began)
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """Within the block nothing is counted against the program."""
-        self._waiting_since = time.monotonic()
+        with self._lock:
+            if not self._waits:
+                self._since = time.monotonic()
+            self._waits += 1
         try:
             yield
         finally:
-            self._waited += time.monotonic() - self._waiting_since
-            self._waiting_since = None
+            with self._lock:
+                self._waits -= 1
+                if not self._waits:
+                    self._waited += time.monotonic() - self._since
 
 
 running: ContextVar[Clock | None] = ContextVar("running", default=None)

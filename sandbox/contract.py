@@ -30,6 +30,9 @@ TYPE_WORDS = {
 """What programs call the types of JSON Schema."""
 
 
+_SCALARS = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "null": (type(None),)}
+
+
 class BadArguments(Exception):
     """Arguments that the tool's protocol does not allow. The text names the argument by its alias."""
 
@@ -45,19 +48,33 @@ class Contract:
         self.types = {alias: all_types(schema, root) for alias, schema in schemas.items()}
         self.defaults = {alias: schema["default"] for alias, schema in schemas.items() if "default" in schema}
         self.open = root.get("additionalProperties") is True or isinstance(root.get("additionalProperties"), Mapping)
+        # Where the types of the arguments alone decide, no validator is asked: it costs more than the rest of a call.
+        loose = root.keys() <= {"type", "properties", "required", "additionalProperties", "title", "description"}
+        self._by_type: dict[str, list[type]] | None = None
+        if loose and root.get("type", "object") == "object":
+            self._by_type = {
+                alias: [kind for name in self.types[alias] for kind in _SCALARS.get(name, ())]
+                for alias, schema in schemas.items()
+                if schema.keys() <= {"type", "title", "description", "default", "examples", "format"}
+            }
         self._aliases = {name: alias for alias, name in self.arguments.items()}
         # What a format means differs between services: of arguments they judge it themselves.
         self._input = _judge(root, formats=False)
         self._output = None if protocol.output_schema is None else _judge(protocol.output_schema)
 
-    def accept(self, given: JsonObject) -> dict[str, Json]:
-        """The arguments, by alias, that the call is made with.
+    def accept(self, given: JsonObject, unsendable: Mapping[str, str] | None = None) -> dict[str, Json]:
+        """The arguments, by alias, that the call is made with. `unsendable` has the `repr` of those that are no JSON.
 
         `None` for an optional argument that has no null is the same as leaving it out, and 3.0 is the integer 3.
 
         Raises:
             BadArguments: an argument is unknown, missing or of the wrong type, or breaks its schema.
         """
+        for alias, text in (unsendable or {}).items():
+            if alias not in self.arguments:
+                raise BadArguments(self._unknown(alias))
+            wanted = _wanted(self.types[alias])
+            raise BadArguments(f"argument {alias!r} must be {wanted}, got {shorten(text, 80)}")
         for alias in given:
             if alias not in self.arguments and (not self.open or alias in self._aliases):
                 raise BadArguments(self._unknown(alias))
@@ -93,14 +110,11 @@ class Contract:
             return (f"the response: {shorten(str(error), 160)}",)
         return tuple(clauses) or ("the response: it does not conform to its schema",)
 
-    def not_json(self, alias: str, text: str) -> str:
-        """What is wrong with an argument that cannot be sent; `text` is its `repr`."""
-        if alias not in self.arguments:
-            return self._unknown(alias)
-        return f"argument {alias!r} must be {_wanted(self.types[alias])}, got {shorten(text, 80)}"
-
     def _validate(self, accepted: JsonObject) -> None:
+        by_type = self._by_type
         if self._input is None:
+            return
+        if by_type is not None and all(type(value) in by_type.get(alias, ()) for alias, value in accepted.items()):
             return
         original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
         try:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+import jsonschema_rs
+
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
+from protocols.links import record_fields
 from protocols.protocol import HttpBinding
+from protocols.schema import Judge, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
-from sandbox.evidence import Shown, judge, shown
+from sandbox.quickjson import encoder
 from sandbox.trace import ToolCall
 
 OnUnknown = Literal["stop", "retry-idempotent", "skip"]
@@ -196,7 +201,7 @@ class Effects:
             return None
         for number in range(_LOOKS):
             try:
-                return shown(read.call(_given(read, sending.arguments)))
+                return [read.call(_given(read, sending.arguments))]  # in a box, to be told from none
             except ToolError as error:
                 if error.outcome == "refused" and error.status is not None and error.status < 500:
                     break  # it will say the same again
@@ -211,3 +216,131 @@ def _given(read: Tool, arguments: JsonObject) -> dict[str, Json]:
 
 def _refused(error: ToolError) -> ToolError:
     return ToolError(error.status, error.body, outcome="refused", curl=error.curl)
+
+
+# ---- whether a read shows that a write took effect: pure, from what it showed before and shows now
+
+_PAGING = frozenset(
+    """
+    page per_page page_size pagesize limit offset cursor after before start skip top first max max_results count
+    """.split()  # noqa: SIM905
+)
+"""Parameters of a read that may give a part of what there is, even where nobody gave them."""
+
+
+class Shown(NamedTuple):
+    """*done*: it took effect, and `response` is what it would have answered. *absent*: it did not. *unclear*: neither
+    is known. `why` is a clause that says so.
+    """
+
+    state: Literal["done", "absent", "unclear"]
+    why: str
+    response: Json = None
+
+
+def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: Json, results: Sequence[Json]) -> Shown:
+    """What became of a write of `tool` with `arguments` (original names), from what its verifying read shows.
+
+    `baseline` holds the response before it in a list, None where there is none; `after` is the response now. `results`
+    are responses of the run's other calls: a record that one of them made is not this one's.
+    """
+    # The arguments that a record shows: those that the write's own answer has, or where it is not known, any.
+    fields = record_fields(tool.protocol) or {key for record in _objects(after) for key in record}
+    named = {name: value for name, value in arguments.items() if name in fields and value is not None}
+    if not named:
+        return Shown("unclear", f"{read.alias} shows none of its arguments")
+    now = _records(after, named)
+    before = None if baseline is None else _records(baseline[0], named)
+    binding = tool.protocol.binding
+    method = binding.method if isinstance(binding, HttpBinding) else "POST"
+    if method == "DELETE":
+        if _matching(named, now):
+            return Shown("absent", f"{read.alias} shows it still there")
+        if was := _matching(named, before or []):
+            return _done(tool, read, was[0], "shows it no more")
+        return Shown("unclear", f"{read.alias} does not show it, and did not before")
+    if method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+        place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
+        if place and before is not None:
+            # Its own record tells; the others may be changed meanwhile by whoever wants.
+            before, now = _matching(place, before), _matching(place, now)
+        if found := _matching(named, now):
+            return _done(tool, read, found[0], "shows it")
+        if before is not None and (now or _is_whole(read, after)) and not added(before, now) and not added(now, before):
+            return Shown("absent", f"{read.alias} shows it as it was before")
+        return Shown("unclear", f"{read.alias} does not tell")
+    if before is None:
+        return Shown("unclear", f"{read.alias} could not be asked before it was sent")
+    explained = {_text(record) for result in results for record in _records(result, named)}
+    new = [record for record in added(before, now) if _text(record) not in explained]
+    if found := _matching(named, new):
+        return _done(tool, read, found[0], "shows it")
+    if new or not _is_whole(read, after):
+        return Shown("unclear", f"{read.alias} does not tell")
+    return Shown("absent", f"{read.alias} does not show it")
+
+
+def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
+    """The records that are there now and were not before, as often as they are."""
+    left, found = Counter(map(_text, before)), []
+    for record in now:
+        text = _text(record)
+        if left[text]:
+            left[text] -= 1
+        else:
+            found.append(record)
+    return found
+
+
+def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Shown:
+    """The write's answer made of a record, where its protocol allows it to be that."""
+    schema = tool.protocol.output_schema
+    why = f"{read.alias} {how}"
+    if schema is None or types(resolve(schema, schema)) == ("null",):
+        return Shown("done", why, record if schema is None else None)
+    wrapper = wrapper_key(schema)
+    answer = {wrapper: record} if wrapper is not None else record
+    with suppress(ValueError, jsonschema_rs.ValidationError):
+        if Judge(schema).valid(answer):
+            return Shown("done", why, answer)
+    return Shown("unclear", f"{read.alias} shows that it took effect, but not what it answered")
+
+
+def _records(value: Json, named: JsonObject) -> list[JsonObject]:
+    """The objects anywhere in `value` that have a field for each of the arguments."""
+    return [record for record in _objects(value) if named.keys() <= record.keys()]
+
+
+def _objects(value: Json) -> Iterator[JsonObject]:
+    if isinstance(value, Mapping):
+        yield value
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _objects(part)
+
+
+def _matching(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
+    return [record for record in records if all(_is_same(record[name], value) for name, value in named.items())]
+
+
+def _is_same(one: Json, other: Json) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _is_whole(read: Tool, response: Json) -> bool:
+    """Whether a response holds all that there is: as it says itself, else not where the read gives pages."""
+    said = []
+    if isinstance(response, Mapping):
+        longest = max((len(part) for part in response.values() if isinstance(part, list)), default=0)
+        for key, value in response.items():
+            name = key.lower()
+            if name in ("pages", "total_pages", "page_count") and isinstance(value, int):
+                said.append(value <= 1)
+            elif name in ("total", "total_count", "total_results", "count") and isinstance(value, int):
+                said.append(value <= longest)
+            elif "next" in name or "cursor" in name or name in ("has_more", "hasmore", "more", "truncated"):
+                said.append(not value)
+    return all(said) if said else not _PAGING & set(map(str.lower, read.protocol.parameters))
+
+
+_text = encoder(ascii_only=False, sort_keys=True)

@@ -7,10 +7,9 @@ import math
 import select
 import socket
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from protocols.jsontypes import Json
-from sandbox.clock import Clock
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, Hint
 
@@ -166,11 +165,6 @@ class Wire:
             raise violation("sent more than the host takes from one run")
 
 
-def wall_exceeded(clock: Clock) -> RunEnded:
-    """The end of a run that took longer than it may."""
-    return limit_exceeded("wall_seconds", f"the program ran longer than {clock.wall_seconds:g} s")
-
-
 def parse(line: bytes) -> Message:
     """One frame as a message. Raises `RunEnded` for anything that the child's own code would not have sent."""
     try:
@@ -197,38 +191,33 @@ def parse(line: bytes) -> Message:
 
 _CALL = frozenset({"call", "tool", "args", "line"})
 _CALL_AT_MOST = _CALL | {"unsendable", "waits"}
-_FAIL = frozenset({"kind", "type", "message", "frames", "call"})
-_CHILD_KINDS = frozenset({"syntax", "exception", "limit"})
 
 
-def _call(frame: dict[str, Json]) -> Call:
+def _call(frame: dict[str, Any]) -> Call:
     number, tool, arguments, line = frame["call"], frame["tool"], frame["args"], frame["line"]
-    unsendable = frame.get("unsendable", {})
-    if type(number) is not int or type(tool) is not str or type(arguments) is not dict or type(line) is not int:
+    unsendable, waits = frame.get("unsendable", {}), frame.get("waits", True)
+    wanted = (int, str, dict, int, dict, bool)  # exactly: `True` is no number
+    if tuple(map(type, (number, tool, arguments, line, unsendable, waits))) != wanted:
         raise violation("sent a call of the wrong shape")
-    if type(unsendable) is not dict or not all(type(text) is str for text in unsendable.values()):
-        raise violation("sent a call of the wrong shape")
-    waits = frame.get("waits", True)
-    if type(waits) is not bool:
+    if unsendable and not all(type(text) is str for text in unsendable.values()):
         raise violation("sent a call of the wrong shape")
     return Call(number, tool, arguments, unsendable, max(line, 0), waits)
 
 
 def _failed(fail: dict[str, Json]) -> Failed:
-    hints = fail.get("hints", [])
-    if frozenset(fail) | {"hints"} != _FAIL | {"hints"} or type(fail["frames"]) is not list or type(hints) is not list:
-        raise violation("sent a failure of the wrong shape")
-    if type(fail["kind"]) is not str or fail["kind"] not in _CHILD_KINDS:
-        raise violation("sent a failure of the wrong shape")
-    if type(fail["type"]) is not str or type(fail["message"]) is not str or len(fail["frames"]) > FRAMES_OF_TRACEBACK:
-        raise violation("sent a failure of the wrong shape")
-    if fail["call"] is not None and type(fail["call"]) is not int:
-        raise violation("sent a failure of the wrong shape")
-    frames = tuple(_frame(item) for item in fail["frames"])
-    if len(hints) > MOST_HINTS:
-        raise violation("sent a failure of the wrong shape")
-    told = tuple(_hint(item) for item in hints)
-    return Failed(fail["kind"], fail["type"][:200], fail["message"][:10_000], frames, fail["call"], told)
+    match {"hints": [], **fail}:
+        case {
+            "kind": "syntax" | "exception" | "limit" as kind,
+            "type": str(name),
+            "message": str(message),
+            "frames": list(frames),
+            "call": int() | None as call,
+            "hints": list(hints),
+            **more,
+        } if not more and type(call) is not bool and len(frames) <= FRAMES_OF_TRACEBACK and len(hints) <= MOST_HINTS:
+            told = tuple(_hint(item) for item in hints)
+            return Failed(str(kind), name[:200], message[:10_000], tuple(map(_frame, frames)), call, told)
+    raise violation("sent a failure of the wrong shape")
 
 
 def _frame(item: Json) -> Frame:

@@ -57,7 +57,9 @@ class Journal:
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _places: dict[int, _Place] = field(default_factory=dict)
-    _unfiled: list[tuple[_Place, ToolCall]] = field(default_factory=list)
+    _defaults: dict[int, JsonObject] = field(default_factory=dict)
+    _unfiled: list[ToolCall] = field(default_factory=list)
+    """Reads of an execution that nothing could answer, not in order of issue, with the defaults of each."""
     _lost: dict[str, ToolCall] = field(default_factory=dict)
     _execution: int = -1
     _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -86,25 +88,33 @@ class Journal:
         are the same call. An answer with an `error` is that of an equal write of which nothing is known yet: while
         that is so, it is not sent a second time.
         """
-        if self._done or writes:
-            key = canonical(call.tool, {**defaults, **call.arguments})
-            occurrence = self._issued[key] = self._issued.get(key, -1) + 1
-        else:  # there is nothing yet that could answer it
-            key, occurrence = "", 0
-        history = self._history
-        if writes:
-            self._history = (*history, key)
-        entries = self._done.get(key, ())
-        entry = entries[occurrence] if occurrence < len(entries) else None
-        self._places[call.index] = _Place(key, occurrence, entry, history, defaults, writes)
-        if entry is not None and entry.known and (writes or entry.history == history):
+        if self._done or writes or self.settled:
+            place = self._places[call.index] = self._issue(call, defaults, writes=writes)
+        else:  # there is nothing yet that could answer it: it is filed when somebody asks
+            self._places[call.index] = _Place("", 0, None, self._history, writes=False)
+            self._defaults[call.index] = defaults
+            return None
+        entry = place.entry
+        if entry is not None and entry.known and (writes or entry.history == place.history):
             return _again(entry.call, call)
         if (failed := self._failed_before(call, writes=writes)) is not None:
             return _again(failed, call)
-        if entry is None and (lost := self._lost.get(key)) is not None:
+        if entry is None and (lost := self._lost.get(place.key)) is not None:
             said = f"not sent: an equal call is without an outcome ({lost.error})"
             return replace(call, outcome="not_run", error=said)
         return None
+
+    def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _Place:
+        """Where a call stands that is issued now."""
+        key = canonical(call.tool, {**defaults, **call.arguments} if defaults else call.arguments)
+        occurrence = self._issued[key] = self._issued.get(key, -1) + 1
+        entries = self._done.get(key, ())
+        # An entry of this execution answers nothing in it; those before have filled the places below `occurrence`.
+        entry = entries[occurrence] if occurrence < len(entries) else None
+        place = _Place(key, occurrence, entry, self._history, writes)
+        if writes:
+            self._history = (*self._history, key)
+        return place
 
     def _failed_before(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.settled[call.index] if call.index < len(self.settled) else None
@@ -120,9 +130,8 @@ class Journal:
     def key(self, index: int) -> str:
         """The idempotency key of an open call: one for each call of the run, whichever execution makes it."""
         place = self._places[index]
-        return hashlib.sha256(f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}".encode()).hexdigest()[
-            :32
-        ]
+        text = f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def intend(self, call: ToolCall) -> None:
         """Record that `call`, whose outcome is unknown, is about to be sent."""
@@ -137,10 +146,11 @@ class Journal:
         lost = place.writes and call.outcome == "unknown"
         if lost:
             self._lost[place.key] = call
-        if call.reused or (call.outcome != "done" and not lost):
+        if not place.key:
+            if call.outcome == "done":
+                self._unfiled.append(call)
+        elif call.reused or (call.outcome != "done" and not lost):
             self._forget(place, call)
-        elif not self._done:
-            self._unfiled.append((place, call))
         else:
             self._enter(place, call, self._execution, time.time())
 
@@ -150,7 +160,6 @@ class Journal:
             self.open()
             for recorded in calls:
                 self._replay(execution, recorded)
-        self._file()
 
     def rule_out(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""
@@ -161,11 +170,10 @@ class Journal:
 
     def completed(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
+        self._file()
         # Copies: another thread's call may come out meanwhile.
-        entries = [entry for found in list(self._done.values()) for entry in list(found)]
-        filed = [(entry.order, entry.call) for entry in entries if entry.known]
-        fresh = [((self._execution, call.index), call) for _, call in list(self._unfiled) if call.outcome == "done"]
-        return [call for _, call in sorted([*filed, *fresh], key=lambda one: one[0])]
+        entries = [entry for found in list(self._done.values()) for entry in list(found) if entry.known]
+        return [entry.call for entry in sorted(entries, key=_order)]
 
     def writes(self) -> tuple[ToolCall, ...]:
         """Every write that took effect, or may have, over all executions, in order of issue."""
@@ -173,28 +181,31 @@ class Journal:
 
     def orphans(self) -> tuple[ToolCall, ...]:
         """Writes of earlier executions, done or unknown, that the last execution did not issue."""
-        self._file()
         return tuple(entry.call for key, k, entry in self._written() if self._issued.get(key, -1) < k)
 
     def unknown(self) -> tuple[ToolCall, ...]:
         """Writes of which nobody knows whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
+    def _file(self) -> None:
+        """Enter the reads that were made while there was nothing to answer them."""
+        calls = []
+        while self._unfiled:  # another thread may add to it
+            calls.append(self._unfiled.pop())
+        for call in sorted(calls, key=lambda one: one.index):
+            place = self._places[call.index]
+            key = canonical(call.tool, {**self._defaults[call.index], **call.arguments})
+            self._issued[key] = self._issued.get(key, -1) + 1
+            self._enter(place._replace(key=key), call, self._execution, 0.0)
+
     def _written(self) -> Iterable[tuple[str, int, _Entry]]:
-        self._file()
         found = [(key, k, e) for key, entries in self._done.items() for k, e in enumerate(entries) if e.happened]
         return sorted(found, key=lambda one: one[2].order)
 
     def _replay(self, execution: int, recorded: Recorded) -> None:
         """One stored call as if it were issued again."""
         call = recorded.call
-        key = canonical(call.tool, {**recorded.defaults, **call.arguments})
-        occurrence = self._issued[key] = self._issued.get(key, -1) + 1
-        entries = self._done.get(key, ())
-        entry = entries[occurrence] if occurrence < len(entries) else None
-        place = _Place(key, occurrence, entry, self._history, recorded.defaults, recorded.writes)
-        if recorded.writes:
-            self._history = (*self._history, key)
+        place = self._issue(call, recorded.defaults, writes=recorded.writes)
         if call.reused:
             return
         if call.outcome == "done" and recorded.complete:
@@ -205,22 +216,14 @@ class Journal:
         else:
             self._forget(place, call)
 
-    def _file(self) -> None:
-        """Bring the calls of the first execution, which nothing could have answered, in order of issue."""
-        for place, call in sorted(self._unfiled, key=lambda one: one[1].index):
-            key = canonical(call.tool, {**place.defaults, **call.arguments})
-            entry = _Entry((self._execution, call.index), call, place.history, place.writes, time.time())
-            self._done.setdefault(key, []).append(entry)
-        self._unfiled = []
-
     def _enter(self, place: _Place, call: ToolCall, execution: int, intended: float | None) -> None:
-        key = place.key or canonical(call.tool, {**place.defaults, **call.arguments})
-        entries = self._done.setdefault(key, [])
         entry = _Entry((execution, call.index), call, place.history, place.writes, intended or 0.0)
-        if place.entry is None:
-            insort(entries, entry, key=_order)
+        if place.entry is not None:
+            self._done[place.key][place.occurrence] = entry._replace(order=place.entry.order)
+        elif (entries := self._done.get(place.key)) is None:
+            self._done[place.key] = [entry]
         else:
-            entries[place.occurrence] = entry._replace(order=place.entry.order)
+            insort(entries, entry, key=_order)
 
     def _forget(self, place: _Place, call: ToolCall) -> None:
         """A write that was in doubt has turned out not to have happened: the tool itself said no.
@@ -238,7 +241,6 @@ class _Place(NamedTuple):
     occurrence: int
     entry: _Entry | None
     history: tuple[str, ...]
-    defaults: JsonObject
     writes: bool
 
 

@@ -14,20 +14,44 @@ did not wait for one before the next: what it sees does not depend on which tool
 
 from __future__ import annotations
 
+import contextvars
 import signal
+import socket
+import threading
+from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
-from sandbox.calls import Calls
-from sandbox.clock import Clock
-from sandbox.conversation import Conversation, kernel_limit
+from sandbox import workers
+from sandbox.calls import Calls, Closed, Open, Reply, encode
+from sandbox.cancel import cancellable
+from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, running
 from sandbox.errors import SandboxUnavailable
-from sandbox.frames import ChannelClosed, Stream
+from sandbox.frames import (
+    FRAME_BYTES,
+    Call,
+    ChannelClosed,
+    Done,
+    Failed,
+    Output,
+    RunEnded,
+    Stream,
+    Wire,
+    limit_exceeded,
+    violation,
+)
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.replies import encode
-from sandbox.trace import Failure, Pins, Trace
+from sandbox.trace import Failure, Frame, Trace
+
+LAST_WORD_SECONDS = 0.02
+"""How long a program that ran into a limit has to say on which line it stood."""
+
+SURE_TO_FIT = 32768
+"""So many bytes can be sent without waiting for a child that may not read."""
 
 
 class Exit(NamedTuple):
@@ -59,15 +83,7 @@ class Child(Protocol):
         """As `end`, where it has said its last word and nobody asks how it ended."""
 
 
-def serve(
-    child: Child,
-    source: str,
-    tools: Toolbox,
-    *,
-    limits: Limits,
-    journal: Journal,
-    backend: str,
-) -> Trace:
+def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal: Journal, backend: str) -> Trace:
     """Open the journal, have `child` run the program, answer its calls, and end it.
 
     A thread of its own talks to the child; the caller's watches the clock, so that neither a program nor a tool that
@@ -81,8 +97,14 @@ def serve(
     calls = Calls(tools, limits=limits, journal=journal, clock=clock)
     try:
         pins = journal.open()
-        run = Conversation(child.channel, source, calls, limits=limits)
-        ended = run.hold(start_frame(source, tools, limits=limits, pins=pins), child.interrupt, clock)
+        start = {
+            "source": source,
+            "tools": {alias: list(tool.arguments) for alias, tool in tools.items()},
+            "limits": {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds},
+            "pins": {"seed": pins.seed, "clock": pins.clock, "timezone": pins.timezone},
+        }
+        run = _Run(child, source, calls, limits, clock)
+        ended = run.hold((encode(start) + "\n").encode("ascii"))
         calls.settle()
     except BaseException:
         calls.close("the run was stopped before it answered")
@@ -106,15 +128,258 @@ def serve(
     )
 
 
-def start_frame(source: str, tools: Toolbox, *, limits: Limits, pins: Pins) -> bytes:
-    """What the host opens with."""
-    document = {
-        "source": source,
-        "tools": {alias: list(tool.arguments) for alias, tool in tools.items()},
-        "limits": {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds},
-        "pins": {"seed": pins.seed, "clock": pins.clock, "timezone": pins.timezone},
-    }
-    return (encode(document) + "\n").encode("ascii")
+class _Run:
+    """What one run has said so far, and how it ended: the first end that anybody puts to it counts."""
+
+    def __init__(self, child: Child, source: str, calls: Calls, limits: Limits, clock: Clock) -> None:
+        self.stdout: list[str] = []
+        self.value: Json = None
+        self._child, self._channel, self._calls, self._limits, self._clock = child, child.channel, calls, limits, clock
+        self._lines = source.count("\n") + 2  # an error may stand just past the end
+        self._output_left = limits.output_bytes
+        # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
+        self._wire = Wire(self._channel, total_bytes=6 * limits.output_bytes + 16 * FRAME_BYTES)
+        self._replies = _Replies(self._channel)
+        self._context = contextvars.copy_context()
+        self._context.run(running.set, clock)
+        self._state = threading.Lock()
+        self._backlog: deque[Open] = deque()
+        self._places = max(limits.concurrent_calls, 1)
+        self._how: BaseException | None = None
+        self._over = False
+        self._ended, self._left = _Signal(), _Signal()  # left: the thread has done with the channel
+        self._in_tool = False
+        self._last_frames: tuple[Frame, ...] = ()
+
+    def hold(self, start: bytes) -> Failure | ChannelClosed | None:
+        """Talk until somebody ends it: the child by its last word, a tool, a limit, the clock.
+
+        Raises:
+            BaseException: what a tool or the journal raised that is no answer to a call.
+        """
+        try:
+            if len(start) <= SURE_TO_FIT:  # the child begins while our thread still wakes up
+                with suppress(ChannelClosed):  # the thread will notice
+                    _send(self._channel, start)
+                start = b""
+            workers.start(lambda: self._context.run(self._talk, start))
+            with cancellable(self._end):
+                while not self._ended.wait(min(max(self._clock.remaining(), 0.0), LONGEST_WAIT_SECONDS)):
+                    if self._clock.remaining() <= 0:
+                        seconds = f"{self._clock.wall_seconds:g} s"
+                        self._end(limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
+            how = self._how
+            if isinstance(how, RunEnded):
+                return self._located(how)
+        except BaseException as error:  # Ctrl-C
+            self._end(error)
+            raise
+        finally:
+            self._hang_up()
+        if how is None or isinstance(how, ChannelClosed):
+            return how
+        raise how
+
+    def _talk(self, start: bytes) -> None:
+        """What the thread of its own does."""
+        try:
+            if start:
+                _send(self._channel, start)
+            while self._listen():
+                pass
+        except Closed:  # it was ended while a tool worked
+            pass
+        except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
+            self._end(end)
+        finally:
+            self._left.set()
+
+    def _listen(self) -> bool:
+        """Take one message. False when that was the last."""
+        message = self._wire.next()
+        if self._over:
+            return self._hear_last(message)
+        match message:
+            case Call() as call:
+                self._answer(call)
+            case Output(text):
+                self._print(text)
+            case Done(value):
+                self.value = value
+                self._end(None)
+                return False
+            case Failed() as failed:
+                raise _Told(self._failure(failed))
+        return True
+
+    def _answer(self, call: Call) -> None:
+        # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
+        self._in_tool = True
+        if self._over:
+            raise Closed
+        begun = self._calls.begin(call)
+        if call.waits and isinstance(begun, Open):
+            begun = self._calls.finish(begun)
+        self._in_tool = False
+        if self._over:
+            raise Closed
+        if isinstance(begun, Reply):
+            self._replies.put(begun)
+            return
+        with self._state:  # the program does not wait for it: so many are made at a time, the others in their order
+            self._backlog.append(begun)
+            if self._places == 0:
+                return
+            self._places -= 1
+        context = self._context.copy()
+        workers.start(lambda: context.run(self._work))
+
+    def _work(self) -> None:
+        """Make calls that the program does not wait for, until none is left."""
+        while True:
+            with self._state:
+                if not self._backlog:
+                    self._places += 1
+                    return
+                opened = self._backlog.popleft()
+            try:
+                self._replies.put(self._calls.finish(opened))
+            except (Closed, ChannelClosed):  # the thread that reads will hear it too
+                pass
+            except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
+                self._end(end)
+
+    def _end(self, how: BaseException | None) -> None:
+        with self._state:
+            if self._over:
+                return
+            self._over, self._how = True, how
+        if how is not None and not isinstance(how, _Told):
+            self._calls.hold_back()
+        self._ended.set()
+
+    def _located(self, ended: RunEnded) -> Failure:
+        """The failure, with the line where the program stands where that can be had in time."""
+        if not ended.locate:
+            return ended.failure
+        abandoned = self._in_tool
+        self._child.interrupt()
+        if abandoned or self._left.is_set():
+            with suppress(RunEnded, ChannelClosed, OSError):
+                self._channel.settimeout(LAST_WORD_SECONDS)
+                while self._hear_last(self._wire.next()):
+                    pass
+        else:
+            self._left.wait(LAST_WORD_SECONDS)
+        return replace(ended.failure, frames=self._last_frames or ended.failure.frames)
+
+    def _hear_last(self, message: object) -> bool:
+        """A message after the end: output still counts, and the last word tells where the program stood."""
+        if isinstance(message, Output):
+            with suppress(RunEnded):
+                self._print(message.text)
+            return True
+        if isinstance(message, Failed):
+            self._last_frames = self._frames(message)
+        return False
+
+    def _hang_up(self) -> None:
+        """Have no thread of ours use the channel any more, but one that a tool keeps; it will not."""
+        if not self._left.is_set():
+            with suppress(OSError):
+                self._channel.shutdown(socket.SHUT_RDWR)
+            if not self._in_tool:
+                self._left.wait(1.0)
+
+    def _print(self, text: str) -> None:
+        size = len(text.encode("utf-8"))
+        if size > self._output_left:
+            self.stdout.append(text.encode("utf-8")[: self._output_left].decode("utf-8", "ignore"))
+            self._output_left = 0
+            raise limit_exceeded("output_bytes", f"the program printed more than {self._limits.output_bytes:,} bytes")
+        self._output_left -= size
+        self.stdout.append(text)
+
+    def _failure(self, failed: Failed) -> Failure:
+        """What its process tells of a failure, as far as it can be believed."""
+        frames = self._frames(failed)
+        if failed.kind == "limit":
+            if failed.type not in ("memory_bytes", "cpu_seconds"):
+                raise violation("claims a limit that it cannot know")
+            return replace(kernel_limit(failed.type, self._limits), frames=frames)
+        made = self._calls.made
+        known = failed.call is not None and 0 <= failed.call < len(made) and made[failed.call].error is not None
+        hints = tuple(hint for told, mark in failed.hints if (hint := self._calls.borne_out(told, mark)) is not None)
+        return Failure(
+            kind="syntax" if failed.kind == "syntax" else "exception",
+            type=failed.type,
+            message=failed.message,
+            frames=frames,
+            call=failed.call if known else None,
+            hints=hints if frames == failed.frames else (),  # else their levels are counted otherwise
+        )
+
+    def _frames(self, failed: Failed) -> tuple[Frame, ...]:
+        return tuple(frame for frame in failed.frames if frame.line <= self._lines)
+
+
+class _Told(RunEnded):
+    """The program's own failure, as its process told it. What it began goes on, as after its last line."""
+
+
+class _Signal:
+    """Set once, waited for by one thread: a lock, since an `Event` wakes its waiter only to have it wait again."""
+
+    def __init__(self) -> None:
+        self._lock, self._is_set = threading.Lock(), False
+        self._lock.acquire()
+
+    def set(self) -> None:
+        self._is_set = True
+        self._lock.release()
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it was set in time."""
+        if not self._is_set and self._lock.acquire(timeout=seconds):
+            self._lock.release()
+        return self._is_set
+
+
+class _Replies:
+    """Sends replies in the order of their calls, whoever has them and in whatever order they come."""
+
+    def __init__(self, channel: Stream) -> None:
+        self._channel = channel
+        self._lock = threading.Lock()
+        self._waiting: dict[int, bytes] = {}
+        self._next = 0
+
+    def put(self, reply: Reply) -> None:
+        """Raises `ChannelClosed` where nobody takes it."""
+        with self._lock:
+            self._waiting[reply.number] = reply.line()
+            while (line := self._waiting.pop(self._next, None)) is not None:
+                self._next += 1
+                _send(self._channel, line)
+
+
+def _send(channel: Stream, data: bytes) -> None:
+    try:
+        channel.sendall(data)
+    except OSError as error:
+        raise ChannelClosed from error
+
+
+def kernel_limit(name: str, limits: Limits) -> Failure:
+    """The failure of a program that ran into `memory_bytes` or `cpu_seconds`, which the kernel keeps."""
+    if name == "memory_bytes":
+        text = f"the program needed more than {limits.memory_bytes / 2**20:,.0f} MiB of memory"
+    else:
+        text = f"the program used more than {limits.cpu_seconds:g} s of processor time"
+    return Failure(kind="limit", type=name, message=f"{name}: {text}")
 
 
 def _explain(exit_: Exit, limits: Limits) -> Failure:

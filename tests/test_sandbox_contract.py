@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.protocol import ToolProtocol
-from sandbox.contract import DRIFT_CLAUSES, BadArguments, Contract, contract
+from sandbox.contract import BadArguments, Contract, contract
 
 SCHEMA = {
     "type": "object",
@@ -88,11 +88,6 @@ def test_a_schema_that_cannot_be_read_refuses_only_by_name():
     assert terms.accept({"x": object}) == {"x": object}
 
 
-def test_defaults_are_by_alias():
-    terms = make({"type": "object", "properties": {"from": {"default": "here"}, "to": {}}})
-    assert terms.defaults == {"from_": "here"}
-
-
 def test_drift_names_each_clause_once():
     row = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}
     terms = make(output_schema={"type": "array", "items": row})
@@ -101,19 +96,18 @@ def test_drift_names_each_clause_once():
     assert drift == ('[1].id: null is not of type "integer"', '[3]: "id" is a required property')
 
 
-def test_drift_is_short():
-    properties = {f"p{n}": {"type": "integer"} for n in range(20)}
-    terms = make(output_schema={"type": "object", "properties": properties})
-    drift = terms.drift(dict.fromkeys(properties, "x" * 1000))
-    assert len(drift) == DRIFT_CLAUSES
-    assert max(map(len, drift)) < 200
-
-
-def test_no_output_schema_no_drift():
-    assert make().drift(object()) == ()
-
-
 def test_a_contract_is_built_once_for_a_protocol():
     protocol = ToolProtocol(name="t")
     assert contract(protocol) is contract(protocol)
     assert contract(ToolProtocol(name="t")) is not contract(protocol)
+
+
+def test_types_alone_decide_only_where_nothing_else_is_asked():
+    number = {"type": "integer"}
+    some = ToolProtocol(name="f", input_schema={"type": "object", "properties": {"n": number}, "minProperties": 1})
+    with pytest.raises(BadArguments):
+        contract(some).accept({})
+    least = ToolProtocol(name="f", input_schema={"type": "object", "properties": {"n": {**number, "minimum": 3}}})
+    with pytest.raises(BadArguments, match="3"):
+        contract(least).accept({"n": 2})
+    assert contract(least).accept({"n": 3}) == {"n": 3}

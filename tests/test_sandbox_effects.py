@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from protocols.errors import ToolError
-from protocols.idempotency import idempotency_key
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, Verify
-from protocols.toolbox import Tool, Toolbox
-from protocols.verify import guess_verifiers
+from protocols.toolbox import Tool, Toolbox, idempotency_key
 from sandbox.effects import Effects, Sending, StillUnknown
 from sandbox.trace import ToolCall
 
@@ -165,17 +163,6 @@ def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, on_
         assert intents  # one before each sending
 
 
-def test_a_write_that_is_answered_is_sent_once():
-    desk = Desk()
-    sent = send(desk)
-    assert (sent.response["watch_id"], sent.note, desk.sent) == ("w1", None, 1)
-
-
-def test_a_refusal_is_the_programs_to_see():
-    with pytest.raises(ToolError, match="422"):
-        send(Desk(faults=[ToolError(422, "bad flight")]))
-
-
 def test_a_lost_answer_is_read_where_the_write_took_effect():
     desk = Desk(faults=[LOST])
     sent = send(desk)
@@ -238,13 +225,6 @@ def test_what_the_read_does_not_tell_is_not_guessed(desk, why):
     assert desk.sent == 1
 
 
-def test_something_new_that_is_not_quite_it_is_not_guessed():
-    desk, clock = Desk(faults=[DROPPED]), Clock()
-    clock.then.append(lambda now: desk.watches.append({"watch_id": "w5", "flight": "f1", "note": "LATE"}))
-    with pytest.raises(StillUnknown):
-        send(desk, clock=clock)
-
-
 def test_without_key_and_read_it_is_left_to_a_person():
     desk = Desk(faults=[LOST])
     with pytest.raises(StillUnknown, match="nothing shows"):
@@ -258,24 +238,11 @@ def test_with_a_key_it_is_sent_again_and_done_once():
     assert (sent.response["watch_id"], desk.sent, len(desk.watches)) == ("w1", 4, 1)
 
 
-def test_a_key_does_not_help_a_service_that_stays_down():
-    desk = Desk(faults=[DROPPED] * 9)
-    with pytest.raises(StillUnknown, match="none of its 4 sendings"):
-        send(desk, verified=False, key="Idempotency-Key")
-
-
 def test_a_conflict_under_a_key_that_stays_is_a_refusal():
     desk = Desk(faults=[ToolError(409, "taken", outcome="unknown")] * 9)
     with pytest.raises(ToolError) as caught:
         send(desk, verified=False, key="Idempotency-Key")
     assert (caught.value.outcome, caught.value.status, desk.sent) == ("refused", 409, 2)
-
-
-def test_a_conflict_that_left_no_trace_is_a_refusal():
-    desk = Desk(faults=[ToolError(409, "taken", outcome="unknown")])
-    with pytest.raises(ToolError) as caught:
-        send(desk)
-    assert (caught.value.outcome, desk.sent) == ("refused", 1)
 
 
 @pytest.mark.parametrize("fault", [LOST, DROPPED])
@@ -319,35 +286,3 @@ def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(app
     )
     assert send(desk, earlier=(lost, 0.0)).response["watch_id"] == "w1"
     assert (desk.sent, len(desk.watches)) == (sendings, 1)
-
-
-def test_the_read_with_the_same_record_is_guessed():
-    toolbox = boxed(Desk(), verified=False)
-    guessed = {p.name: p.verified_by for p in guess_verifiers([tool.protocol for tool in toolbox.values()])}
-    assert guessed["create_watch"] == Verify(tool="list_watches", support="guessed")
-    assert guessed["list_watches"] is None
-
-
-def test_a_list_is_guessed_before_a_single_record():
-    one = ToolProtocol(name="a_latest", output_schema=RECORD, annotations=Annotations(read_only=True))
-    protocols = [tool.protocol for tool in boxed(Desk(), verified=False).values()]
-    assert guess_verifiers([*protocols, one])[0].verified_by.tool == "list_watches"
-    assert guess_verifiers([protocols[0], one])[0].verified_by.tool == "a_latest"
-
-
-def test_a_read_of_other_records_is_not_guessed():
-    other = ToolProtocol(
-        name="list_notes",
-        output_schema={"type": "array", "items": {"type": "object", "properties": {"note": {"type": "string"}}}},
-        annotations=Annotations(read_only=True),
-    )
-    write = boxed(Desk(), verified=False)["create_watch"].protocol
-    assert guess_verifiers([write, other])[0].verified_by is None
-
-
-def test_a_write_cannot_stand_in_for_the_verifying_read():
-    toolbox = boxed(Desk())
-    assert toolbox.verifier(toolbox["create_watch"]).alias == "list_watches"
-    lying = ToolProtocol(name="w", annotations=Annotations(read_only=False), verified_by=Verify(tool="create_watch"))
-    box = toolbox + Toolbox([Tool(protocol=lying, call=print)])
-    assert box.verifier(box["w"]) is None

@@ -1,6 +1,6 @@
 """Hostile programs on every sandbox that is a boundary, one sandbox for all of them.
 
-`atc bench run sandbox --hostile DIR` looks closer: each in a host process of its own.
+`python -m benchmarks.sandbox --hostile DIR` looks closer: each in a host process of its own.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.sandbox.canaries import Canaries, environment, leaked, says_escaped, strings
+from benchmarks.sandbox.containment import Program
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.conformance import make_tool, run, shop
 from sandbox.trace import trace_to_json
-from toolflow_bench.sandboxes.canaries import Canaries, environment
-from toolflow_bench.sandboxes.leaks import leaked, says_escaped, strings
-from toolflow_bench.sandboxes.programs import Program
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
@@ -31,7 +30,7 @@ PROBE = "import json, random, math\nprint(random.random(), json.dumps([1]), math
 @pytest.fixture(scope="module")
 def canaries():
     with Canaries() as placed:
-        known = environment(placed.secrets)
+        known = environment(placed.secrets["environment"])
         before = {name: os.environ.get(name) for name in known}
         os.environ.update(known)
         globals()["API_KEY"] = placed.secrets["memory"]
@@ -70,7 +69,7 @@ def test_it_is_contained(sandbox, canaries, probed, path):
     said = list(strings({**trace_to_json(trace), "backend": ""}))
     assert leaked(said, canaries.secrets) == []
     assert not any(says_escaped(text, source) for text in (trace.stdout, str(trace.value)))
-    assert (canaries.changes(), canaries.listeners.reached()) == ([], [])
+    assert (canaries.changes(), list(canaries.reached)) == ([], [])
     assert (wiped, undeclared.protocol.name in tools, len(trace.calls) <= 20) == ([], False, True)
     assert random.getstate() == chance
     assert trace.failure is None or trace.failure.type != "wall_seconds" or trace.seconds < wall + 1.0

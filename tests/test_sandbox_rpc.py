@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import socket
 import threading
@@ -17,12 +16,12 @@ from protocols.toolbox import Toolbox
 from sandbox import frames
 from sandbox.clock import Clock, waiting_on_person
 from sandbox.conformance import make_tool, shop
-from sandbox.errors import Diverged, Paused, SandboxUnavailable
+from sandbox.errors import Diverged, SandboxUnavailable
 from sandbox.hints import mark
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
-from sandbox.trace import Failure, Trace, trace_from_json, trace_to_json
+from sandbox.trace import Trace, trace_from_json, trace_to_json
 
 
 class FakeChild:
@@ -78,11 +77,6 @@ def call(number=0, tool="get_item", args=None, line=1, **more):
 
 def fail(**changed):
     return {"fail": {"kind": "exception", "type": "E", "message": "m", "frames": [], "call": None, **changed}}
-
-
-def test_an_honest_child():
-    trace = serve_bytes(lines({"stdout": "hi\n"}, call(), {"done": [1]}))
-    assert (trace.stdout, trace.value, trace.failure, trace.calls[0].result["id"]) == ("hi\n", [1], None, 1)
 
 
 @pytest.mark.parametrize(
@@ -150,22 +144,6 @@ def test_a_breach_of_protocol_ends_the_run(data, said):
     assert said in failure.message
 
 
-def test_a_breach_keeps_what_came_before():
-    trace = serve_bytes(lines({"stdout": "out"}, call(), b"junk\n"))
-    assert (trace.stdout, len(trace.calls), trace.failure.type) == ("out", 1, "ProtocolViolation")
-
-
-def test_nothing_counts_after_the_last_word():
-    trace = serve_bytes(lines({"done": 1}, call(), {"stdout": "late"}))
-    assert (trace.value, trace.calls, trace.stdout, trace.failure) == (1, (), "", None)
-
-
-def test_a_flood_of_calls_ends_at_the_limit():
-    trace = serve_bytes(lines(*[call(n) for n in range(50)]), tool_calls=7)
-    assert (trace.failure.type, len(trace.calls)) == ("tool_calls", 7)
-    assert trace.failure.message == "tool_calls: the program made more than 7 calls"
-
-
 def test_a_flood_of_output_ends_at_the_limit():
     trace = serve_bytes(lines(*[{"stdout": "é" * 100}] * 50), output_bytes=999)
     assert (trace.failure.type, trace.stdout) == ("output_bytes", "é" * 499)
@@ -188,10 +166,6 @@ def test_a_child_that_never_reads_runs_into_the_wall():
     assert serve_bytes(b"", tools=tools, child=child, wall_seconds=0.2).failure.type == "wall_seconds"
 
 
-def test_a_truncated_frame_is_no_last_word():
-    assert serve_bytes(b'{"done": 1').failure.type == "ProcessExit"
-
-
 @pytest.mark.parametrize(
     ("exit_", "type_", "message"),
     [
@@ -207,14 +181,6 @@ def test_how_a_silent_death_is_told(exit_, type_, message):
     assert (failure.type, failure.message) == (type_, message)
 
 
-def test_a_failure_may_only_name_a_call_that_failed():
-    trace = serve_bytes(lines(call(), fail(type="ToolError", call=0)))
-    assert trace.failure == Failure(kind="exception", type="ToolError", message="m")
-    trace = serve_bytes(lines(call(args={"id": -1}), fail(type="ToolError", call=0)))
-    assert trace.failure.call == 0
-    assert serve_bytes(lines(fail(type="ToolError", call=10**9))).failure.call is None
-
-
 def test_hints_that_the_record_does_not_bear_out_are_dropped():
     def hint(path, value, number=0):
         return [0, 1, 0, 1, 5, number, path, mark(value)]
@@ -224,11 +190,6 @@ def test_hints_that_the_record_does_not_bear_out_are_dropped():
     told += [hint(["name", 0], "i"), hint([], item, 1), hint([], None, 2), hint([], {**item, "more": 1})]
     data = lines(call(0), call(1, args={"id": -1}), fail(frames=[[1, "f", 0, 1, 5]], hints=told))
     assert [hint.path for hint in serve_bytes(data).failure.hints] == [("name",), ()]
-
-
-def test_frames_beyond_the_program_are_dropped():
-    trace = serve_bytes(lines(fail(frames=[[1, "f"], [5000, "g"]])))
-    assert [frame.function for frame in trace.failure.frames] == ["f"]
 
 
 json_values = st.recursive(
@@ -264,13 +225,6 @@ def test_whatever_a_child_sends_the_host_gives_a_trace(data):
     assert trace.failure is not None or b"done" in data
     document = json.loads(json.dumps(trace_to_json(trace), ensure_ascii=False).encode("utf-8"))
     assert trace_from_json(document) == trace
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=80))
-def test_a_line_is_a_message_or_a_violation(line):
-    with contextlib.suppress(frames.RunEnded):  # and nothing else
-        assert isinstance(frames.parse(line), frames.Call | frames.Output | frames.Done | frames.Failed)
 
 
 def test_what_stops_the_host_stops_the_child_first():
@@ -323,11 +277,6 @@ def test_a_wait_on_a_person_does_not_count():
     assert trace.calls[0].seconds >= 0.4
 
 
-def test_outside_a_run_a_wait_on_a_person_is_just_a_wait():
-    with waiting_on_person():
-        pass
-
-
 def test_a_stopped_clock_does_not_move():
     clock = Clock(10)
     with clock.stopped():
@@ -347,11 +296,6 @@ def test_a_recorded_result_does_not_change_with_the_tools_own_data():
     assert trace.calls[0].result == [1]
 
 
-def test_a_run_without_limit_of_time():
-    trace = serve_bytes(lines(call(), {"done": 1}), wall_seconds=float("inf"))
-    assert (trace.failure, trace.value) == (None, 1)
-
-
 def test_a_journal_that_cannot_open_ends_the_child():
     class Broken(Journal):
         def open(self):
@@ -361,56 +305,6 @@ def test_a_journal_that_cannot_open_ends_the_child():
     with pytest.raises(Diverged):
         serve(child, "", shop(), limits=Limits(), journal=Broken(), backend="fake")
     assert child.ended == 1
-
-
-def test_calls_that_nobody_waits_for_are_answered_in_order():
-    first_may_end = threading.Event()
-
-    def slow(id):  # noqa: A002 - the tool\'s argument
-        first_may_end.wait(10)
-        return id
-
-    def quick(id):  # noqa: A002 - the tool\'s argument
-        first_may_end.set()
-        return id
-
-    number = {"id": {"type": "integer"}}
-    tools = Toolbox([make_tool("slow", number, slow), make_tool("quick", number, quick)])
-    child = FakeChild(lines(call(tool="slow", waits=False), call(1, tool="quick", waits=False)), hangs=True)
-    heard = []
-
-    def read_then_end():
-        with child.theirs.makefile("rb") as replies:
-            replies.readline()  # the start
-            heard.extend(json.loads(replies.readline())["id"] for _ in range(2))
-        child.theirs.sendall(lines({"done": 7}))
-
-    reader = threading.Thread(target=read_then_end)
-    reader.start()
-    trace = serve_bytes(b"", tools=tools, child=child)
-    reader.join()
-    assert (heard, trace.value) == ([0, 1], 7)
-    assert [made.outcome for made in trace.calls] == ["done", "done"]
-
-
-def test_a_flood_of_calls_that_nobody_waits_for_ends_at_the_limit():
-    lock, now, most = threading.Lock(), [0], [0]
-
-    def work(id):  # noqa: A002 - the tool\'s argument
-        with lock:
-            now[0] += 1
-            most[0] = max(most[0], now[0])
-        with lock:
-            now[0] -= 1
-        return "x" * 100_000  # replies that the child never reads
-
-    tools = Toolbox([make_tool("work", {"id": {"type": "integer"}}, work)])
-    data = lines(*[call(number, tool="work", waits=False) for number in range(100)])
-    trace = serve_bytes(data, tools=tools, tool_calls=50, concurrent_calls=2, wall_seconds=1.0)
-    assert trace.failure.type in ("tool_calls", "wall_seconds")
-    assert len(trace.calls) <= 50
-    assert most[0] <= 2
-    assert {made.outcome for made in trace.calls} <= {"done", "not_run", "unknown"}
 
 
 def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
@@ -428,25 +322,6 @@ def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
     assert trace.failure.type == "tool_calls"
     assert len(begun) <= 1  # none, where the limit struck before the first was sent
     assert [made.outcome for made in trace.calls] == ["done"] * len(begun) + ["not_run"] * (4 - len(begun))
-
-
-def test_a_pause_among_calls_that_nobody_waits_for_ends_the_run():
-    def gate():
-        raise Paused("ask first")
-
-    data = lines(call(tool="gate", args={}, waits=False))
-    trace = serve_bytes(b"", tools=Toolbox([make_tool("gate", {}, gate)]), child=FakeChild(data, hangs=True))
-    assert (trace.failure.kind, trace.failure.call, trace.calls[0].outcome) == ("paused", 0, "not_run")
-
-
-def test_our_own_error_in_a_call_that_nobody_waits_for_is_raised():
-    def diverged():
-        raise Diverged(0, "a", "b")
-
-    child = FakeChild(lines(call(tool="f", args={}, waits=False)), hangs=True)
-    with pytest.raises(Diverged):
-        serve_bytes(b"", tools=Toolbox([make_tool("f", {}, diverged)]), child=child)
-    assert child.ended == 1
 
 
 def test_a_tool_that_comes_back_after_the_end_changes_nothing():
@@ -467,12 +342,3 @@ def test_a_tool_that_comes_back_after_the_end_changes_nothing():
     assert (trace.failure.type, trace.calls[0].outcome) == ("wall_seconds", "unknown")
     assert "no answer within the run's 0.2 s" in trace.calls[0].error
     assert heard == [("unknown", False), ("unknown", True)]
-
-
-def test_threads_are_kept_for_the_next_run_and_not_more_than_some():
-    for _ in range(3):
-        serve_bytes(lines({"done": 1}))
-    before = threading.active_count()
-    for _ in range(20):
-        serve_bytes(lines({"done": 1}))
-    assert threading.active_count() <= before + 1

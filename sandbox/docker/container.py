@@ -7,34 +7,35 @@ import math
 import os
 import select
 import signal
+import socket
 import time
+import uuid
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox import workers
-from sandbox.docker.engine import GVISOR, not_found, speaking_to_engine
+from sandbox.docker.engine import GVISOR, LABEL, host_label, sdk, speaking_to_engine
 from sandbox.docker.inside import LIMITS_BYTES, LOCKED
-from sandbox.docker.leftovers import LABEL, host_label
-from sandbox.docker.stream import AttachedStream
 from sandbox.errors import SandboxUnavailable
 from sandbox.limits import Limits
 from sandbox.rpc import Exit
 
 START_SECONDS = 60.0
-DEATH_SECONDS = 10.0
+OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10
+"""How long a container that said nothing more has to end by itself, and one that was killed."""
 
-MARGIN_BYTES = 64 << 20
-"""Memory of a container beyond the limit of the program's address space: page tables, pipes, files read."""
-GVISOR_MARGIN_BYTES = 256 << 20
-"""The same where a kernel of its own lives in the container's memory too."""
+MARGIN_BYTES = {GVISOR: 256 << 20}
+"""Memory of a container beyond the limit of the program's address space, where a kernel of its own lives in it too."""
+USUAL_MARGIN_BYTES = 64 << 20
+"""The same elsewhere: page tables, pipes, files read."""
 
 START_CPU_SECONDS = 10
 """Processor time that loading Python may take before the program's own begins."""
 
-PROCESSES, GVISOR_PROCESSES = 16, 512
-"""The threads of runc before Python takes their place, which may not start any; those of gVisor."""
+PROCESSES = {GVISOR: 512}
+USUAL_PROCESSES = 16
+"""The threads of runc before Python takes their place, which may not start any."""
 
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 
@@ -50,6 +51,12 @@ class Kind:
     image: str
     runtime: str
     without: frozenset[str] = frozenset()
+    owner: str = field(default_factory=lambda: f"{host_label()} {uuid.uuid4().hex}")
+    """The containers' label, which tells whose they are."""
+
+    def memory(self, limits: Limits) -> int:
+        """What a container may hold for a program within `limits`."""
+        return limits.memory_bytes + MARGIN_BYTES.get(self.runtime, USUAL_MARGIN_BYTES)
 
 
 class Container:
@@ -66,71 +73,76 @@ class Container:
             SandboxUnavailable: the engine does not start it.
         """
         self.out_of_memory = False
-        self._kind, self._api = kind, kind.client.api
-        self._limits, self._memory = limits, _memory(kind, limits)
+        self._kind, self._limits, self._memory = kind, limits, kind.memory(limits)
         self._began = 0.0
-        self._pidfd = -1
         self._removed = False
+        self._pidfd = -1
         with speaking_to_engine("create a container"):
-            self.id: str = self._api.create_container(**_options(kind, limits))["Id"]
+            self.container = kind.client.containers.create(kind.image, **_options(kind, limits))
         try:
             with speaking_to_engine("start a container"):
                 # Attached before it starts, so that nothing it says is missed.
-                attached = self._api.attach_socket(self.id, {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
-                self.channel = AttachedStream(attached)
-                self._api.start(self.id)
-                self.missing = self._hear_missing()
-                self._pidfd = _open_pid(self._api.inspect_container(self.id)["State"]["Pid"], self.id)
+                streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+                self.channel = Attached(self.container.attach_socket(params=streams))
+                self.container.start()
+                self.missing: tuple[str, ...] = tuple(json.loads(self._hear_line() or "null"))
+                self.container.reload()
+            self._pidfd = _open_pid(self.container.attrs["State"]["Pid"], self.container.id)
+        except TypeError:
+            told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            self.remove()
+            raise SandboxUnavailable(
+                f"the docker sandbox could not start a container of the image {kind.image} (runtime {kind.runtime}, "
+                f"{told or 'no message'}); its base image must have Python 3.11 or newer as python3"
+            ) from None
         except BaseException:
             self.remove()
             raise
 
-    def fits(self, limits: Limits) -> bool:
-        """Whether it lives, and may hold a program within `limits`."""
-        return limits.cpu_seconds <= self._limits.cpu_seconds and not self._is_dead()
-
-    def confine(self, limits: Limits) -> None:
-        """Have it put every layer on, and wait for its program within `limits`.
-
-        Raises:
-            SandboxUnavailable: it is gone.
-        """
-        memory = _memory(self._kind, limits)
-        told = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
-        with speaking_to_engine("prepare a container"):
-            if memory != self._memory:
-                self._api.update_container(self.id, mem_limit=memory, memswap_limit=memory)
-            self.channel.expected = LOCKED  # not waited for here: the program can be on its way meanwhile
-            self.channel.sendall(json.dumps(told).encode("ascii").ljust(LIMITS_BYTES))
-        self._limits, self._memory = limits, memory
-        self._began = time.monotonic()
+    def confine(self, limits: Limits) -> bool:
+        """Have it put every layer on for a program within `limits`. False where it is gone, or made for less."""
+        if limits.cpu_seconds > self._limits.cpu_seconds:
+            return False
+        memory = self._kind.memory(limits)
+        told = json.dumps({"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds})
+        try:
+            with speaking_to_engine("prepare a container"):
+                if memory != self._memory:
+                    self.container.update(mem_limit=memory, memswap_limit=memory)
+                self.channel.sendall(told.encode("ascii").ljust(LIMITS_BYTES))
+                if self._hear_line() != LOCKED:
+                    return False
+        except SandboxUnavailable:
+            return False
+        self._limits, self._memory, self._began = limits, memory, time.monotonic()
+        return True
 
     def interrupt(self) -> None:
-        """Ask it where it stands. gVisor takes longer to pass the question on than anybody waits for the answer."""
-        if self._kind.runtime == GVISOR:
-            return
+        """Ask it where it stands, where that is quick: the engine takes longer than anybody waits for the answer."""
         if self._pidfd >= 0:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGALRM)
-        else:
-            workers.start(lambda: self._kill_by_engine("SIGALRM"))
 
     def end(self) -> Exit:
-        """Kill it, and learn from the engine how it ended."""
+        """Have it end, and learn from the engine how it did."""
         if self._removed:
             raise SandboxUnavailable("the docker sandbox was closed while it ran the program")
-        was_dead = self._is_dead()
-        self.finish()
+        self.channel.close()  # before anybody waits for the engine: it may be waiting for us to read
+        killed = False
         with speaking_to_engine("learn how a container ended"):
-            self._api.wait(self.id, timeout=DEATH_SECONDS)
-            state = self._api.inspect_container(self.id)["State"]
+            try:
+                self.container.wait(timeout=OWN_DEATH_SECONDS)
+            except OSError:  # that of requests, when the time is over
+                killed = True
+                self._kill()
+                self.container.wait(timeout=DEATH_SECONDS)
+            self.container.reload()
+        state = self.container.attrs["State"]
         self.out_of_memory = bool(state["OOMKilled"])
-        if self.channel.expected and not self.out_of_memory:
-            raise SandboxUnavailable(f"a container could not put its layers on (exit code {state['ExitCode']})")
         code = int(state["ExitCode"])
         number = code - SIGNALLED if code > SIGNALLED else None
         cpu_seconds = 0.0
-        if number == signal.SIGKILL and was_dead and not self.out_of_memory:
+        if number == signal.SIGKILL and not killed and not self.out_of_memory:
             # A program cannot kill process 1, which it is; the kernel does when it took all its processor time.
             cpu_seconds = self._limits.cpu_seconds
             if time.monotonic() - self._began < cpu_seconds:
@@ -139,12 +151,9 @@ class Container:
 
     def finish(self) -> None:
         """Kill it. Nothing of the program is executed any more; what the kernel still holds, `remove` waits for."""
-        if self._pidfd >= 0:
-            with suppress(OSError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        elif not self._removed:
-            self._kill_by_engine("SIGKILL")
-        self.channel.close()  # before anybody waits for the engine: it may be waiting for us to read
+        self.channel.close()
+        if not self._removed:
+            self._kill()
 
     def remove(self) -> None:
         """Leave nothing of it. Raises `SandboxUnavailable` where the engine does not do so."""
@@ -154,76 +163,79 @@ class Container:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-        with speaking_to_engine("remove a container"), suppress(not_found()):
-            self._api.remove_container(self.id, force=True, v=True)
+        with speaking_to_engine("remove a container"), suppress(sdk().errors.NotFound):
+            self.container.remove(force=True, v=True)
 
-    def _hear_missing(self) -> tuple[str, ...]:
+    def try_remove(self) -> None:
+        """As `remove`, for whoever cannot do anything about it."""
+        with suppress(SandboxUnavailable):
+            self.remove()
+
+    def _kill(self) -> None:
+        if self._pidfd >= 0:  # without waiting for the engine
+            with suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            return
+        with suppress(SandboxUnavailable), speaking_to_engine("kill a container"):  # it may be dead already
+            self.container.kill()
+
+    def _hear_line(self) -> bytes:
+        """The next line on its standard output; what there is of it where it ends, or takes too long."""
         self.channel.settimeout(START_SECONDS)
         said = b""
-        while not said.endswith(b"\n") and (data := self.channel.recv(1024)):
-            said += data
+        with suppress(TimeoutError):
+            while not said.endswith(b"\n") and (data := self.channel.recv(1024)):
+                said += data
         self.channel.settimeout(None)
-        try:
-            return tuple(json.loads(said))
-        except ValueError:
-            state = self._api.inspect_container(self.id)["State"]
-            told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise SandboxUnavailable(
-                f"a container of the image {self._kind.image} did not start Python (runtime {self._kind.runtime}, "
-                f"exit code {state['ExitCode']}, {told or 'no message'}); its base image must have Python 3.11 or "
-                "newer as python3"
-            ) from None
+        return said
 
-    def _is_dead(self) -> bool:
-        if self._pidfd < 0:
-            with speaking_to_engine("ask after a container"):
-                return not self._api.inspect_container(self.id)["State"]["Running"]
+
+class Attached:
+    """The standard streams of a container over one connection to the engine (`sandbox.frames.Stream`).
+
+    `errors` is the beginning of what came on standard error.
+    """
+
+    def __init__(self, attached: Any) -> None:
+        self.errors = b""
+        self._attached = attached  # what the SDK gives: a reader over the socket, which goes when the reader goes
+        self._socket = getattr(attached, "_sock", attached)
+        self._pieces = sdk().utils.socket.frames_iter(attached, tty=False)
+        self._seconds: float | None = None
+
+    def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - the engine's pieces are of at most 32 KiB
+        """Output as it comes; nothing at the end."""
         poll = select.poll()
-        poll.register(self._pidfd, select.POLLIN)
-        return bool(poll.poll(0))
+        poll.register(self._socket, select.POLLIN)
+        while True:
+            if self._seconds is not None and not poll.poll(self._seconds * 1000):
+                raise TimeoutError
+            stream, data = next(self._pieces, (1, b""))
+            if stream == 1 or not data:
+                return bytes(data)
+            self.errors = (self.errors + data)[:4000]
 
-    def _kill_by_engine(self, name: str) -> None:
-        with suppress(SandboxUnavailable), speaking_to_engine("signal a container"):  # it may be dead already
-            self._api.kill(self.id, name)
+    def sendall(self, data: bytes, /) -> None:
+        """Give all of `data` to the container's standard input."""
+        self._socket.sendall(data)
 
+    def settimeout(self, seconds: float | None, /) -> None:
+        """How long `recv` waits before `TimeoutError`."""
+        self._seconds = seconds
 
-def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
-    """What the engine is asked for."""
-    memory = _memory(kind, limits)
-    profile = "unconfined" if "seccomp" in kind.without else SECCOMP_PROFILE.read_text(encoding="utf-8")
-    cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
-    # No limit on processes among these: it would count all of this user's on the machine, in every container.
-    ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
-    return {
-        "image": kind.image,
-        "command": sorted(kind.without),
-        "user": "65534:65534",
-        "hostname": "sandbox",
-        "working_dir": "/",
-        "environment": ["LANG=C.UTF-8", "PYTHONHASHSEED=0", "TZ=UTC"],
-        "labels": {LABEL: host_label()},
-        "stdin_open": True,  # until we hang up, which ends a container that waits
-        "stop_signal": "SIGKILL",
-        "healthcheck": {"test": ["NONE"]},
-        "host_config": kind.client.api.create_host_config(
-            network_mode="none",
-            read_only=True,
-            cap_drop=["ALL"],
-            security_opt=["no-new-privileges:true", f"seccomp={profile}"],
-            mem_limit=memory,
-            memswap_limit=memory,
-            oom_score_adj=1000,
-            pids_limit=GVISOR_PROCESSES if kind.runtime == GVISOR else PROCESSES,
-            ipc_mode="none",
-            ulimits=[{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
-            log_config={"Type": "none", "Config": {}},
-            runtime=kind.runtime,
-        ),
-    }
+    def shutdown(self, how: int, /) -> None:
+        """Have the other methods return at once, also where they wait in another thread."""
+        self._socket.shutdown(how)
 
-
-def _memory(kind: Kind, limits: Limits) -> int:
-    return limits.memory_bytes + (GVISOR_MARGIN_BYTES if kind.runtime == GVISOR else MARGIN_BYTES)
+    def close(self) -> None:
+        """Hang up. The engine then stops reading what the container writes."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        # In this order: the response would flush its reader, which must not be closed by then.
+        for end in (getattr(self._attached, "_response", None), self._attached, self._socket):
+            if end is not None:
+                with suppress(OSError):
+                    end.close()
 
 
 def _open_pid(pid: int, container: str) -> int:
@@ -232,12 +244,41 @@ def _open_pid(pid: int, container: str) -> int:
         pidfd = os.pidfd_open(pid)
     except (AttributeError, OSError):
         return -1
-    try:
+    with suppress(OSError, ValueError):
         # The number may mean somebody else here; the control group tells.
         if container in Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii"):
             signal.pidfd_send_signal(pidfd, 0)
             return pidfd
-    except (OSError, ValueError):
-        pass
     os.close(pidfd)
     return -1
+
+
+def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
+    """What the engine is asked for."""
+    profile = "unconfined" if "seccomp" in kind.without else SECCOMP_PROFILE.read_text(encoding="utf-8")
+    cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
+    # No limit on processes among these: it would count all of this user's on the machine, in every container.
+    ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
+    return {
+        "command": sorted(kind.without),
+        "user": "65534:65534",
+        "hostname": "sandbox",
+        "working_dir": "/",
+        "environment": ["LANG=C.UTF-8", "PYTHONHASHSEED=0", "TZ=UTC"],
+        "labels": {LABEL: kind.owner},
+        "stdin_open": True,  # until we hang up, which ends a container that waits
+        "stop_signal": "SIGKILL",
+        "healthcheck": {"test": ["NONE"]},
+        "network_mode": "none",
+        "read_only": True,
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true", f"seccomp={profile}"],
+        "mem_limit": kind.memory(limits),
+        "memswap_limit": kind.memory(limits),
+        "oom_score_adj": 1000,
+        "pids_limit": PROCESSES.get(kind.runtime, USUAL_PROCESSES),
+        "ipc_mode": "none",
+        "ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
+        "log_config": {"Type": "none", "Config": {}},
+        "runtime": kind.runtime,
+    }

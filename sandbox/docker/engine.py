@@ -1,12 +1,12 @@
-"""The Docker engine: how it is reached, and what it must be able to do."""
+"""The Docker engine: how it is reached, what it must be able to do, and what a crashed host left on it."""
 
 from __future__ import annotations
 
 import importlib
 import os
-import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from sandbox.errors import SandboxUnavailable
@@ -21,9 +21,10 @@ GVISOR = "runsc"
 
 RUNTIME_VARIABLE = "ATC_DOCKER_RUNTIME"
 
-REPLY_SECONDS = 60
+LABEL = "org.atc.sandbox"
+"""On each container; its value tells which host process it is of."""
 
-_USUAL_HOST = "unix:///var/run/docker.sock" if os.name == "posix" else "npipe:////./pipe/docker_engine"
+REPLY_SECONDS = 60
 
 
 def unavailable() -> str | None:
@@ -41,22 +42,28 @@ def connect() -> Any:
     Raises:
         SandboxUnavailable: there is none, or not one that can hold a program.
     """
-    docker = _sdk()
-    where = os.environ.get("DOCKER_HOST") or _USUAL_HOST
+    docker = sdk()
+    where = os.environ.get("DOCKER_HOST") or "this machine"
+    scheme, _, path = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").partition("://")
     try:
-        _knock(where)
+        if scheme == "unix" and os.name == "posix" and not os.access(path, os.R_OK | os.W_OK):
+            Path(path).stat()  # a missing one is told by its own error; the SDK would leave a socket of ours open
+            raise PermissionError  # noqa: TRY301
         client = docker.from_env(timeout=REPLY_SECONDS)
-        client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
     except PermissionError as error:
         raise SandboxUnavailable(
-            f"the docker sandbox may not speak to the engine at {where}; add this user to the group docker"
+            f"the docker sandbox may not speak to the engine at {path}; add this user to the group docker"
         ) from error
     except (docker.errors.DockerException, OSError) as error:
         raise SandboxUnavailable(
-            f"the docker sandbox cannot reach an engine at {where} ({_reason(error)}); start Docker, or set DOCKER_HOST"
+            f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, or set DOCKER_HOST"
         ) from error
+    client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
     try:
-        _check(client, where)
+        with speaking_to_engine("ask its engine what it can do"):
+            problem = _problem(client.version(), client.info())
+        if problem is not None:
+            raise SandboxUnavailable(f"the docker sandbox cannot use the engine on {where}: {problem}")  # noqa: TRY301
     except BaseException:
         client.close()
         raise
@@ -68,14 +75,19 @@ def speaking_to_engine(purpose: str) -> Iterator[None]:
     """Within the block, what the SDK raises becomes `SandboxUnavailable`; `purpose` says what could not be done."""
     try:
         yield
-    except (_sdk().errors.DockerException, OSError) as error:
-        raise SandboxUnavailable(f"the docker sandbox could not {purpose}: {_reason(error)}") from error
+    except (sdk().errors.DockerException, OSError) as error:
+        reason = getattr(error, "explanation", None) or error
+        raise SandboxUnavailable(f"the docker sandbox could not {purpose}: {reason}") from error
 
 
-def not_found() -> type[Exception]:
-    """What the SDK raises for an image or a container that is not there."""
-    error: type[Exception] = _sdk().errors.NotFound
-    return error
+def sdk() -> Any:
+    """The Docker SDK for Python, which is an extra. Raises `SandboxUnavailable` where it is not installed."""
+    try:
+        docker: Any = importlib.import_module("docker")
+        docker.from_env  # noqa: B018 - a folder called docker is importable too
+    except (ImportError, AttributeError) as error:
+        raise SandboxUnavailable(f"the docker sandbox needs the Docker SDK for Python: {INSTALL}") from error
+    return docker
 
 
 def choose_runtime(client: Any, wanted: str | None = None) -> str:
@@ -95,30 +107,6 @@ def choose_runtime(client: Any, wanted: str | None = None) -> str:
     return wanted or (GVISOR if GVISOR in known else str(info.get("DefaultRuntime") or "runc"))
 
 
-def _knock(where: str) -> None:
-    """Raises `OSError` where nobody listens. The SDK would say so too, and leave a socket open."""
-    scheme, _, path = where.partition("://")
-    if scheme == "unix":
-        with socket.socket(socket.AF_UNIX) as probe:
-            probe.connect(path)
-
-
-def _sdk() -> Any:
-    try:
-        docker: Any = importlib.import_module("docker")
-        docker.from_env  # noqa: B018 - a folder called docker is importable too
-    except (ImportError, AttributeError) as error:
-        raise SandboxUnavailable(f"the docker sandbox needs the Docker SDK for Python: {INSTALL}") from error
-    return docker
-
-
-def _check(client: Any, where: str) -> None:
-    with speaking_to_engine("ask its engine what it can do"):
-        problem = _problem(client.version(), client.info())
-    if problem is not None:
-        raise SandboxUnavailable(f"the docker sandbox cannot use the engine at {where}: {problem}")
-
-
 def _problem(version: dict[str, Any], info: dict[str, Any]) -> str | None:
     api = tuple(int(part) for part in version.get("ApiVersion", "0").split("."))
     if api < OLDEST_API:
@@ -133,5 +121,43 @@ def _problem(version: dict[str, Any], info: dict[str, Any]) -> str | None:
     return None
 
 
-def _reason(error: BaseException) -> str:
-    return str(getattr(error, "explanation", None) or error)
+def host_label() -> str:
+    """What tells others whether this process lives: the machine's start, our namespace, our number and our start."""
+    return " ".join((*_here(), str(os.getpid()), _started(os.getpid())))
+
+
+def remove_leftovers(client: Any) -> None:
+    """Remove the containers of host processes that are certainly dead.
+
+    Raises:
+        SandboxUnavailable: the engine does not answer.
+    """
+    with speaking_to_engine("look for containers that a crash left behind"):
+        for container in client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
+            if host_is_dead(container.labels[LABEL]):
+                with suppress(sdk().errors.NotFound):
+                    container.remove(force=True, v=True)
+
+
+def host_is_dead(label: str) -> bool:
+    """Whether the process of that label is over; False where it cannot be known from here."""
+    match label.split():
+        case [boot, namespace, pid, started, *_] if (boot, namespace) == _here() and pid.isdecimal():
+            return started != _started(int(pid))
+    return False
+
+
+def _here() -> tuple[str, str]:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip(), str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return "unknown", str(os.getpid())  # equal to no label but our own
+
+
+def _started(pid: int) -> str:
+    """In ticks since the machine started; `-` when there is no such process."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].decode("ascii").split()
+    except OSError:
+        return "-"
+    return fields[19] if fields[0] not in "ZX" else "-"

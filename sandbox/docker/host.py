@@ -1,24 +1,24 @@
-"""The sandbox of single-use containers, as its callers see it."""
+"""The sandbox of single-use containers, some of them started before anybody needs them."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 from protocols.toolbox import Toolbox
-from sandbox.conversation import kernel_limit
-from sandbox.docker.container import Kind
-from sandbox.docker.engine import GVISOR, choose_runtime, connect
+from sandbox.base import Closing
+from sandbox.docker.container import Container, Kind
+from sandbox.docker.engine import GVISOR, LABEL, choose_runtime, connect, remove_leftovers, speaking_to_engine
 from sandbox.docker.image import ensure_image
-from sandbox.docker.pool import Pool
 from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.rpc import serve
+from sandbox.rpc import kernel_limit, serve
 from sandbox.trace import Trace
 
 LAYERS = {
@@ -36,10 +36,10 @@ LAYERS = {
 
 SWITCHABLE = frozenset({"seccomp", "landlock", "filter"})
 
-SPARES = 1
+_CLOSED = "the docker sandbox was closed; make a new one"
 
 
-class DockerSandbox:
+class DockerSandbox(Closing):
     """Runs each program in a container of its own, started beforehand where possible and removed afterwards.
 
     The image is built when first needed. Runs may overlap, from any threads. Close it, or use it as a context manager.
@@ -54,7 +54,7 @@ class DockerSandbox:
         *,
         base: str | None = None,
         runtime: str | None = None,
-        spares: int = SPARES,
+        spares: int = 1,
         without: Collection[str] = (),
     ) -> None:
         """`base`: see `image.ensure_image`; `runtime`: see `engine.choose_runtime`; `spares`: containers that wait
@@ -69,7 +69,7 @@ class DockerSandbox:
         self._pool: Pool | None = None
         self._runtime: str | None = None
         self._closed = False
-        self._finalizer: weakref.finalize[[], DockerSandbox] | None = None
+        self._stop: weakref.finalize[..., DockerSandbox] | None = None
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -77,14 +77,6 @@ class DockerSandbox:
         missing = {*self._without, *(() if self._pool is None else self._pool.missing)}
         missing.add("seccomp" if self._runtime == GVISOR else "kernel")  # gVisor has its own instead
         return tuple(text for name, text in LAYERS.items() if name not in missing)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def warm(self) -> None:
         """Build the image where there is none, and have the first containers started without waiting for them.
@@ -96,7 +88,7 @@ class DockerSandbox:
 
     def spares_ready(self) -> int:
         """How many containers have started and wait for a program."""
-        return 0 if self._pool is None else self._pool.ready()
+        return 0 if self._pool is None else len(self._pool.spares)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`."""
@@ -115,24 +107,102 @@ class DockerSandbox:
         """Remove every container, and wait until they are gone. Runs under way end with `SandboxUnavailable`."""
         with self._lock:
             self._closed = True
-        if self._finalizer is not None:
-            self._finalizer()
+        if self._stop is not None:
+            self._stop()
 
     def _current(self) -> Pool:
         with self._lock:
             if self._closed:
-                raise SandboxUnavailable("the docker sandbox was closed; make a new one")
+                raise SandboxUnavailable(_CLOSED)
             if self._pool is None:
-                self._pool = self._open()
-                self._finalizer = weakref.finalize(self, self._pool.close)
+                client = connect()
+                try:
+                    self._runtime = choose_runtime(client, self._wanted_runtime)
+                    kind = Kind(client, ensure_image(client, self._base), self._runtime, self._without)
+                except BaseException:
+                    client.close()
+                    raise
+                self._pool = Pool(kind, self._spares)
+                self._stop = weakref.finalize(self, self._pool.close)
             return self._pool
 
-    def _open(self) -> Pool:
-        client = connect()
-        try:
-            self._runtime = choose_runtime(client, self._wanted_runtime)
-            kind = Kind(client, ensure_image(client, self._base), self._runtime, self._without)
-        except BaseException:
-            client.close()
-            raise
-        return Pool(kind, self._spares)
+
+class Pool:
+    """So many `spares` of one kind, each replaced after the run that took it. Thread-safe.
+
+    `missing` are the layers that the containers of this engine cannot have, as far as is known.
+    """
+
+    def __init__(self, kind: Kind, spares: int) -> None:
+        self.missing: tuple[str, ...] = ()
+        self.spares: deque[Container] = deque()
+        self._kind, self._most = kind, spares
+        self._limits = Limits()
+        self._lock, self._starting = threading.Lock(), threading.Lock()
+        self._closed = False
+        self._workers = ThreadPoolExecutor(2, thread_name_prefix="docker-sandbox")  # to start and to remove
+        self._later(self._remove_leftovers)
+
+    def fill(self) -> None:
+        """Have spares started, without waiting for them."""
+        if self._most:
+            self._later(self._fill)
+
+    def take(self, limits: Limits) -> Container:
+        """A container for one program within `limits`: a spare that fits, or a fresh one.
+
+        Raises:
+            SandboxUnavailable: it cannot be had.
+        """
+        self._limits = limits
+        with suppress(IndexError):
+            container = self.spares.popleft()
+            if container.confine(limits):
+                return container
+            self.discard(container)
+        container = self._start(limits)
+        if not container.confine(limits):
+            self.discard(container)
+            raise SandboxUnavailable("the docker sandbox's container could not put its layers on")
+        return container
+
+    def discard(self, container: Container) -> None:
+        """Have a container removed, without waiting for it."""
+        self._later(container.try_remove)
+
+    def close(self) -> None:
+        """Remove every container, those in use too, and wait until they are gone."""
+        with self._lock:
+            self._closed = True
+        self._workers.shutdown(wait=True)
+        while self.spares:
+            self.spares.pop().try_remove()
+        client = self._kind.client
+        with suppress(SandboxUnavailable), speaking_to_engine("remove its containers"):
+            for container in client.containers.list(
+                all=True, filters={"label": f"{LABEL}={self._kind.owner}"}, ignore_removed=True
+            ):
+                container.remove(force=True, v=True)
+        client.close()
+
+    def _later(self, task: Callable[[], None]) -> None:
+        with self._lock:
+            if not self._closed:
+                self._workers.submit(task)
+
+    def _fill(self) -> None:
+        with self._starting, suppress(SandboxUnavailable):  # the next run will tell
+            while not self._closed and len(self.spares) < self._most:
+                self.spares.append(self._start(self._limits))
+
+    def _start(self, limits: Limits) -> Container:
+        container = Container(self._kind, limits)
+        self.missing = container.missing
+        if self._closed:
+            container.try_remove()
+            raise SandboxUnavailable(_CLOSED)
+        return container
+
+    def _remove_leftovers(self) -> None:
+        with suppress(SandboxUnavailable):
+            remove_leftovers(self._kind.client)

@@ -5,33 +5,37 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import io
 import os
 import re
+import shutil
+import subprocess
 import sys
+import sysconfig
 import tarfile
-import threading
-from collections.abc import Mapping
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sandbox.docker.base import LOCAL_BASE, import_base
-from sandbox.docker.engine import connect, not_found, speaking_to_engine
+from sandbox.docker.engine import connect, sdk, speaking_to_engine
 from sandbox.errors import SandboxUnavailable
 
-REPOSITORY = "atc-sandbox"
-DIGEST_LABEL = "org.atc.sandbox.digest"
-TARGET = "sandbox"
-"""The stage of the Dockerfile that is this image."""
+LOCAL_BASE = "atc-python:local"
+"""The tag of the image that `import_base` makes."""
 
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_ENTRY = "sandbox/docker/inside.py"
-_building = threading.Lock()
+_INSIDE = ("docker/inside.py", "hints.py", "quickjson.py", "layers/*.py", "zygote/[!h_]*.py")
+"""What runs in a container: not the host's side, nor what imports it."""
+
+_LEFT_OUT = re.compile(
+    r"(test|tests|idlelib|tkinter|turtledemo|lib2to3|ensurepip|site-packages|dist-packages)/|turtle\.py"
+    r"|(.*/)?(config-\d.*/|_tkinter|_test|_ctypes_test|xxlimited|_xx)|.*\.opt-\d\.pyc|(.*/)?tests?/"
+)
+_LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
 def ensure_image(client: Any, base: str | None = None) -> str:
@@ -44,75 +48,105 @@ def ensure_image(client: Any, base: str | None = None) -> str:
         SandboxUnavailable: it cannot be built.
     """
     files = context_files()
-    base = base or os.environ.get(BASE_VARIABLE) or _default_base(client, files["Dockerfile"])
-    with _building:
-        digest = _digest(files, base, _image_id(client, base))
-        tag = f"{REPOSITORY}:{digest[:16]}"
-        if not _is_image(client, tag, digest):
-            _build(client, files, base=base, tag=tag, digest=digest)
+    base = base or os.environ.get(BASE_VARIABLE) or (LOCAL_BASE if _image_id(client, LOCAL_BASE) else None)
+    text = repr((base, base and _image_id(client, base), sorted(files.items())))
+    tag = f"atc-sandbox:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    if _image_id(client, tag):
+        return tag
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as tar:
+        for name, data in files.items():
+            _add(tar, name, data)
+    context.seek(0)
+    options = {"target": "sandbox", "tag": tag, "network_mode": "none", "rm": True, "forcerm": True}
+    with speaking_to_engine("build its image"):
+        try:
+            client.images.build(
+                fileobj=context, custom_context=True, buildargs={"BASE": base} if base else {}, **options
+            )
+        except sdk().errors.BuildError as error:
+            raise SandboxUnavailable(
+                f"the docker sandbox cannot build its image from {base or 'the base of its Dockerfile'!r}: {error}; "
+                f"name an image with Python 3.11 or newer in {BASE_VARIABLE}, or make one from this machine's Python: "
+                "python -m sandbox.docker.image import"
+            ) from error
     return tag
 
 
 def context_files() -> dict[str, bytes]:
     """What the image is built from, by path within the build context: the Dockerfile and the child's code."""
-    files = {"Dockerfile": _dockerfile().read_bytes()}
-    wanted = [_ENTRY]
-    while wanted:
-        name = wanted.pop()
-        if name not in files:
-            files[name] = (_PACKAGE.parent / name).read_bytes()
-            wanted += _imported(files[name])
-    return files
-
-
-def main(arguments: list[str]) -> None:
-    """`import [TAG]`: make a base image from the running Python. `build [BASE]`: build the image. Prints the tag."""
-    match arguments:
-        case ["import" | "build" as verb] | ["import" | "build" as verb, _]:
-            pass
-        case _:
-            sys.exit("usage: python -m sandbox.docker.image import [TAG] | build [BASE]")
-    try:
-        with closing(connect()) as client:
-            print((import_base if verb == "import" else ensure_image)(client, *arguments[1:]))
-    except SandboxUnavailable as error:
-        sys.exit(str(error))
-
-
-def _dockerfile() -> Path:
     packaged = Path(__file__).with_name("Dockerfile")  # where the wheel has it
-    return packaged if packaged.is_file() else _PACKAGE.parent / "Dockerfile"
+    dockerfile = packaged if packaged.is_file() else _PACKAGE.parent / "Dockerfile"
+    paths = [path for pattern in _INSIDE for path in sorted(_PACKAGE.glob(pattern))]
+    return {
+        "Dockerfile": dockerfile.read_bytes(),
+        **{path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in paths},
+    }
 
 
-def _imported(source: bytes) -> list[str]:
-    """The files of our own modules that a module imports, also within its functions."""
-    names = [
-        f"{node.module}.{alias.name}"
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == _PACKAGE.name
-        for alias in node.names
-    ]
-    # `from sandbox.zygote import child` is of a module, `from sandbox.zygote.values import plain` of what is in one.
-    modules = {module for name in names for module in (name, name.rpartition(".")[0])}
-    paths = [module.replace(".", "/") + ".py" for module in sorted(modules)]
-    return [path for path in paths if (_PACKAGE.parent / path).is_file()]
+def import_base(client: Any, tag: str = LOCAL_BASE) -> str:
+    """Make an image of the running Python: interpreter, standard library, the shared libraries that they need.
+
+    Gives its tag. Raises `SandboxUnavailable` where the libraries cannot be found or the engine refuses.
+    """
+    repository, _, name = tag.partition(":")
+    with tempfile.TemporaryFile() as file:
+        with tarfile.open(fileobj=file, mode="w") as tar:
+            write_base(tar)
+        file.seek(0)
+        changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin"]
+        with speaking_to_engine("import a base image"):
+            client.api.import_image_from_data(file, repository=repository, tag=name or "latest", changes=changes)
+    return tag
 
 
-def _default_base(client: Any, dockerfile: bytes) -> str:
-    if _image_id(client, LOCAL_BASE):
-        return LOCAL_BASE
-    default = re.search(rb"^ARG BASE=(\S+)$", dockerfile, re.MULTILINE)
-    if default is None:
-        raise SandboxUnavailable("the Dockerfile has no line `ARG BASE=…`; install atc again")
-    return default[1].decode("ascii")
+def write_base(tar: tarfile.TarFile) -> None:
+    """Write the base image's files."""
+    for folder in ("etc", "tmp", "proc", "sys", "dev"):
+        entry = tarfile.TarInfo(folder)
+        entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755
+        tar.addfile(entry)
+    _add(tar, "etc/passwd", b"root:x:0:0::/:/sbin/nologin\nnobody:x:65534:65534::/:/sbin/nologin\n")
+    _add(tar, "etc/group", b"root:x:0:\nnogroup:x:65534:\n")
+    python = Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
+    library = Path(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix, "base": sys.base_prefix}))
+    _add_file(tar, python, "usr/local/bin/python3")
+    native = [python]
+    for path in sorted(path for path in library.rglob("*") if path.is_file()):
+        inner = path.relative_to(library).as_posix()
+        if not _LEFT_OUT.match(inner):
+            _add_file(tar, path, f"usr/local/{library.relative_to(sys.base_prefix)}/{inner}")
+            native += [path] if path.suffix == ".so" else []
+    for path, where in _libraries(native):
+        _add_file(tar, path, where)
+    zones = Path("/usr/share/zoneinfo")
+    for path in sorted(path for path in zones.rglob("*") if path.is_file()):
+        if path.relative_to(zones).parts[0] not in ("posix", "right"):
+            _add_file(tar, path, str(path).lstrip("/"))
 
 
-def _digest(files: Mapping[str, bytes], base: str, base_id: str) -> str:
-    digest = hashlib.sha256()
-    for part in (base.encode(), base_id.encode(), *(item for pair in sorted(files.items()) for item in pair)):
-        data = part if isinstance(part, bytes) else part.encode()
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()
+def _libraries(native: list[Path]) -> list[tuple[Path, str]]:
+    """The shared libraries that those files need, and where each goes: beside the C library, which is always found."""
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        raise SandboxUnavailable("making a base image needs `ldd`; install it, or name an image in ATC_DOCKER_BASE")
+    told = subprocess.run([ldd, *map(str, native)], capture_output=True, text=True, check=False).stdout  # noqa: S603
+    found = {(soname or path): Path(path) for soname, path in _LIBRARY.findall(told)}
+    home = next((path.parent for soname, path in found.items() if re.match(r"libc\.(so|musl)", soname)), Path("/lib"))
+    # The loader is named by its whole path.
+    places = {soname if soname.startswith("/") else str(home / soname): path for soname, path in found.items()}
+    return [(path.resolve(), where.lstrip("/")) for where, path in sorted(places.items())]
+
+
+def _add_file(tar: tarfile.TarFile, path: Path, name: str) -> None:
+    status = path.stat()  # compiled modules are checked against the time
+    _add(tar, name, path.read_bytes(), mode=0o755 if status.st_mode & 0o100 else 0o644, time=int(status.st_mtime))
+
+
+def _add(tar: tarfile.TarFile, name: str, data: bytes, *, mode: int = 0o644, time: int = 0) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = len(data), mode, time
+    tar.addfile(entry, io.BytesIO(data))
 
 
 def _image_id(client: Any, name: str) -> str:
@@ -120,42 +154,19 @@ def _image_id(client: Any, name: str) -> str:
     with speaking_to_engine(f"look for the image {name}"):
         try:
             return str(client.images.get(name).id)
-        except not_found():
+        except sdk().errors.NotFound:
             return ""
 
 
-def _is_image(client: Any, tag: str, digest: str) -> bool:
-    with speaking_to_engine(f"look for the image {tag}"):
-        try:
-            return bool(client.images.get(tag).labels.get(DIGEST_LABEL) == digest)
-        except not_found():
-            return False
-
-
-def _build(client: Any, files: Mapping[str, bytes], *, base: str, tag: str, digest: str) -> None:
-    options = {"target": TARGET, "buildargs": {"BASE": base}, "labels": {DIGEST_LABEL: digest}, "tag": tag}
-    with speaking_to_engine("build its image"):
-        steps = client.api.build(
-            fileobj=_tar(files), custom_context=True, network_mode="none", rm=True, forcerm=True, decode=True, **options
-        )
-        for step in steps:
-            if "error" in step:
-                raise SandboxUnavailable(
-                    f"the docker sandbox cannot build its image from {base!r}: {step['error'].strip()}; name an image "
-                    f"with Python 3.11 or newer in {BASE_VARIABLE}, or make one from this machine's Python: "
-                    "python -m sandbox.docker.image import"
-                )
-
-
-def _tar(files: Mapping[str, bytes]) -> io.BytesIO:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as tar:
-        for name, data in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))
-    out.seek(0)
-    return out
+def main(arguments: list[str]) -> None:
+    """`import [TAG]`: make a base image from the running Python. `build [BASE]`: build the image. Prints the tag."""
+    if not arguments or arguments[0] not in ("import", "build") or len(arguments) > 2:
+        sys.exit("usage: python -m sandbox.docker.image import [TAG] | build [BASE]")
+    try:
+        with closing(connect()) as client:
+            print((import_base if arguments[0] == "import" else ensure_image)(client, *arguments[1:]))
+    except SandboxUnavailable as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def _layers(without: list[str]) -> tuple[list[str], Callable[[Mapping[str, float
 
     The container stands around it, so that what its kernel does not know (gVisor has no Landlock) is done without.
     """
-    from sandbox.layers import landlock, privileges, rlimits, seccomp, syscalls
+    from sandbox.layers import landlock, privileges, seccomp, syscalls
 
     numbers = dict(syscalls.NUMBERS.get(platform.machine(), {}))
     present = {"landlock": landlock.version() > 0, "filter": bool(numbers)}
@@ -77,7 +77,7 @@ def _layers(without: list[str]) -> tuple[list[str], Callable[[Mapping[str, float
         privileges.no_new_privileges()  # the engine has seen to it; the others ask for it
         if "landlock" not in missing:
             landlock.deny_all()
-        rlimits.confine(limits)
+        privileges.limit_resources(limits)
         if "filter" not in missing:
             seccomp.install(filter_)
 

@@ -1,15 +1,21 @@
-"""Rights that a process gives up for itself and all that it starts."""
+"""Rights and resources that a process gives up for itself and all that it starts."""
 
 from __future__ import annotations
 
+import math
 import os
+import resource
 import select
 import signal
 import struct
+from collections.abc import Mapping
 
 from sandbox.layers import kernel
 
 NOBODY = 65534
+
+FILES = 4
+"""Descriptors that a program may have open: the channel, and the standard streams where a backend needs them."""
 
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -45,3 +51,21 @@ def die_with_parent(parent: int) -> None:
     poll.register(parent, select.POLLIN)
     if poll.poll(0):  # it ended before we asked
         os._exit(1)
+
+
+def limit_resources(limits: Mapping[str, float]) -> None:
+    """Limits that the kernel keeps: `memory_bytes`, `cpu_seconds`, and no files, processes or core dumps."""
+    memory = int(limits["memory_bytes"])
+    cpu = math.ceil(min(max(limits["cpu_seconds"], 1), 1 << 30))
+    for what, soft, hard in (
+        (resource.RLIMIT_AS, memory, memory),
+        (resource.RLIMIT_CPU, cpu, cpu + 1),  # the first raises in the program, the second kills it
+        (resource.RLIMIT_FSIZE, 0, 0),
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_NPROC, 0, 0),
+        (resource.RLIMIT_NOFILE, FILES, FILES),
+    ):
+        _, most = resource.getrlimit(what)
+        if most != resource.RLIM_INFINITY:
+            soft, hard = min(soft, most), min(hard, most)
+        resource.setrlimit(what, (soft, hard))

@@ -1,7 +1,6 @@
 """The default backend on Linux: full CPython in a child forked from a warm, clean process.
 
-Not yet a boundary: the child has a clean environment, limits, no user rights and no descriptor but its channel,
-and can still read what anybody may read and open sockets.
+`server` is the warm process and puts the layers on; `channel`, `child`, `program` and `pins` are what runs inside.
 """
 
 from __future__ import annotations

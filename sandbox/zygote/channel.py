@@ -8,13 +8,14 @@ import json
 import os
 import select
 import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from sandbox.hints import Roots
 from sandbox.quickjson import encoder
-from sandbox.zygote.values import shorten
+from sandbox.zygote.values import split
 
 OUTPUT_FRAME_BYTES = 32768
 GLANCES = 100
@@ -24,26 +25,47 @@ CALL_BYTES = 1 << 20  # the host takes no larger frame
 
 _encode = encoder(ascii_only=False, allow_nan=False)
 _decode = json.JSONDecoder().decode
+_sleep = time.sleep  # before `pins` moves the program's clock instead
+
+Reply = dict[str, Any]
 
 
 class Interrupted(BaseException):
     """The program has run into a limit: of processor time, or one that the host keeps. Not for programs to catch."""
 
-    def __init__(self, limit: str) -> None:
+    def __init__(self, limit: str = "wall_seconds") -> None:
         super().__init__(limit)
         self.limit = limit
 
 
-class Channel:
-    """The one live descriptor. Replies to calls that the program does not wait for come in the order of the calls."""
+def _exit() -> NoReturn:
+    os._exit(0)
 
-    def __init__(self, reader: int, writer: int) -> None:
-        self._reader, self._writer = reader, writer
+
+class Channel:
+    """Frames to and from the host. Replies to calls that the program does not wait for come in their order.
+
+    `read` and `write` are those of a socket or a pipe, and `descriptor` tells when there is something to read. `gone`
+    is called, and does not return, when the host has hung up; `sleep` waits where there is nothing to hear.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        read: Callable[[int], bytes],
+        write: Callable[[memoryview], int],
+        *,
+        gone: Callable[[], NoReturn] = _exit,
+        sleep: Callable[[float], object] = _sleep,
+    ) -> None:
+        self._descriptor, self._recv, self._write, self._gone, self._sleep = descriptor, read, write, gone, sleep
         self._read = b""
-        self._poll: Any = None
+        self._poll: Any = select.poll() if hasattr(select, "poll") else None
+        if self._poll is not None:
+            self._poll.register(descriptor, select.POLLIN)
         self._number = 0
         self.roots = Roots()
-        self._awaited: dict[int, Callable[[dict[str, Any]], object]] = {}
+        self._awaited: dict[int, Callable[[Reply], object]] = {}
         self._sending = False
         self._late: Interrupted | None = None
         self._muted = False
@@ -53,46 +75,46 @@ class Channel:
         )
         self._flush = self.output.flush
 
-    def call(self, alias: str, arguments: dict[str, Any], line: int) -> dict[str, Any]:
+    def call(self, alias: str, arguments: dict[str, Any], line: int) -> Reply:
         """The host's reply to one call."""
         number = self._ask(alias, arguments, line)
         while (reply := self.receive())["id"] != number:
             self._awaited.pop(reply["id"])(reply)
         return reply
 
-    def begin(
-        self, alias: str, arguments: dict[str, Any], line: int, on_reply: Callable[[dict[str, Any]], object]
-    ) -> None:
+    def begin(self, alias: str, arguments: dict[str, Any], line: int, on_reply: Callable[[Reply], object]) -> None:
         """Ask for a call and go on; `wait` gives its reply to `on_reply`."""
         self._awaited[self._ask(alias, arguments, line, waits=False)] = on_reply
 
     def wait(self, seconds: float | None) -> None:
-        """Hand out the replies that are there, or the first that comes in that time (None: however long it takes)."""
+        """Hand out the replies that are there, or the first that comes in that time (None: however long it takes).
+
+        Where no reply is to come the time passes; without an end, since nothing could wake the program any more.
+        """
+        while not self._awaited and (seconds is None or seconds > 0):
+            self._sleep(3600 if seconds is None else seconds)
+            if seconds is not None:
+                return
         while self._awaited and (b"\n" in self._read or self._readable(seconds)):
             reply = self.receive()
             self._awaited.pop(reply["id"])(reply)
             seconds = 0.0
 
-    @property
-    def waiting(self) -> bool:
-        """Whether a reply is to come."""
-        return bool(self._awaited)
-
-    def receive(self) -> dict[str, Any]:
-        """The host's next frame. The process ends when there is none."""
+    def receive(self) -> Reply:
+        """The host's next frame."""
         parts = []
         while (end := self._read.find(b"\n")) < 0:
             parts.append(self._read)
             for _ in range(GLANCES):
                 if self._readable(0.0):
                     break
-            self._read = os.read(self._reader, 65536)
+            self._read = self._recv(65536)
             if not self._read:
-                os._exit(0)
+                self._gone()
         parts.append(self._read[:end])
         self._read = self._read[end + 1 :]
         data = b"".join(parts)
-        frame: dict[str, Any] = _decode(data.decode("ascii"))
+        frame: Reply = _decode(data.decode("ascii"))
         self.roots.keep(frame, len(data))
         return frame
 
@@ -126,7 +148,7 @@ class Channel:
         try:
             data = _encode(frame).encode("utf-8")
         except (TypeError, ValueError, RecursionError):
-            frame["args"], frame["unsendable"] = _split(arguments)
+            frame["args"], frame["unsendable"] = split(arguments)
             data = _encode(frame).encode("utf-8")
         if len(data) > CALL_BYTES:
             raise ValueError(
@@ -137,9 +159,8 @@ class Channel:
         return self._number - 1
 
     def _readable(self, seconds: float | None) -> bool:
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self._reader, select.POLLIN)
+        if self._poll is None:  # Windows
+            return bool(select.select([self._descriptor], [], [], seconds)[0])
         return bool(self._poll.poll(None if seconds is None else max(seconds, 0) * 1000))
 
     def _send(self, data: bytes) -> None:
@@ -147,9 +168,9 @@ class Channel:
         self._sending = True
         try:
             while view:
-                view = view[os.write(self._writer, view) :]
+                view = view[self._write(view) :]
         except OSError:
-            os._exit(0)  # the host has hung up
+            self._gone()
         self._sending = False
         if self._late is not None:
             self._stop()
@@ -182,16 +203,3 @@ class _Output(io.RawIOBase):
             if text:
                 self._channel.print(text)
         return len(view)
-
-
-def _split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The arguments that are JSON, and the `repr` of those that are not."""
-    sendable: dict[str, Any] = {}
-    unsendable: dict[str, str] = {}
-    for name, value in arguments.items():
-        try:
-            _encode(value).encode("utf-8")
-            sendable[name] = value
-        except (TypeError, ValueError, RecursionError):
-            unsendable[name] = shorten(repr(value), 200).encode("utf-8", "backslashreplace").decode("utf-8")
-    return sendable, unsendable

@@ -1,20 +1,37 @@
 """Inside the child: runs one program and talks to the host over one descriptor. Standard library alone.
 
 Nothing here protects anybody: the program can reach and change all of it. What it sends, the host checks.
+
+A program has one thread, and nothing to open. `asyncio.to_thread` of a tool is a call that the program does not wait
+for, so that several are made at once; other work, and that of thread pools, is done at once. An event loop waits for
+timers and for the replies to such calls.
 """
 
 from __future__ import annotations
 
+import _thread
+import asyncio
+import asyncio.selector_events
 import builtins
+import concurrent.futures
+import concurrent.futures.thread
+import os
+import selectors
 import signal
 import sys
+import threading
+import time
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
-from sandbox.zygote import loop, pins, program
-from sandbox.zygote.channel import Channel
+from sandbox.zygote import pins, program
+from sandbox.zygote.channel import Channel, Reply
 from sandbox.zygote.values import shorten
+
+_monotonic = time.monotonic  # before `pins` replaces it: a loop that waits needs time that really passes
+_channel: Channel
 
 
 class ToolError(Exception):
@@ -32,21 +49,37 @@ class ToolError(Exception):
 ToolError.__module__ = "builtins"
 
 
+def install() -> None:
+    """Replace what would start a thread or open a descriptor, for this process and those forked from it."""
+    executor: Any = InlineExecutor
+    concurrent.futures.ThreadPoolExecutor = executor  # type: ignore[misc]
+    concurrent.futures.thread.ThreadPoolExecutor = executor  # type: ignore[misc]
+    call_in_background: Any = to_thread
+    asyncio.to_thread = asyncio.threads.to_thread = call_in_background
+    for name in ("start_new_thread", "start_joinable_thread"):  # Thread calls the second one since Python 3.13
+        for module, where in ((_thread, name), (threading, f"_{name}")):
+            if hasattr(module, where):
+                setattr(module, where, _refuse_thread)
+    for name in ("_make_self_pipe", "_close_self_pipe", "_write_to_self", "time", "shutdown_default_executor"):
+        setattr(asyncio.selector_events.BaseSelectorEventLoop, name, vars(EventLoop)[name])
+    selector: Any = lambda: Selector(_channel)  # noqa: E731
+    selectors.DefaultSelector = selector  # type: ignore[misc]
+
+
 def run(reader: int, writer: int) -> None:
     """Take the program from the host, run it, and say how it ended.
 
     The channel is one descriptor for both ways, or two. The process has its limits and layers already.
     """
-    channel = Channel(reader, writer)
+    global _channel
+    _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
     start = channel.receive()
     pins.start(start["pins"])
-    loop.use(channel)
     signal.signal(signal.SIGALRM, channel.interrupt)
     signal.signal(signal.SIGXCPU, channel.interrupt)
     outcome: dict[str, Any]
     try:
-        namespace = _namespace(channel, start["tools"])
-        outcome = program.run(start["source"], namespace, channel.roots)
+        outcome = program.run(start["source"], _namespace(channel, start["tools"]), channel.roots)
     except BaseException as error:  # noqa: BLE001 - an interrupt that came while the failure was being described
         outcome = program.failure(error, start["source"], channel.roots)
     channel.finish(outcome)
@@ -72,33 +105,134 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
             raise TypeError(keywords_only(alias, parameters, args, arguments))
-        return value_of(channel.call(alias, arguments, program.line()))
+        return _value_of(channel.call(alias, arguments, program.line()))
 
     async def in_background(line: int, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
         if args:
             raise TypeError(keywords_only(alias, parameters, args, arguments))
-        return value_of(await loop.reply(channel, alias, arguments, line))
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
-    call.in_background = in_background  # type: ignore[attr-defined]  # what asyncio.to_thread takes instead
+        def arrived(frame: Reply) -> None:
+            if not future.done():  # the program may have given up on it
+                future.set_result(frame)
+
+        channel.begin(alias, arguments, line, arrived)
+        return _value_of(await future)
+
+    call.in_background = in_background  # type: ignore[attr-defined]  # what `to_thread` takes instead
     call.__name__ = call.__qualname__ = alias
     call.__module__ = "__main__"
     call.__doc__ = f"Call the tool {alias} with keyword arguments: {', '.join(parameters) or 'none'}."
     return call
 
 
-def value_of(reply: dict[str, Any]) -> Any:
-    """What a call gives the program. Raises `ToolError` for one that failed."""
+def _value_of(reply: Reply) -> Any:
     if "error" not in reply:
         return reply["value"]
     raise ToolError(reply["status"], reply["error"], reply["id"])
 
 
-def keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:
+def keywords_only(
+    alias: str,
+    parameters: list[str],
+    args: tuple[Any, ...],
+    arguments: dict[str, Any],
+    text_of: Callable[[Any], str] = repr,
+) -> str:
     """What is said against positional arguments: the call as it should be written."""
     free = [name for name in parameters if name not in arguments]
-    given = [f"{name}={shorten(repr(value), 40)}" for name, value in zip(free, args, strict=False)]
-    given += [f"{name}={shorten(repr(value), 40)}" for name, value in arguments.items()]
-    return f"{alias}() takes keyword arguments only: write {alias}({', '.join(given)})"
+    given = [*zip(free, args, strict=False), *arguments.items()]
+    written = ", ".join(f"{name}={shorten(text_of(value), 40)}" for name, value in given)
+    return f"{alias}() takes keyword arguments only: write {alias}({written})"
+
+
+def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """What programs have as `asyncio.to_thread`."""
+    # Not `async def`: the line is that of the program's own call, which is off the stack when the task runs.
+    line = program.line()
+    while isinstance(func, partial):
+        func, args, kwargs = func.func, (*func.args, *args), {**func.keywords, **kwargs}
+    in_background = getattr(func, "in_background", None)
+    return _at_line(line, func, args, kwargs) if in_background is None else in_background(line, args, kwargs)
+
+
+async def _at_line(line: int, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    await asyncio.sleep(0)  # as with a thread, the tasks beside this one get to start
+    token = program.line_of_task.set(line)
+    try:
+        return func(*args, **kwargs)
+    finally:
+        program.line_of_task.reset(token)
+
+
+class InlineExecutor(concurrent.futures.Executor):
+    """A pool whose work is done when it is submitted."""
+
+    def __init__(self, *_: Any, initializer: Callable[..., object] | None = None, **options: Any) -> None:
+        if initializer is not None:
+            initializer(*options.get("initargs", ()))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+        """A future that is already done."""
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - what a future is for
+            future.set_exception(error)
+        return future
+
+
+class Selector(selectors.BaseSelector):
+    """Waits for the replies of one channel, and for time to pass."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._map: dict[Any, selectors.SelectorKey] = {}
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:  # noqa: ARG002
+        """Refuse: a program has nothing that it could wait for."""
+        raise OSError("a program has no files or sockets to wait for")
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        """Refuse likewise."""
+        raise KeyError(fileobj)
+
+    def get_map(self) -> dict[Any, selectors.SelectorKey]:
+        """Nothing."""
+        return self._map
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Wait. No event is that of a descriptor."""
+        self._channel.wait(timeout)
+        return []
+
+
+class EventLoop(asyncio.SelectorEventLoop):
+    """An event loop of one thread, which nothing wakes from another one."""
+
+    def __del__(self) -> None:
+        """Nothing: one that a program left open holds nothing."""
+
+    def _make_self_pipe(self) -> None: ...
+
+    def _close_self_pipe(self) -> None: ...
+
+    def _write_to_self(self) -> None: ...
+
+    def time(self) -> float:
+        """Real seconds."""
+        return _monotonic()
+
+    async def shutdown_default_executor(self, *_: object) -> None:
+        """Nothing is under way in it."""
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]  # noqa: ARG002
+        """Do it at once."""
+        return asyncio.wrap_future(InlineExecutor().submit(func, *args), loop=self)
+
+
+def _refuse_thread(*_: object, **__: object) -> NoReturn:
+    raise RuntimeError("can't start new thread: call the tool directly, or use asyncio.to_thread")
 
 
 def _no_input(prompt: object = "", /) -> NoReturn:  # noqa: ARG001 - the builtin's signature

@@ -1,33 +1,63 @@
-"""The sandbox: runs programs in children of a warm process, and replaces that process when it is lost."""
+"""The sandbox: a warm process, which is replaced when it is lost, and a child of it for each program."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
 import sys
 import threading
 import weakref
+from collections import deque
 from collections.abc import Collection, Mapping
+from contextlib import ExitStack, suppress
 from functools import partial
-from types import TracebackType
-from typing import Self
+from pathlib import Path
+from typing import Any
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import Closing
+from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits
-from sandbox.rpc import serve
+from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
-from sandbox.zygote.offspring import ZygoteLost
-from sandbox.zygote.warm import Zygote
+
+START_SECONDS = 30.0
+DEATH_SECONDS = 5.0
+"""How long a killed child may take to be gone before its zygote counts as lost."""
+
+# No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
+_FLAGS = ("-s", "-S", "-B", "-P")
+_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+# The packages without their __init__ files, which import what is ours; they are gone before a program runs.
+_BOOTSTRAP = """
+import json, sys, types
+options = json.loads(sys.argv[1])
+for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__path__ = [options["package"] + folder]
+from sandbox.zygote.server import serve
+serve(options)
+"""
 
 
-class ZygoteSandbox:
+class ZygoteLost(SandboxUnavailable):
+    """The zygote died, or does not answer."""
+
+
+class ZygoteSandbox(Closing):
     """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
 
     `spares` children are forked ahead of the runs that need them. `without` switches layers off, by their names in
-    `layering.LAYERS`: for tests, and for a look at what each is worth. Runs may overlap, from any threads. Close it,
-    or use it as a context manager.
+    `layers.names.LAYERS`: for tests, and for a look at what each is worth. Runs may overlap, from any threads. Close
+    it, or use it as a context manager.
     """
 
     name = "zygote"
@@ -38,10 +68,9 @@ class ZygoteSandbox:
         self._spares, self._without = spares, frozenset(without)
         self._lock = threading.Lock()
         self._zygote: Zygote | None = None
+        self._stop: weakref.finalize[..., ZygoteSandbox] | None = None
         self._missing: Mapping[str, str] = dict.fromkeys(self._without, SWITCHED_OFF)
         self._closed = False
-        self._holder: list[Zygote] = []
-        self._finalizer = weakref.finalize(self, _stop_all, self._holder)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -57,14 +86,6 @@ class ZygoteSandbox:
     def boundary(self) -> bool:
         """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
         return not REQUIRED & set(self._missing)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def warm(self) -> None:
         """Start the zygote without waiting for it, so that the first run finds it ready.
@@ -97,7 +118,10 @@ class ZygoteSandbox:
                 finally:
                     workers.start(partial(zygote.top_up, limits))
             except ZygoteLost:
-                self._discard(zygote)
+                with self._lock:
+                    if self._zygote is zygote:
+                        self._zygote = None
+                zygote.stop()
                 if last or self._closed:
                     raise
         raise AssertionError("unreachable")
@@ -107,27 +131,19 @@ class ZygoteSandbox:
         with self._lock:
             self._closed = True
             self._zygote = None
-        self._finalizer()
+        if self._stop is not None:
+            self._stop()
 
     def _current(self) -> Zygote:
-        reason = unavailable()
-        if reason is not None:
+        if (reason := unavailable()) is not None:
             raise SandboxUnavailable(reason)
         with self._lock:
             if self._closed:
                 raise SandboxUnavailable("the zygote sandbox was closed; make a new one")
             if self._zygote is None:
                 self._zygote = Zygote(spares=self._spares, without=self._without)
-                self._holder.append(self._zygote)
+                self._stop = weakref.finalize(self, self._zygote.stop)
             return self._zygote
-
-    def _discard(self, zygote: Zygote) -> None:
-        with self._lock:
-            if self._zygote is zygote:
-                self._zygote = None
-            if zygote in self._holder:
-                self._holder.remove(zygote)
-        zygote.stop()
 
 
 def unavailable() -> str | None:
@@ -139,6 +155,233 @@ def unavailable() -> str | None:
     return None
 
 
-def _stop_all(zygotes: list[Zygote]) -> None:
-    while zygotes:
-        zygotes.pop().stop()
+class Zygote:
+    """The warm process, as its host sees it: started once, asked for children, ended."""
+
+    def __init__(self, *, spares: int, without: Collection[str]) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._spares, self._waiting = spares, deque[ZygoteChild]()
+        self._stopped = False
+        self._pool, self._ready = threading.Lock(), threading.Lock()
+        self._missing: dict[str, str] | None = None
+        tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
+        zones = [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else []
+        options = {
+            "package": str(Path(__file__).resolve().parent.parent),
+            "control": theirs.fileno(),
+            "without": sorted(without),
+            "zones": zones,
+        }
+        command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)]
+        with theirs:
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=_ENVIRONMENT,
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C at the terminal is for the host alone
+                )
+            except OSError as error:
+                self._control.close()
+                raise SandboxUnavailable(f"the zygote sandbox cannot start {sys.executable!r}: {error}") from error
+        self.top_up(Limits())  # it finds the requests when it has loaded
+
+    def await_ready(self) -> Mapping[str, str]:
+        """Wait until it can fork. Gives the layers that are missing, with the reasons.
+
+        Raises:
+            ZygoteLost: it cannot.
+            Unsupported: a layer is missing without which nothing runs.
+        """
+        with self._ready:
+            if self._missing is None:
+                try:
+                    self._control.settimeout(START_SECONDS)
+                    greeting = self._control.recv(8192)
+                except OSError as error:
+                    raise ZygoteLost(f"the zygote sandbox did not start: {error}") from error
+                if not greeting:
+                    raise ZygoteLost(f"the zygote sandbox did not start: {sys.executable!r} ended at once")
+                said = json.loads(greeting)
+                if "failed" in said:
+                    raise SandboxUnavailable(f"the zygote sandbox did not start: {said['failed']}")
+                self._missing = dict(said["missing"])
+        for name in LAYERS:
+            if name in REQUIRED and self._missing.get(name, SWITCHED_OFF) != SWITCHED_OFF:
+                raise Unsupported(
+                    f"the zygote sandbox cannot have {LAYERS[name]}: {self._missing[name]}. "
+                    f"It runs nothing without; use --sandbox docker or --sandbox monty"
+                )
+        return self._missing
+
+    def take(self, limits: Limits) -> ZygoteChild:
+        """A child that waits for its program: one forked ahead, or a new one.
+
+        Raises:
+            ZygoteLost: the zygote is dead.
+        """
+        alone = self._missing is not None and "namespaces" not in self._missing
+        with self._pool:
+            while self._waiting:
+                child = self._waiting.popleft()
+                child.alone = alone
+                if child.limits == _kept(limits) and child.alive():
+                    return child
+                child.close()
+            child = self._fork(limits)
+            child.alone = alone
+            return child
+
+    def top_up(self, limits: Limits) -> None:
+        """Have as many children forked ahead as there should be, for more runs within these limits.
+
+        Once it was stopped it does nothing: the last run's top-up may come after the end.
+        """
+        with self._pool, suppress(SandboxUnavailable):  # the next run will notice
+            while not self._stopped and len(self._waiting) < self._spares:
+                self._waiting.append(self._fork(limits))
+
+    def spare_pids(self) -> list[int]:
+        """The processes of those that listen for their program."""
+        with self._pool:
+            return [child.pid for child in self._waiting if child.alive() and child.is_ready]
+
+    def stop(self) -> None:
+        """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
+        with self._pool:
+            self._stopped = True
+            while self._waiting:
+                self._waiting.popleft().close()
+        self._control.close()  # at this it kills its children, waits for them, and exits
+        try:
+            self._process.wait(DEATH_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _fork(self, limits: Limits) -> ZygoteChild:
+        with ExitStack() as stack:
+            try:
+                channel, their_channel = map(stack.enter_context, socket.socketpair())
+                pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                status, their_status = map(stack.enter_context, pair)
+            except OSError as error:
+                raise SandboxUnavailable(f"the zygote sandbox cannot open a channel: {error.strerror}") from error
+            try:
+                theirs = [their_channel.fileno(), their_status.fileno()]
+                socket.send_fds(self._control, [json.dumps(_kept(limits)).encode()], theirs)
+            except OSError as error:
+                said = "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
+                raise ZygoteLost(said) from error
+            their_channel.close()
+            their_status.close()
+            stack.pop_all()
+        return ZygoteChild(channel, status, _kept(limits))
+
+
+def _kept(limits: Limits) -> dict[str, float]:
+    """The limits that the kernel keeps for a child."""
+    return {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
+
+
+class ZygoteChild:
+    """A process that waits for its program, runs it, and is killed (`sandbox.rpc.Child`).
+
+    `alone`: it is in a namespace of processes of its own, so that nothing that it started is left when it is dead.
+    """
+
+    def __init__(self, channel: socket.socket, status: socket.socket, limits: Mapping[str, float]) -> None:
+        self.channel, self.limits, self.alone = channel, limits, False
+        self._status = status
+        self._pidfd = -1
+        self._told: dict[str, Any] = {}
+
+    def alive(self) -> bool:
+        """Whether it has not ended, as far as is known without waiting."""
+        try:
+            while _readable(self._status):
+                self._receive()
+        except SandboxUnavailable:
+            return False
+        return self._pidfd < 0 or not _readable(self._pidfd)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has said that it listens for its program."""
+        return "ready" in self._told
+
+    @property
+    def pid(self) -> int:
+        """Its process, 0 while that is not known."""
+        return int(self._told.get("pid", 0))
+
+    def interrupt(self) -> None:
+        """See `sandbox.rpc.Child`, as for the next two."""
+        self._signal(signal.SIGALRM)
+
+    def end(self) -> Exit:
+        """Kill it, wait until it and everything that it started is gone, and give how it ended."""
+        try:
+            self._kill()
+            self._hear("status")
+            code = int(self._told["status"])
+            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(self._told["cpu"]))
+        finally:
+            self.close()
+
+    def finish(self) -> None:
+        """Kill it: not one instruction of it is executed any more. The kernel takes its memory back meanwhile."""
+        if not self.alone:
+            self.end()
+            return
+        try:
+            self._kill()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of it; if it still lives, its zygote ends it."""
+        self.channel.close()
+        self._status.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    def _kill(self) -> None:
+        self._signal(signal.SIGKILL)
+        with suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
+
+    def _signal(self, number: signal.Signals) -> None:
+        self._hear("pid")
+        with suppress(OSError):  # it is dead
+            signal.pidfd_send_signal(self._pidfd, number)
+
+    def _hear(self, what: str) -> None:
+        self._status.settimeout(DEATH_SECONDS)
+        while what not in self._told:
+            self._receive()
+
+    def _receive(self) -> None:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._status, 256, 1)
+        except OSError as error:
+            raise ZygoteLost(f"the zygote sandbox does not answer: {error}") from error
+        if descriptors:
+            self._pidfd = descriptors[0]
+        if not data:
+            raise ZygoteLost("the zygote sandbox's process died while it ran the program")
+        message: dict[str, Any] = json.loads(data)
+        if "error" in message:
+            raise SandboxUnavailable(f"the zygote sandbox cannot start a child: {message['error']}")
+        self._told |= message
+
+
+def _readable(what: int | socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(what, select.POLLIN)
+    return bool(poll.poll(0))

@@ -5,7 +5,6 @@ Standard library alone.
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import datetime
 import functools
@@ -22,28 +21,78 @@ from sandbox.zygote import stdlib
 TICK_SECONDS = 0.001
 """How far the program's clock moves each time that it is read. Sleeping moves it by the time slept."""
 
-_monotonic, _sleep, _localtime, _gmtime, _strftime, _ctime, _asctime = (
-    time.monotonic,
-    time.sleep,
-    time.localtime,
-    time.gmtime,
-    time.strftime,
-    time.ctime,
-    time.asctime,
-)
-_base = 0.0
-_elapsed = 0.0
+_gmtime, _strftime, _asctime = time.gmtime, time.strftime, time.asctime
+
+
+class Clock:
+    """A program's clock: `sleep` really sleeps, `localtime` knows the time zone."""
+
+    def __init__(self, sleep: Callable[[float], object], localtime: Callable[[float], time.struct_time]) -> None:
+        self._sleep, self._localtime = sleep, localtime
+        self.start(0.0)
+
+    def start(self, base: float) -> None:
+        """Begin a run at this Unix time."""
+        self._base, self._elapsed = base, 0.0
+
+    def tick(self) -> float:
+        """Seconds since the run began."""
+        self._elapsed += TICK_SECONDS
+        return self._elapsed
+
+    def now(self) -> float:
+        """What `time.time` gives."""
+        return self._base + self.tick()
+
+    def sleep(self, seconds: float, /) -> None:
+        """Sleep, and move as far."""
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        self._sleep(seconds)
+        self._elapsed += seconds
+
+    def localtime(self, seconds: float | None = None, /) -> time.struct_time:
+        """As `time.localtime`."""
+        return self._localtime(self.now() if seconds is None else seconds)
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """What stands in place of the functions of `time`."""
+
+        def moment(given: time.struct_time | None) -> time.struct_time:
+            return self.localtime() if given is None else given
+
+        def clock_gettime(which: int, /) -> float:
+            return self.now() if which == time.CLOCK_REALTIME else self.tick()
+
+        found: dict[str, Callable[..., Any]] = {
+            "time": self.now,
+            "sleep": self.sleep,
+            "localtime": self.localtime,
+            "gmtime": lambda seconds=None, /: _gmtime(self.now() if seconds is None else seconds),
+            "ctime": lambda seconds=None, /: _asctime(self.localtime(seconds)),
+            "asctime": lambda given=None, /: _asctime(moment(given)),
+            "strftime": lambda text, given=None, /: _strftime(text, moment(given)),
+            "time_ns": lambda: round(self.now() * 1e9),
+            "clock_gettime": clock_gettime,
+            "clock_gettime_ns": lambda which, /: round(clock_gettime(which) * 1e9),
+        }
+        for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
+            found[name] = self.tick
+            found[f"{name}_ns"] = lambda: round(self.tick() * 1e9)
+        return found
+
+
+_clock = Clock(time.sleep, time.localtime)
 _seed_text = ""
 
 
 def install() -> None:
     """Replace the sources of time and chance, for this process and those forked from it."""
-    for name, function in _TIME.items():
+    for name, function in _clock.functions().items():
         setattr(time, name, function)
-    loop: Any = asyncio.BaseEventLoop
-    loop.time = lambda self: _monotonic()  # noqa: ARG005 - a loop that waits needs time that really passes
-    _patch_type(datetime.datetime, "now", _datetime_now)
-    _patch_type(datetime.datetime, "utcnow", _datetime_utcnow)  # `today` reads time.time()
+    _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(_clock.now(), tz))
+    utc = datetime.UTC  # `today` reads time.time()
+    _patch_type(datetime.datetime, "utcnow", lambda cls: cls.fromtimestamp(_clock.now(), utc).replace(tzinfo=None))
     urandom: Any = lambda size: _entropy().randbytes(size)  # noqa: E731
     os.urandom = urandom
     setattr(random, "_urandom", urandom)  # noqa: B010 - `secrets` reads it there
@@ -56,8 +105,8 @@ def install() -> None:
 
 def start(pins: dict[str, Any]) -> None:
     """Begin a run at its pinned state."""
-    global _base, _elapsed, _seed_text
-    _base, _elapsed = pins["clock"], 0.0
+    global _seed_text
+    _clock.start(pins["clock"])
     _seed_text = f"entropy {pins['seed']}"
     _entropy.cache_clear()
     random.seed(pins["seed"])
@@ -70,59 +119,6 @@ def start(pins: dict[str, Any]) -> None:
 @functools.cache
 def _entropy() -> random.Random:
     return random.Random(_seed_text)  # noqa: S311 - to be the same each time is its purpose
-
-
-def _tick() -> float:
-    global _elapsed
-    _elapsed += TICK_SECONDS
-    return _elapsed
-
-
-def _now() -> float:
-    return _base + _tick()
-
-
-def _slept(seconds: float, /) -> None:
-    global _elapsed
-    _sleep(seconds)
-    _elapsed += seconds
-
-
-def _nanoseconds(clock: Callable[[], float]) -> Callable[[], int]:
-    return lambda: round(clock() * 1e9)
-
-
-def _clock_gettime(which: int, /) -> float:
-    return _now() if which == time.CLOCK_REALTIME else _tick()
-
-
-def _seconds_or_now(function: Callable[[float], Any]) -> Callable[..., Any]:
-    return lambda seconds=None, /: function(_now() if seconds is None else seconds)
-
-
-_TIME: dict[str, Callable[..., Any]] = {
-    "time": _now,
-    "time_ns": _nanoseconds(_now),
-    "sleep": _slept,
-    "clock_gettime": _clock_gettime,
-    "clock_gettime_ns": lambda which, /: round(_clock_gettime(which) * 1e9),
-    "localtime": _seconds_or_now(_localtime),
-    "gmtime": _seconds_or_now(_gmtime),
-    "ctime": _seconds_or_now(_ctime),
-    "asctime": lambda moment=None, /: _asctime(_localtime(_now()) if moment is None else moment),
-    "strftime": lambda text, moment=None, /: _strftime(text, _localtime(_now()) if moment is None else moment),
-}
-for _name in ("monotonic", "perf_counter", "process_time", "thread_time"):
-    _TIME[_name] = _tick
-    _TIME[_name + "_ns"] = _nanoseconds(_tick)
-
-
-def _datetime_now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
-    return cls.fromtimestamp(_now(), tz)
-
-
-def _datetime_utcnow(cls: Any) -> Any:
-    return cls.fromtimestamp(_now(), datetime.UTC).replace(tzinfo=None)
 
 
 def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:

@@ -9,10 +9,10 @@ import linecache
 import mmap
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextvars import ContextVar
 from types import CodeType, TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sandbox.hints import Roots, find, position
 from sandbox.zygote.channel import Interrupted
@@ -29,28 +29,42 @@ _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
 a shared mapping would be the same memory in every child of the zygote."""
 
-_line_of_task: list[int] = []
-"""The line that stands for calls made from outside the program's own frames, innermost last."""
+line_of_task: ContextVar[int] = ContextVar("line_of_task", default=0)
+"""The line that stands for calls made from outside the program's own functions; 0 where there is none."""
 
 
-def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
+def run(
+    source: str,
+    namespace: dict[str, Any],
+    roots: Roots,
+    *,
+    rewrite: Callable[[ast.Module], None] | None = None,
+    new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> dict[str, Any]:
     """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`.
 
-    `roots` are the replies that it was given, to be looked through if it fails.
+    `roots` are the replies that it was given, to be looked through if it fails. `rewrite` changes its tree before it
+    is compiled. Parts that await at top level share one event loop.
     """
     try:
-        parts = _compile(source)
+        parts = _compile(source, rewrite)
     except SyntaxError as error:
-        return last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
+        return _last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = str(error) or "it is too large or too deeply nested"
-        return last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
+        return _last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
-    value = None
+    value, runner = None, None
     try:
-        with _Runner() as runner:
+        try:
             for part in parts:
-                value = runner.evaluate(part, namespace)
+                value = eval(part, namespace)  # noqa: S307 - running the program is what this is for
+                if part.co_flags & inspect.CO_COROUTINE:
+                    runner = runner or asyncio.Runner(loop_factory=new_loop)
+                    value = runner.run(value)
+        finally:
+            if runner is not None:
+                runner.close()
         return {"done": plain(value)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
         return failure(error, source, roots)
@@ -63,16 +77,16 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
     _reserve.close()
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
-    frames = frames_of(error)
+    frames = _frames_of(error)
     if isinstance(error, Interrupted):
         # The host knows why it interrupted; only the processor's limit is news to it.
-        return last_word("limit" if error.limit == "cpu_seconds" else "exception", error.limit, "interrupted", frames)
+        return _last_word("limit" if error.limit == "cpu_seconds" else "exception", error.limit, "interrupted", frames)
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
-        return last_word("limit", "memory_bytes", "", frames)
+        return _last_word("limit", "memory_bytes", "", frames)
     number = getattr(error, "_call_number", None)
-    hints = find(levels(error), source, roots) if isinstance(error, Exception) else []
-    return last_word("exception", type(error).__name__, _message(error), frames, number, hints)
+    hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
+    return _last_word("exception", type(error).__name__, _message(error), frames, number, hints)
 
 
 def line() -> int:
@@ -80,46 +94,17 @@ def line() -> int:
     frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     while frame is not None and frame.f_code.co_filename != FILENAME:
         frame = frame.f_back  # type: ignore[assignment]
-    if _line_of_task and (frame is None or frame.f_code.co_name == "<module>"):
-        return _line_of_task[-1]
+    if (stands := line_of_task.get()) and (frame is None or frame.f_code.co_name == "<module>"):
+        return stands
     return 0 if frame is None else frame.f_lineno
 
 
-@contextmanager
-def standing_for(line: int) -> Iterator[None]:
-    """Within the block, calls that no function of the program makes are made on `line`."""
-    _line_of_task.append(line)
-    try:
-        yield
-    finally:
-        _line_of_task.pop()
-
-
-class _Runner:
-    """Evaluates code objects; those that await at top level share one event loop, made when first needed."""
-
-    def __init__(self) -> None:
-        self._loop: asyncio.Runner | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._loop is not None:
-            self._loop.close()
-
-    def evaluate(self, code: CodeType, namespace: dict[str, Any]) -> Any:
-        value = eval(code, namespace)  # noqa: S307 - running the program is what this process is for
-        if not code.co_flags & inspect.CO_COROUTINE:
-            return value
-        self._loop = self._loop or asyncio.Runner()
-        return self._loop.run(value)
-
-
-def _compile(source: str) -> list[CodeType]:
+def _compile(source: str, rewrite: Callable[[ast.Module], None] | None) -> list[CodeType]:
     """The program's statements, and its last expression by itself."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     tree = compile(source, FILENAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    if rewrite is not None:
+        rewrite(tree)
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
         return [compile(tree, FILENAME, "exec", flags, dont_inherit=True)]
     last = ast.Expression(tree.body.pop().value)
@@ -127,7 +112,7 @@ def _compile(source: str) -> list[CodeType]:
     return [body, compile(last, FILENAME, "eval", flags, dont_inherit=True)]
 
 
-def levels(error: BaseException) -> list[TracebackType]:
+def _levels(error: BaseException) -> list[TracebackType]:
     """The program's own levels of a traceback, outermost first; those in the middle are left out of a long one."""
     found: list[TracebackType] = []
     step = error.__traceback__
@@ -140,10 +125,10 @@ def levels(error: BaseException) -> list[TracebackType]:
     return found
 
 
-def frames_of(error: BaseException) -> list[list[Any]]:
+def _frames_of(error: BaseException) -> list[list[Any]]:
     """Line and function of each level, and where the code tells it the expression's column, last line and its end."""
     frames = []
-    for step in levels(error):
+    for step in _levels(error):
         place = position(step)
         name = sendable(shorten(step.tb_frame.f_code.co_name, NAME_CHARACTERS))
         frames.append([step.tb_lineno, name, *(place[1:] if place is not None and place[0] == step.tb_lineno else ())])
@@ -157,7 +142,7 @@ def _message(error: BaseException) -> str:
         return text_of(error)
 
 
-def last_word(
+def _last_word(
     kind: str,
     name: str,
     message: str,

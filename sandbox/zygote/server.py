@@ -1,9 +1,9 @@
-"""The warm process: loads what programs import, and forks a child for each. Standard library alone.
+"""The warm process: loads what programs import, puts the layers on, and forks a child for each program.
 
 It greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for messages
 `{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which the host is told
 how the child fares: `{"pid"}` with a pidfd; `{"ready"}`, from the child; `{"status", "cpu"}`. When the host closes
-either that socket or the first one, the children concerned are killed.
+either that socket or the first one, the children concerned are killed. Standard library alone.
 """
 
 from __future__ import annotations
@@ -11,18 +11,24 @@ from __future__ import annotations
 import gc
 import json
 import os
+import platform
 import select
 import signal
 import socket
 import sys
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
-from sandbox.layers import kernel
+from sandbox.layers import landlock, namespaces, privileges, seccomp, syscalls
+from sandbox.layers.names import REQUIRED, SWITCHED_OFF
 from sandbox.zygote import stdlib
-from sandbox.zygote.birth import Birth, Run
-from sandbox.zygote.layering import Layering
+
+CHANNEL = 3
+"""The descriptor of the channel in a child, the only one that it has."""
+
+Run = Callable[[int, int], object]
+"""`sandbox.zygote.child.run`."""
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
@@ -30,29 +36,26 @@ def serve(options: dict[str, Any]) -> NoReturn:
     control = socket.socket(fileno=options["control"])
     try:
         layering = Layering(options["without"])
-        layering.before_loading()
-        with suppress(OSError):  # where each child is alone in a namespace this is not needed
-            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what a child leaves behind becomes ours to kill
-        birth = Birth(load(options["zones"]), layering)
-        layering.after_loading()
+        layering.put("no_new_privs", privileges.no_new_privileges)
+        run = load(options["zones"])
+        layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
         os._exit(1)
     control.send(json.dumps({"missing": layering.missing}).encode())
-    if layering.refuses:
+    if any(name in REQUIRED and why != SWITCHED_OFF for name, why in layering.missing.items()):
         os._exit(1)
-    _Server(control, layering, birth).run()
+    _Server(control, layering, run).listen()
     os._exit(0)
 
 
 def load(zone_folders: list[str]) -> Run:
     """Load what programs may import and what runs them. Gives the latter; nothing of ours is left to import."""
     stdlib.load(zone_folders)
-    from sandbox.zygote import child, loop, pins, threads
+    from sandbox.zygote import child, pins  # after what programs import, of which they keep what is not patched yet
 
     pins.install()
-    threads.install()
-    loop.install()
+    child.install()
     stdlib.leave_files()
     for name in [name for name in sys.modules if name.split(".")[0] == "sandbox"]:
         del sys.modules[name]
@@ -61,51 +64,114 @@ def load(zone_folders: list[str]) -> Run:
     return child.run
 
 
+class Layering:
+    """The layers of one warm process and of its children.
+
+    `missing` says of each layer that is not there why: a kernel or a container may not allow it.
+    """
+
+    def __init__(self, without: Collection[str]) -> None:
+        self.machine = platform.machine()
+        self.missing = dict.fromkeys(sorted(without), SWITCHED_OFF)
+        self._filter = b""
+
+    def put(self, name: str, layer: Callable[[], object]) -> None:
+        """Put a layer on this process, unless it is switched off."""
+        if name in self.missing:
+            return
+        try:
+            layer()
+        except OSError as error:
+            self.missing[name] = str(error.strerror or error)
+
+    def enter(self) -> None:
+        """What takes files and rights from the warm process itself."""
+        self.put("user", privileges.leave_root)
+        self.put("namespaces", lambda: namespaces.enter(self.machine))
+        if landlock.version() == 0:
+            self.missing.setdefault("landlock", "this kernel has no Landlock")
+        numbers = syscalls.NUMBERS.get(self.machine)
+        if numbers is None:
+            self.missing.setdefault("seccomp", f"no table of system calls for {self.machine}")
+        else:
+            self._filter = seccomp.program(self.machine, numbers, reader=CHANNEL, writer=CHANNEL)
+            self.put("seccomp", self._try_filter)
+
+    def fork(self) -> int:
+        """As `os.fork`; the child is alone in a namespace of processes where there are namespaces."""
+        return os.fork() if "namespaces" in self.missing else namespaces.fork(self.machine)
+
+    def on_child(self) -> None:
+        """What a child puts on while it still has descriptors to spare."""
+        if "landlock" not in self.missing:
+            landlock.deny_all()
+        if "capabilities" not in self.missing:
+            privileges.drop_capabilities(self.machine)
+
+    def last(self, limits: Mapping[str, float]) -> None:
+        """What a child puts on last. After it there is only talk with the host."""
+        if "limits" not in self.missing:
+            privileges.limit_resources(limits)
+        if "seccomp" not in self.missing:
+            seccomp.install(self._filter)
+
+    def _try_filter(self) -> None:
+        """Raise `OSError` where a child of ours may not have a filter."""
+        child = self.fork()
+        if child == 0:
+            try:
+                seccomp.install(self._filter)
+                os._exit(0)
+            except OSError as error:
+                os._exit(error.errno or 255)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code:
+            raise OSError(code, os.strerror(code) if code > 0 else f"the filter killed its test with signal {-code}")
+
+
 class _Server:
     """The event loop: requests, the host's hang-ups, the deaths of children."""
 
-    def __init__(self, control: socket.socket, layering: Layering, birth: Birth) -> None:
-        self._control, self._layering, self._birth = control, layering, birth
-        self._hosts: dict[int, socket.socket] = {}  # by pid of a living child
-        self._poll = select.poll()
-        self._poll.register(control, select.POLLIN)
+    def __init__(self, control: socket.socket, layering: Layering, run: Run) -> None:
+        self._control, self._layering, self._run = control, layering, run
+        self._self = os.pidfd_open(os.getpid())
+        self._hosts: dict[int, socket.socket] = {}  # by pid of a child that was not reaped yet
         self._wake, wake = socket.socketpair()
-        for end in (self._wake, wake):
-            end.setblocking(False)
-        self._wake_writer = wake
-        self._poll.register(self._wake, select.POLLIN)
+        self._wake.setblocking(False)
+        wake.setblocking(False)
+        self._poll = select.poll()
+        for source in (control, self._wake):
+            self._poll.register(source, select.POLLIN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
 
-    def run(self) -> None:
+    def listen(self) -> None:
+        """Serve the host until it hangs up; then kill every child, and wait until none is left."""
         while True:
             for descriptor, _ in self._poll.poll():
-                if descriptor == self._control.fileno():
-                    if not self._accept():
-                        return
-                elif descriptor == self._wake.fileno():
+                if descriptor == self._wake.fileno():
                     self._wake.recv(4096)
                     self._reap()
-                else:
+                elif descriptor != self._control.fileno():
                     self._hung_up(descriptor)
+                elif not self._accept():
+                    for pid in self._hosts:
+                        _kill_group(pid)
+                    with suppress(ChildProcessError):
+                        while True:
+                            os.wait()
+                    return
 
     def _accept(self) -> bool:
+        """Take one request. False when the host is gone."""
         data, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
         if not data:
-            for pid in self._hosts:
-                _kill_group(pid)
-            with suppress(ChildProcessError):
-                while True:
-                    os.wait()
-            if self._layering.may_leave_orphans:
-                _sweep(frozenset())
             return False
         if len(descriptors) != 2:  # we are out of descriptors; the host will see its ends closed
             for descriptor in descriptors:
                 os.close(descriptor)
             return True
-        channel, status = descriptors
-        host = socket.socket(fileno=status)
+        channel, host = descriptors[0], socket.socket(fileno=descriptors[1])
         try:
             pid = self._layering.fork()
         except OSError as error:
@@ -114,14 +180,41 @@ class _Server:
             os.close(channel)
             return True
         if pid == 0:
-            self._birth(channel, host, json.loads(data))
+            self._be_child(channel, host, json.loads(data))
         os.close(channel)
         self._hosts[pid] = host
         self._poll.register(host, select.POLLIN)
-        _announce(host, pid)
+        pidfd = os.pidfd_open(pid)
+        with suppress(OSError):  # when it has hung up already the poll will say so
+            socket.send_fds(host, [json.dumps({"pid": pid}).encode()], [pidfd])
+        os.close(pidfd)
         return True
 
+    def _be_child(self, channel: int, host: socket.socket, limits: Mapping[str, float]) -> NoReturn:
+        """Run one program in this child, which was forked just now; whatever fails on the way ends it.
+
+        Every layer is on before the first byte from the host is read.
+        """
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.setsid()
+            privileges.die_with_parent(self._self)
+            self._layering.on_child()
+            told = os.dup(host.fileno()) if host.fileno() == CHANNEL else host.fileno()
+            if channel != CHANNEL:
+                os.dup2(channel, CHANNEL)
+            os.write(told, b'{"ready": true}')
+            os.closerange(0, CHANNEL)
+            os.closerange(CHANNEL + 1, 1 << 30)
+            self._layering.last(limits)
+            self._run(CHANNEL, CHANNEL)
+            os._exit(0)
+        finally:
+            os._exit(1)
+
     def _hung_up(self, descriptor: int) -> None:
+        """The host lets go of a child: kill it. It stays in `_hosts` until it is reaped."""
         for pid, host in self._hosts.items():
             if host.fileno() == descriptor:
                 try:
@@ -135,61 +228,22 @@ class _Server:
                 return
 
     def _reap(self) -> None:
-        ended = []
-        while True:
-            try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if pid == 0:
-                break
-            if pid in self._hosts:
-                ended.append((pid, status, usage.ru_utime + usage.ru_stime))
-        if not ended:
-            return
-        if self._layering.may_leave_orphans:
-            for pid, _, _ in ended:
-                _kill_group(pid)
-            _sweep(frozenset(self._hosts) - {pid for pid, _, _ in ended})
-        for pid, status, cpu in ended:
-            host = self._hosts.pop(pid)
-            with suppress(KeyError):  # it was taken from the poll when the host hung up
-                self._poll.unregister(host)
-            with suppress(OSError):
-                host.send(json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode())
-            host.close()
-
-
-def _announce(host: socket.socket, pid: int) -> None:
-    message = json.dumps({"pid": pid}).encode()
-    try:
-        pidfd = os.pidfd_open(pid)
-    except (AttributeError, OSError):  # kernels before 5.3, some sandboxes
-        pidfd = -1
-    with suppress(OSError):  # when it has hung up already the poll will say so
-        socket.send_fds(host, [message], [pidfd] if pidfd >= 0 else [])
-    if pidfd >= 0:
-        os.close(pidfd)
+        """Tell the hosts of children that ended. A group is killed before its number may be somebody else's."""
+        with suppress(ChildProcessError):
+            while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+                _kill_group(ended.si_pid)
+                pid, status, usage = os.wait4(ended.si_pid, 0)
+                host = self._hosts.pop(pid)
+                with suppress(KeyError):  # it was taken from the poll when the host hung up
+                    self._poll.unregister(host)
+                cpu = usage.ru_utime + usage.ru_stime
+                with suppress(OSError):
+                    host.send(json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode())
+                host.close()
 
 
 def _kill_group(pid: int) -> None:
-    for kill in (os.killpg, os.kill):  # the group does not exist before the child has made it
+    """Kill a child that was not reaped, and all of its process group, which it may not have made yet."""
+    for kill in (os.killpg, os.kill):
         with suppress(OSError):
             kill(pid, signal.SIGKILL)
-
-
-def _sweep(keep: frozenset[int]) -> None:
-    """Kill and reap every child of ours but those: orphans of programs, which came to us as their subreaper."""
-    while strays := _children() - keep:
-        for pid in strays:
-            _kill_group(pid)
-        for pid in strays:
-            with suppress(ChildProcessError):
-                os.waitpid(pid, 0)
-
-
-def _children() -> set[int]:
-    try:
-        return set(map(int, Path("/proc/thread-self/children").read_text(encoding="ascii").split()))
-    except OSError:
-        return set()

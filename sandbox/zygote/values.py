@@ -8,11 +8,15 @@ import fractions
 import json
 import math
 import uuid
+from collections.abc import Callable
 from typing import Any
+
+from sandbox.quickjson import encoder
 
 VALUE_CHARACTERS = 200_000
 """A value whose JSON is longer becomes the beginning of its `repr`."""
 
+_encode = encoder(ascii_only=False, allow_nan=False)
 _LISTS: tuple[Any, ...] = (list, tuple, type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID)
 
@@ -45,6 +49,19 @@ def sendable(text: str) -> str:
 def shorten(text: str, width: int) -> str:
     """`text`, or its beginning and an ellipsis."""
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def split(arguments: dict[str, Any], text: Callable[[Any], str] = repr) -> tuple[dict[str, Any], dict[str, str]]:
+    """The arguments that are JSON, and what `text` makes of those that are not."""
+    sendable_: dict[str, Any] = {}
+    unsendable: dict[str, str] = {}
+    for name, value in arguments.items():
+        try:
+            _encode(value).encode("utf-8")
+            sendable_[name] = value
+        except (TypeError, ValueError, RecursionError):
+            unsendable[name] = sendable(shorten(text(value), 200))
+    return sendable_, unsendable
 
 
 def _plain(value: Any, depth: int) -> Any:

@@ -1,4 +1,4 @@
-"""The tools of the checks, and how a check runs a program."""
+"""Sample tools, and how a test or a measurement runs a program over them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Failure, ToolCall, Trace
+from sandbox.trace import Trace
 
 ITEM = {
     "type": "object",
@@ -68,15 +68,3 @@ def run(
     """Run `source` over `tools` (the shop's when not given) within short limits."""
     within = Limits(**{"wall_seconds": 20.0, "cpu_seconds": 10.0, **limits})
     return sandbox.run(source, shop() if tools is None else tools, limits=within, journal=journal or Journal())
-
-
-def failure_of(trace: Trace) -> Failure:
-    """The failure that there must be."""
-    assert trace.failure is not None, trace
-    return trace.failure
-
-
-def call_of(trace: Trace) -> ToolCall:
-    """The only call."""
-    (call,) = trace.calls
-    return call

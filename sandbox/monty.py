@@ -1,0 +1,416 @@
+"""The portable backend: pydantic-monty, a subset of Python, interpreted in Rust in processes of its own.
+
+A program has nothing but the language: no file, no socket, no other process, no real clock. What it asks of the
+outside suspends it; a thread of ours turns each such question into a frame, so that the host's side of a run is that of
+every backend. No layer of the operating system stands around the interpreter: use `zygote` where it can be had.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import importlib
+import importlib.util
+import json
+import os
+import random
+import re
+import signal
+import socket
+import sys
+import threading
+import uuid
+import zoneinfo
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from protocols.toolbox import Toolbox
+from sandbox import workers
+from sandbox.base import Closing
+from sandbox.errors import SandboxUnavailable
+from sandbox.frames import FRAME_BYTES, LEVELS
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.rpc import Exit, serve
+from sandbox.trace import Trace
+from sandbox.zygote.channel import Channel
+from sandbox.zygote.child import keywords_only
+from sandbox.zygote.values import plain, sendable, shorten, text_of
+
+TICK_SECONDS = 0.001
+"""How far the program's clock moves each time that it is read. Sleeping moves it by the time slept."""
+
+TURN_SECONDS, START_SECONDS = 3600.0, 30.0
+MEMORY_BYTES = 2 * 2**30
+"""A program gets no more, whatever the limits of its run say."""
+SUSPENSIONS = 100_000
+"""How often one program may ask the host for anything, a name or the time included."""
+PARTS = 300_000
+"""Parts of a value that leaves the interpreter; a few bytes there may be endless when written out (`x = [x, x]`)."""
+MOST_ENTROPY = 1 << 20
+SHOWN_FRAMES = 30
+
+NO_INPUT = "input() is not available: nobody is there to answer; print the result instead"
+
+_CLOSED = "the monty sandbox was closed; make a new one"
+_TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
+
+
+class MontySandbox(Closing):
+    """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs.
+
+    Runs may overlap, from any threads. Close it, or use it as a context manager.
+    """
+
+    name = "monty"
+    layers = ("an interpreter without files, network, processes or foreign code", "a process of its own")
+    """What stands between a program and this machine."""
+    boundary = False
+    """Whether layers of the operating system hold a hostile program: here the interpreter alone does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pool: Any = None
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start the pool.
+
+        Raises:
+            SandboxUnavailable: it cannot be had here.
+        """
+        self._current()
+
+    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
+        """See `sandbox.base.Sandbox.run`. Where a program needs more of Python than there is, its failure says so."""
+        child = _Interpreter(self._current(), limits)
+        trace = serve(child, source, tools, limits=limits, journal=journal, backend=self.name)
+        if self._closed and trace.failure is not None:
+            raise SandboxUnavailable("the monty sandbox was closed while it ran the program")
+        return trace
+
+    def close(self) -> None:
+        """End every process. Runs that are under way end with `SandboxUnavailable`."""
+        with self._lock:
+            self._closed = True
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.__exit__(None, None, None)
+
+    def _current(self) -> Any:
+        with self._lock:
+            if self._closed:
+                raise SandboxUnavailable(_CLOSED)
+            if self._pool is None:
+                if (reason := unavailable()) is not None:
+                    raise SandboxUnavailable(reason)
+                pool = _api().Monty(
+                    max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS,
+                    feed_duration_limit_grace=0.05, turn_duration_limit_grace=0.05,
+                )  # fmt: skip
+                try:
+                    pool.__enter__()
+                except Exception as error:
+                    raise SandboxUnavailable(f"the monty sandbox cannot start its interpreter: {error}") from error
+                self._pool = pool
+            return self._pool
+
+
+def unavailable() -> str | None:
+    """Why this machine cannot run monty; `None` where it can."""
+    if importlib.util.find_spec("pydantic_monty") is None:
+        return "the monty sandbox needs pydantic-monty; pip install 'automatic-tool-chain[monty]'"
+    try:
+        importlib.import_module("pydantic_monty._binary").find_monty_binary()
+    except (ImportError, OSError):
+        return "the monty sandbox needs pydantic-monty-runtime; pip install --force-reinstall pydantic-monty"
+    return None
+
+
+def _api() -> Any:
+    """The extra, imported only where a program runs."""
+    return importlib.import_module("pydantic_monty")
+
+
+def _gone() -> NoReturn:
+    raise EOFError
+
+
+class _Interpreter:
+    """A `sandbox.rpc.Child`: a thread that has one process of the pool run a program, and speaks for it in frames."""
+
+    def __init__(self, pool: Any, limits: Limits) -> None:
+        self.channel, self._own = socket.socketpair()
+        self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_gone)
+        self._pool, self._limits = pool, limits
+        self._pid: int | None = None
+        self._over, self._left = threading.Event(), threading.Event()
+        self._state = threading.Lock()
+        self._failed: dict[str, int] = {}
+        """The latest call that failed with a text."""
+        self._sleeps: dict[int, float] = {}
+        self._elapsed = 0.0
+        workers.start(self._main)
+
+    def interrupt(self) -> None:
+        """Kill the process: it cannot say where it stands."""
+        self._over.set()
+        with self._state:
+            if self._pid is not None:
+                with suppress(OSError):
+                    os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def end(self) -> Exit:
+        """Kill it, and wait for our thread."""
+        if not self._left.wait(0.05):  # it may have said its last word, and go
+            self.interrupt()
+        with suppress(OSError):
+            self.channel.shutdown(socket.SHUT_RDWR)
+        self._left.wait(START_SECONDS)
+        self.channel.close()
+        return Exit(0, None, 0.0)
+
+    def finish(self) -> None:
+        """As `end`."""
+        self.end()
+
+    def _main(self) -> None:
+        try:
+            self._frames.finish(self._run(self._frames.receive()))
+        except (OSError, EOFError):
+            pass  # the host has hung up
+        finally:
+            self._own.close()
+            self._left.set()
+
+    def _run(self, start: dict[str, Any]) -> dict[str, Any]:
+        """The last word."""
+        self._source, self._tools, self._pins = start["source"], start["tools"], start["pins"]
+        self._entropy = random.Random(f"entropy {self._pins['seed']}")  # noqa: S311 - the same in each run
+        seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
+        try:
+            with self._pool.checkout(
+                script_name="program.py",
+                limits={
+                    "max_feed_duration_secs": seconds,
+                    "max_turn_duration_secs": seconds,
+                    "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES),
+                    "max_recursion_depth": 1000,
+                    "max_suspensions": SUSPENSIONS,
+                    "max_total_sleep_secs": self._limits.wall_seconds,
+                },
+                os_policy={
+                    "datetime": "call_host",
+                    "timezone": self._pins["timezone"],
+                    "sleep": "call_host",
+                    "process_time": "zero",
+                    "random_start": {"seed": self._pins["seed"]},
+                },
+                assert_message_annotations=False,
+            ) as session:
+                self._pid = session.worker_pid
+                try:
+                    return self._drive(session)
+                finally:
+                    with self._state:
+                        self._pid = None
+        except _api().MontyError as error:
+            return self._last_word(error)
+        except (OSError, EOFError):
+            raise
+        except _Exit:
+            return {"done": None}
+        except Exception as error:  # noqa: BLE001 - what the interpreter's process sent made no sense
+            return _fail("exception", "Crash", f"the interpreter broke its protocol ({error})", [])
+
+    def _drive(self, session: Any) -> dict[str, Any]:
+        api = _api()
+        step: Any = session.feed_start(self._source, print_callback=self._print)
+        while not isinstance(step, api.MontyComplete):
+            if self._over.is_set():
+                raise EOFError
+            if isinstance(step, api.NameLookupSnapshot):
+                name = step.variable_name
+                step = step.resume(value=_named(name)) if name in self._tools and not step.object_id else step.resume()
+            elif isinstance(step, api.FutureSnapshot):
+                number = min(step.pending_call_ids, key=lambda n: (self._sleeps[n], n))
+                self._sleep(self._sleeps.pop(number) - self._elapsed)
+                step = step.resume({number: {"return_value": None}})
+            else:
+                given = self._answer(step)
+                step = step.resume_not_handled() if given is None else step.resume(given)
+        try:
+            return {"done": plain(_copied(step.output))}
+        except TooLarge:
+            return {"done": f"<{type(step.output).__name__}, too large to be shown>"}
+
+    def _answer(self, asked: Any) -> dict[str, Any] | None:
+        """What a call gives or raises in the program; None where monty itself is to refuse it."""
+        name, args = asked.function_name, asked.args
+        if asked.is_os_function:
+            return self._system(name, args, asked.call_id)
+        if name in self._tools:
+            line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
+            return self._call(name, args, asked.kwargs, line)
+        if name == "input":
+            return _raised("RuntimeError", NO_INPUT)
+        if name in ("exit", "quit"):
+            if not args or args[0] in (None, 0):
+                raise _Exit
+            return _raised("SystemExit", shorten(_text(args[0]), 200))
+        return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
+
+    def _call(self, tool: str, args: tuple[Any, ...], arguments: dict[str, Any], line: int) -> dict[str, Any]:
+        if args:
+            return _raised("TypeError", keywords_only(tool, self._tools[tool], args, arguments, _text))
+        try:
+            reply = self._frames.call(tool, _copied(arguments), line)
+        except (TooLarge, ValueError):
+            return _raised("ValueError", f"{tool}() was given too many bytes of arguments")
+        if "error" not in reply:
+            text = json.dumps(reply["value"], ensure_ascii=False)
+            if text.isascii() or text == sendable(text):
+                return {"return_value": reply["value"]}
+            return {"return_value": json.loads(text.encode("utf-8", "replace"))}  # its strings hold no lone surrogates
+        status = reply["status"]
+        said = sendable(reply["error"] if status is None else f"HTTP {status}: {reply['error']}")
+        self._failed[said] = reply["id"]
+        return _raised("RuntimeError", said)
+
+    def _system(self, name: str, args: tuple[Any, ...], number: int) -> dict[str, Any] | None:
+        """The machine that a program sees: a clock, chance and a time zone that are the same in every run."""
+        if name.startswith(("asyncio.sleep", "system.async_sleep")):
+            self._sleeps[number] = self._elapsed + max(float(args[0]), 0.0)
+            return {"future": ...}
+        if name in ("time.sleep", "system.sleep"):
+            self._sleep(float(args[0]))
+            return {"return_value": None}
+        if name == "os.urandom" and args and type(args[0]) is int and 0 <= args[0] <= MOST_ENTROPY:
+            return {"return_value": self._entropy.randbytes(args[0])}
+        if name in ("os.environ", "os.getenv"):
+            return {"return_value": {} if name == "os.environ" else args[1] if len(args) > 1 else None}
+        if name not in ("time.time", "datetime.now", "date.today"):
+            return None
+        self._elapsed += TICK_SECONDS
+        if name == "time.time":
+            steady = bool(args) and str(args[0]).startswith(("time.monotonic", "time.perf_counter"))
+            return {"return_value": self._elapsed + (0 if steady else self._pins["clock"])}
+        zone = args[0] if args and name == "datetime.now" else None
+        moment = datetime.datetime.fromtimestamp(
+            self._pins["clock"] + self._elapsed, zone or zoneinfo.ZoneInfo(self._pins["timezone"])
+        )
+        if name == "date.today":
+            return {"return_value": moment.date()}
+        return {"return_value": moment if zone is not None else moment.replace(tzinfo=None)}
+
+    def _sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            if self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
+                raise EOFError
+            self._elapsed += seconds
+
+    def _print(self, stream: str, text: str) -> None:
+        if stream == "stdout":
+            for at in range(0, len(text), 32768):
+                with suppress(OSError, EOFError):  # the host has hung up
+                    self._frames.print(sendable(text[at : at + 32768]))
+
+    def _last_word(self, error: Any) -> dict[str, Any]:
+        api = _api()
+        if isinstance(error, api.MontyCrashedError):
+            if error.timed_out:
+                return _fail("limit", "cpu_seconds", "", [])
+            return _fail("exception", "Crash", "the program crashed the interpreter", [])
+        inner = error.exception()
+        type_, text = type(inner).__name__, str(inner)
+        traced = error.traceback() if isinstance(error, api.MontyRuntimeError | api.MontySyntaxError) else []
+        frames: list[list[Any]] = [
+            [frame.line, sendable(shorten(frame.function_name or "<module>", 100))]
+            for frame in traced
+            if frame.filename.startswith("<python-input")
+        ][-SHOWN_FRAMES:]
+        if type_ == "SystemExit" and text in ("", "0", "None"):
+            return {"done": None}
+        if type_ == "MemoryError":
+            return _fail("limit", "memory_bytes", "", frames)
+        if type_ == "TimeoutError" and re.match("(feed|turn) time limit exceeded", text):
+            return _fail("limit", "cpu_seconds", "", frames)
+        if type_ == "RuntimeError" and text in self._failed:
+            return _fail("exception", "ToolError", text, frames, self._failed[text])
+        named = re.search(r"module named '(\w+)", text)
+        if type_ == "NotImplementedError" or (named is not None and named[1] in sys.stdlib_module_names):
+            told = f"the monty sandbox runs a subset of Python ({text}); use the zygote or docker sandbox"
+            return _fail("exception", type_, told, frames or [[1, "<module>"]])
+        if isinstance(error, api.MontySyntaxError):
+            return _fail("syntax", "SyntaxError", error.display("msg"), frames[-1:] or [[1, "<module>"]])
+        return _fail("exception", type_, text, frames)
+
+
+class _Exit(Exception):
+    """The program ended itself, as `exit()` does."""
+
+
+class TooLarge(Exception):
+    """More than can be sent."""
+
+
+def _copied(value: Any) -> Any:
+    """A copy of at most `PARTS` parts and characters in all, with the class's name for what is not plain data.
+
+    Raises:
+        TooLarge: it has more, or is nested too deeply, as what holds itself is.
+    """
+    left = PARTS + FRAME_BYTES
+
+    def copy(item: Any, levels: int) -> Any:
+        nonlocal left
+        kind = type(item)
+        left -= len(item) + 1 if kind in (str, bytes) else 3
+        if left < 0 or levels == 0:
+            raise TooLarge
+        if kind in (list, tuple, set, frozenset):
+            return kind(copy(part, levels - 1) for part in item)
+        if kind is dict:
+            return {copy(key, levels - 1): copy(part, levels - 1) for key, part in item.items()}
+        if item is None or kind in (str, bytes, int, float, bool) or isinstance(item, _TEXTUAL):
+            return item
+        if isinstance(item, tuple):  # a named one
+            return tuple(copy(part, levels - 1) for part in item)
+        return _Opaque(f"<{sendable(shorten(str(getattr(item, 'name', kind.__name__)), 100))} object>")
+
+    return copy(value, LEVELS - 4)
+
+
+class _Opaque:
+    """Stands for an object of the program, of which only its class is shown."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _text(value: Any) -> str:
+    try:
+        return text_of(_copied(value))
+    except TooLarge:
+        return f"<{type(value).__name__}>"
+
+
+def _raised(type_: str, text: str) -> dict[str, Any]:
+    return {"exc_type": type_, "message": sendable(text)}
+
+
+def _named(alias: str) -> Any:
+    """What stands for a tool that the program does not call but names: its calls come under the function's name."""
+
+    def function() -> None: ...
+
+    function.__name__ = function.__qualname__ = alias
+    return function
+
+
+def _fail(kind: str, type_: str, text: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
+    message = sendable(shorten(text, 4000))
+    return {"fail": {"kind": kind, "type": shorten(type_, 100), "message": message, "frames": frames, "call": call}}

@@ -1,0 +1,405 @@
+"""What every sandbox must do, as a list of small checks. A backend shows that it fits by passing them all."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from protocols.toolbox import Toolbox
+from sandbox.conformance import ITEM, make_tool, run
+from sandbox.errors import Paused
+from sandbox.journal import Journal
+from sandbox.trace import Pins
+
+
+def prints_and_gives_a_value(sandbox):
+    """Output and the last expression's value are in the trace."""
+    trace = run(sandbox, "print('one', 2)\nprint('zwei é 🛫')\nx = 3\n{'x': (x, x + 1)}")
+    assert (trace.stdout, trace.value, trace.failure) == ("one 2\nzwei é 🛫\n", {"x": [3, 4]}, None), trace
+    assert trace.backend == sandbox.name
+
+
+def an_empty_program_is_fine(sandbox):
+    """Nothing in, nothing out."""
+    trace = run(sandbox, "")
+    assert (trace.calls, trace.stdout, trace.value, trace.failure) == ((), "", None, None), trace
+
+
+def an_exception_is_the_programs(sandbox):
+    """Type, message and frames; what was called and printed before is kept."""
+    trace = run(sandbox, "x = get_item(id=3)\nprint('before')\nx['nolan']")
+    failure = failure_of(trace)
+    assert (failure.kind, failure.type, failure.message, failure.line) == ("exception", "KeyError", "'nolan'", 3)
+    assert trace.stdout == "before\n"
+    assert len(trace.calls) == 1
+
+
+def a_syntax_error_is_the_programs(sandbox):
+    """Nothing runs, and the line is named."""
+    trace = run(sandbox, "get_item(id=1)\nx = = 2\n")
+    failure = failure_of(trace)
+    assert (failure.kind, failure.line, trace.calls) == ("syntax", 2, ()), trace
+
+
+def a_run_can_be_repeated(sandbox):
+    """Clock, chance, identifiers and the order of sets are pinned, the same in each execution."""
+    source = (
+        "import random, uuid, time, datetime, os, secrets\n"
+        "print(random.random(), random.Random().random(), uuid.uuid4(), uuid.uuid1(), secrets.token_hex(4))\n"
+        "print(time.time(), datetime.datetime.now(), datetime.date.today(), list({'a', 'b', 'c', 'd'}), time.tzname)"
+    )
+    journal = Journal(pins=Pins(seed=7, clock=1_357_000_000.0))
+    first, again = run(sandbox, source, journal=journal), run(sandbox, source, journal=journal)
+    assert first.stdout == again.stdout
+    assert run(sandbox, source).stdout == run(sandbox, source).stdout, "with the default pins too"
+    assert "2013-01-01" in first.stdout, first
+    assert first.pins == journal.pins
+    other = run(sandbox, source, journal=Journal(pins=Pins(seed=8, clock=1_357_000_000.0)))
+    assert other.stdout != first.stdout
+
+
+def runs_leave_nothing_to_each_other(sandbox):
+    """What one program changes, the next does not see."""
+    run(sandbox, "import builtins, json, math\nbuiltins.left = math.pi = 3\njson.loads = None\nleft = 1")
+    trace = run(sandbox, "import json, math\nprint('left' in dir(__builtins__), math.pi > 3.1, json.loads('[1]'))")
+    assert trace.stdout == "False True [1]\n", trace
+
+
+def runs_may_overlap(sandbox):
+    """Each has its own calls, output and verdict."""
+    source = "x = get_item(id={0})\nprint(x['id'], [get_item(id=n)['id'] for n in range(5)])"
+    with ThreadPoolExecutor(4) as pool:
+        traces = list(pool.map(lambda n: run(sandbox, source.format(n)), range(8)))
+    assert [trace.stdout for trace in traces] == [f"{n} [0, 1, 2, 3, 4]\n" for n in range(8)], traces
+    assert {len(trace.calls) for trace in traces} == {6}
+
+
+def no_environment_reaches_a_program(sandbox):
+    """Nothing of the host's environment, where credentials are."""
+    trace = run(sandbox, "import os\nprint(sorted(set(os.environ) - {'LANG', 'LC_CTYPE', 'PYTHONHASHSEED', 'TZ'}))")
+    assert trace.stdout == "[]\n" or trace.failure is not None, trace  # or it has no `os` at all
+
+
+def input_is_refused(sandbox):
+    """Nobody is there to answer."""
+    failure = failure_of(run(sandbox, "input('name? ')"))
+    assert "input()" in failure.message, failure
+
+
+def a_call_is_recorded(sandbox):
+    """Tool, arguments, line, full response; the program gets the response's only field."""
+    trace = run(sandbox, "\nrows = list_items(\n    page=1)\nprint(rows[0]['id'])")
+    call = call_of(trace)
+    assert trace.stdout == "10\n", trace
+    assert (call.index, call.tool, call.arguments, call.outcome) == (0, "list_items", {"page": 1}, "done")
+    assert call.line in (2, 3)
+    assert call.result["items"][0]["id"] == 10
+    assert call.seconds >= 0 <= call.started
+
+
+def a_failed_call_can_be_caught(sandbox):
+    """`ToolError` is a name that every program has, with `status` and `body`."""
+    trace = run(sandbox, "try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status, e.body)")
+    call = call_of(trace)
+    assert (trace.stdout, trace.failure) == ("404 no item -1\n", None), trace
+    assert (call.status, call.error, call.outcome, call.result) == (404, "no item -1", "refused", None)
+    assert call.curl == "curl http://shop.example/items/-1"
+
+
+def an_uncaught_failed_call_names_itself(sandbox):
+    """The failure carries the index of the call, and the program's frames, outermost first."""
+    trace = run(sandbox, "get_item(id=1)\ndef f():\n    return get_item(id=-1)\nf()")
+    failure = failure_of(trace)
+    assert (failure.kind, failure.type, failure.call) == ("exception", "ToolError", 1), failure
+    assert [(frame.line, frame.function) for frame in failure.frames] == [(4, "<module>"), (3, "f")], failure
+    assert len(trace.calls) == 2
+
+
+def wrong_arguments_never_reach_the_tool(sandbox):
+    """They are refused by exact type, recorded as not run, and raise `ToolError`."""
+    made = []
+    integer = {"type": "integer"}
+    tools = Toolbox([make_tool("f", {"n": integer, "m": integer}, lambda **given: made.append(given), required=("n",))])
+    for arguments, said in (
+        ("n='5'", "tool 'f': argument 'n' must be an integer, got '5' (line 2)"),
+        ("n=True", "tool 'f': argument 'n' must be an integer, got True (line 2)"),
+        ("n=5, x=1", "tool 'f': no argument 'x'; it takes n, m (line 2)"),
+        ("m=5", "tool 'f': argument 'n' is missing (line 2)"),
+        ("n={1, 2}", "tool 'f': argument 'n' must be an integer, got {1, 2} (line 2)"),
+    ):
+        trace = run(sandbox, f"try:\n    f({arguments})\nexcept ToolError as e:\n    print(e.status, e)", tools)
+        assert trace.stdout == f"None {said}\n", trace
+        assert (call_of(trace).outcome, call_of(trace).error) == ("not_run", said)
+    assert made == []
+    run(sandbox, "f(n=5.0, m=None)", tools)
+    assert made == [{"n": 5}], "3.0 is an integer, and None leaves an optional argument out"
+
+
+def positional_arguments_are_explained(sandbox):
+    """The message shows the call as it should be written."""
+    failure = failure_of(run(sandbox, "get_item(7)"))
+    assert (failure.type, failure.line) == ("TypeError", 1)
+    assert "get_item(id=7)" in failure.message
+
+
+def a_large_result_becomes_a_preview(sandbox):
+    """The program gets one object that says so; the trace keeps all of it."""
+    tools = Toolbox([make_tool("big", {}, lambda: [{"id": n} for n in range(1000)])])
+    source = "r = big()\nprint(r['_truncated'], r['_shape'], r['_bytes'] > 5000, len(r['_preview']))"
+    trace = run(sandbox, source, tools, result_bytes=5000)
+    assert trace.stdout == "True [{id: integer}] × 1000 True 2000\n", trace
+    assert len(call_of(trace).result) == 1000
+
+
+def a_departure_from_the_protocol_is_passed_on(sandbox):
+    """It is noted as drift, not failed."""
+    tools = Toolbox([make_tool("f", {}, lambda: {"id": None, "name": "x", "price": 1}, output=ITEM)])
+    trace = run(sandbox, "print(f()['id'])", tools)
+    assert trace.stdout == "None\n"
+    assert len(call_of(trace).drift) == 1
+    assert call_of(trace).drift[0].startswith("id: "), trace
+
+
+def a_broken_tool_is_a_failed_call(sandbox):
+    """Any exception out of a tool is a `ToolError`; after a write nobody knows what it did."""
+
+    def breaks():
+        raise KeyError("inside")
+
+    for writes, outcome in ((False, "refused"), (True, "unknown")):
+        tools = Toolbox([make_tool("f", {}, breaks, writes=writes)])
+        trace = run(sandbox, "f()", tools)
+        assert failure_of(trace).type == "ToolError"
+        assert (call_of(trace).error, call_of(trace).outcome) == ("KeyError: 'inside'", outcome), trace
+
+
+def a_pause_ends_the_run(sandbox):
+    """The program cannot catch it, and the call was not made."""
+
+    def gate():
+        raise Paused("buy needs consent")
+
+    source = "try:\n    buy()\nexcept BaseException:\n    pass\nprint('on')"
+    trace = run(sandbox, source, Toolbox([make_tool("buy", {}, gate, writes=True)]))
+    failure = failure_of(trace)
+    assert (failure.kind, failure.message, failure.call) == ("paused", "buy needs consent", 0), failure
+    assert (trace.stdout, call_of(trace).outcome) == ("", "not_run")
+
+
+def the_journal_hears_of_a_call_before_and_after(sandbox):
+    """The intent comes before the call is made, the outcome after it."""
+    heard = []
+    tools = Toolbox([make_tool("f", {}, lambda: heard.append(("made", 0, True, "")), writes=True)])
+    journal = Journal(sink=lambda run_, call, complete: heard.append((call.tool, run_, complete, call.outcome)))
+    run(sandbox, "f()", tools, journal=journal)
+    assert heard == [("f", 0, False, "unknown"), ("made", 0, True, ""), ("f", 0, True, "done")], heard
+
+
+def earlier_calls_are_answered_by_the_journal(sandbox):
+    """A program that grew by a piece repeats no call."""
+    made = []
+
+    def call(x):
+        made.append(x)
+        return x
+
+    tools = Toolbox([make_tool("f", {"x": {"type": "string"}}, call, writes=True)])
+    journal = Journal()
+    run(sandbox, "print(f(x='a'))", tools, journal=journal)
+    trace = run(sandbox, "print(f(x='a'))\nprint(f(x='b'))", tools, journal=journal)
+    assert (made, trace.stdout) == (["a", "b"], "a\nb\n"), trace
+    assert [call.reused for call in trace.calls] == [True, False]
+
+
+def calls_may_be_gathered(sandbox):
+    """`asyncio.to_thread` of a tool works, and each call has the line that asked for it."""
+    source = (
+        "import asyncio\n"
+        "async def main():\n"
+        "    a = asyncio.to_thread(get_item, id=1)\n"
+        "    b = asyncio.to_thread(get_item, id=2)\n"
+        "    return [x['id'] for x in await asyncio.gather(a, b)]\n"
+        "asyncio.run(main())"
+    )
+    trace = run(sandbox, source)
+    assert (trace.value, [call.line for call in trace.calls]) == ([1, 2], [3, 4]), trace
+
+
+def gathered_calls_are_made_at_once(sandbox):
+    """Each of them waits for the other to have begun, so one after the other they would never end."""
+    meeting = threading.Barrier(2, timeout=10)
+
+    def meet(name):
+        meeting.wait()
+        return name
+
+    source = (
+        "import asyncio\n"
+        "async def main():\n"
+        "    return await asyncio.gather(asyncio.to_thread(meet, name='a'), asyncio.to_thread(meet, name='b'))\n"
+        "asyncio.run(main())"
+    )
+    trace = run(sandbox, source, Toolbox([make_tool("meet", {"name": {"type": "string"}}, meet)]))
+    assert (trace.value, trace.failure) == (["a", "b"], None), trace
+    first, second = trace.calls
+    assert second.started < first.started + first.seconds, "they overlap in the trace too"
+
+
+def no_more_than_the_limit_at_once(sandbox):
+    """The others wait for their turn; none is refused, and all are recorded in the order of issue."""
+    lock, now, most = threading.Lock(), 0, 0
+    full = threading.Event()
+
+    def work(n):
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+            if now == 3:
+                full.set()
+        full.wait(10)
+        with lock:
+            now -= 1
+        return n
+
+    source = (
+        "import asyncio\n"
+        "async def main():\n"
+        "    return await asyncio.gather(*[asyncio.to_thread(work, n=n) for n in range(12)])\n"
+        "asyncio.run(main())"
+    )
+    tools = Toolbox([make_tool("work", {"n": {"type": "integer"}}, work)])
+    trace = run(sandbox, source, tools, concurrent_calls=3)
+    assert (trace.value, trace.failure) == (list(range(12)), None), trace
+    assert most == 3, most
+    assert [call.arguments["n"] for call in trace.calls] == list(range(12))
+
+
+def replies_come_in_the_order_of_the_calls(sandbox):
+    """What a program sees does not depend on which tool is quicker, so that it can be repeated."""
+    quick_is_done = threading.Event()
+
+    def slow():
+        quick_is_done.wait(10)
+        return "slow"
+
+    def quick():
+        quick_is_done.set()
+        return "quick"
+
+    source = (
+        "import asyncio\n"
+        "async def one(tool):\n"
+        "    print(await asyncio.to_thread(tool))\n"
+        "async def main():\n"
+        "    await asyncio.gather(one(slow), one(quick))\n"
+        "asyncio.run(main())"
+    )
+    trace = run(sandbox, source, Toolbox([make_tool("slow", {}, slow), make_tool("quick", {}, quick)]))
+    assert trace.stdout == "slow\nquick\n", trace
+
+
+def a_call_may_be_waited_for_while_others_are_under_way(sandbox):
+    """A plain call between begun ones gets its own reply, and an error goes to the task that asked."""
+    source = (
+        "import asyncio\n"
+        "async def main():\n"
+        "    a = asyncio.create_task(asyncio.to_thread(get_item, id=1))\n"
+        "    b = asyncio.create_task(asyncio.to_thread(get_item, id=-1))\n"
+        "    await asyncio.sleep(0)\n"
+        "    c = get_item(id=3)\n"
+        "    try:\n"
+        "        await b\n"
+        "    except ToolError as error:\n"
+        "        return [(await a)['id'], error.status, c['id']]\n"
+        "asyncio.run(main())"
+    )
+    trace = run(sandbox, source)
+    assert (trace.value, trace.failure) == ([1, 404, 3], None), trace
+
+
+def calls_under_way_at_the_end_are_recorded(sandbox):
+    """A program that ends, or fails, without waiting for them does not lose what became of them."""
+    written = []
+    tools = Toolbox([make_tool("write", {"n": {"type": "integer"}}, lambda n: written.append(n), writes=True)])
+    source = (
+        "import asyncio\n"
+        "async def main():\n"
+        "    task = asyncio.create_task(asyncio.to_thread(write, n=1))\n"
+        "    await asyncio.sleep(0)\n"
+        "    1 / 0\n"
+        "asyncio.run(main())"
+    )
+    trace = run(sandbox, source, tools)
+    assert failure_of(trace).type == "ZeroDivisionError", trace
+    assert (written, [call.outcome for call in trace.calls]) == ([1], ["done"]), trace
+
+
+def wall_time_is_limited(sandbox):
+    """A program that waits is ended, within a moment, with the limit's name and value."""
+    trace = run(sandbox, "import time\nprint('a')\ntime.sleep(60)", wall_seconds=0.3)
+    failure = failure_of(trace)
+    assert (failure.kind, failure.type) == ("limit", "wall_seconds"), failure
+    assert failure.message == "wall_seconds: the program ran longer than 0.3 s"
+    assert trace.seconds < 5
+    assert trace.stdout in ("", "a\n")  # what is still buffered in a killed program may be lost
+
+
+def wall_time_includes_waits_on_tools(sandbox):
+    """A call that does not return is left; what became of it is unknown."""
+    answered = threading.Event()
+    tools = Toolbox([make_tool("hang", {}, lambda: answered.wait(30), writes=True)])
+    try:
+        trace = run(sandbox, "hang()", tools, wall_seconds=0.3)
+    finally:
+        answered.set()
+    assert failure_of(trace).type == "wall_seconds", trace
+    assert (call_of(trace).outcome, trace.seconds < 5) == ("unknown", True)
+
+
+def processor_time_is_limited(sandbox):
+    """A program that computes without end is ended, also when it catches everything."""
+    source = "while True:\n    try:\n        x = 0\n        while True: x += 1\n    except BaseException: pass"
+    failure = failure_of(run(sandbox, source, cpu_seconds=1.0))
+    assert (failure.kind, failure.type) == ("limit", "cpu_seconds"), failure
+    assert failure.message == "cpu_seconds: the program used more than 1 s of processor time"
+
+
+def memory_is_limited(sandbox):
+    """A program that takes too much is ended, and the host is not."""
+    failure = failure_of(run(sandbox, "x = [bytearray(1 << 26) for _ in range(64)]", memory_bytes=512 * 2**20))
+    assert (failure.kind, failure.type) == ("limit", "memory_bytes"), failure
+
+
+def output_is_limited(sandbox):
+    """The host keeps no more than the limit."""
+    trace = run(sandbox, "while True: print('x' * 1000)", output_bytes=10_000)
+    assert failure_of(trace).type == "output_bytes", trace.failure
+    assert 9_000 <= len(trace.stdout) <= 10_000
+
+
+def calls_are_limited(sandbox):
+    """The call over the limit is not made; the program cannot catch its end."""
+    source = "while True:\n    try: echo(text='a')\n    except BaseException: pass"
+    trace = run(sandbox, source, tool_calls=5)
+    failure = failure_of(trace)
+    assert (failure.type, failure.line, len(trace.calls)) == ("tool_calls", 2, 5), trace
+
+
+def failure_of(trace):
+    """The failure that there must be."""
+    assert trace.failure is not None, trace
+    return trace.failure
+
+
+def call_of(trace):
+    """The only call."""
+    (call,) = trace.calls
+    return call
+
+
+CHECKS = tuple(
+    value
+    for name, value in list(globals().items())
+    if getattr(value, "__module__", "") == __name__ and name not in ("failure_of", "call_of")
+)
