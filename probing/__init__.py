@@ -1,1 +1,1 @@
-"""Learns a tool by calling it."""
+"""Learn tools by calling them (`probing.probe`): samples of calls, values of arguments, links between tools."""

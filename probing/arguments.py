@@ -1,68 +1,128 @@
 """The JSON Schema of a tool's arguments: what was declared, what replies told, what was accepted.
 
 The law: the arguments of every call that was done conform. A declared clause that a done call breaks is widened or
-dropped; a hint that one contradicts is not taken. What nobody told stays open.
+dropped; a hint that one contradicts is not taken. What probing made up never becomes a type, an example or a format;
+what nobody told stays open.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from probing.argument_clauses import clauses_of, type_list
-from probing.facts import ArgumentFacts, ToolFacts
-from probing.pages import sizes_pages, usual_length
-from probing.sample import Sample
-from probing.shape import text_of
+from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
+from probing.invent import finite
+from probing.names import common_format, text_of
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error, resolve, type_name, validator
 
-_EXAMPLES = 3
-_REPAIRS = 60
+_ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
+_EXAMPLES, _SEVERAL = 3, 3
+_OURS = ("generated", "model")
+_NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
 
 def input_schema(facts: ToolFacts) -> dict[str, Any]:
     """JSON Schema 2020-12 of the arguments, an object.
 
     An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Rules
-    about several arguments stand as `dependentRequired`, `not` and `anyOf`, and in words in `description`. Examples are
-    values as they were sent: whoever stores the schema redacts them.
+    about several arguments stand as `dependentRequired`, `not` and `anyOf`, and in words in `description`.
     """
     root = copy.deepcopy(dict(facts.protocol.input_schema))
-    properties = {name: _property(facts, argument, root) for name, argument in _kept(facts)}
+    known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
+    properties = {name: _property(facts, argument, root) for name, argument in known.items()}
     schema: dict[str, Any] = {**root, "type": "object", "properties": properties}
-    required = [name for name in properties if _required(facts, facts.arguments[name])]
     schema.pop("required", None)
+    required = [n for n, a in known.items() if a.required and all(n in sample.arguments for sample in facts.done)]
     if required:
         schema["required"] = required
-    _relate(schema, facts, properties)
-    return _lawful(schema, facts.done)
+    _relate(schema, facts)
+    return _lawful(schema, facts)
 
 
-def _kept(facts: ToolFacts) -> Iterator[tuple[str, ArgumentFacts]]:
-    """All arguments but those that the tool says it does not know."""
-    for name, argument in facts.arguments.items():
-        strange = any(hint.kind == "unknown" for hint in argument.hints)
-        if argument.accepted or not strange or argument.place == "path":
-            yield name, argument
+def _clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
+    """What replies told of one argument, as clauses of JSON Schema; of those that differ the last counts."""
+    numbers = argument.types[:1] in (("integer",), ("number",))
+    listed = list(dict.fromkeys(value for hint in argument.told("enum") for value in hint.values))
+    if listed:
+        yield {"enum": [_number(value) if numbers and _number(value) is not None else value for value in listed]}
+    for hint in argument.hints:
+        low, high = finite(hint.minimum), finite(hint.maximum)
+        if hint.kind == "type" and hint.types:
+            yield {"type": _one_or_all(hint.types)}
+        elif hint.kind == "range":
+            yield {"exclusiveMinimum" if hint.exclusive_minimum else "minimum": low} if low is not None else {}
+            yield {"exclusiveMaximum" if hint.exclusive_maximum else "maximum": high} if high is not None else {}
+        elif hint.kind == "length":
+            unit = "Items" if "array" in argument.types else "Length"
+            yield {f"min{unit}": int(low)} if low is not None and low >= 0 else {}
+            yield {f"max{unit}": int(high)} if high is not None and high >= 0 else {}
+        elif hint.kind in ("pattern", "format") and (word := hint.pattern or hint.format):
+            yield {hint.kind: word}
 
 
 def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject) -> dict[str, Any]:
-    declared = copy.deepcopy(dict(argument.declared))
     accepted = [held.value for held in argument.accepted]
-    schema = _widened(declared, accepted, root)
+    schema = _widened(copy.deepcopy(dict(argument.declared)), accepted, root)
     top = resolve(schema, root)
-    for keyword, value in clauses_of(argument).items():
-        if keyword not in top and not (keyword == "type" and top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}):
-            schema[keyword] = value
-    if "default" not in top:
-        found, default = _default(facts, argument)
-        if found and validator({**_beside(root), "allOf": [schema]}).is_valid(default):
-            schema["default"] = default
-    if "examples" not in top and "example" not in top and (shown := _examples(facts, argument.name)):
+    found: dict[str, Any] = {}
+    for clause in _clauses(argument):
+        if _allows(clause, accepted, argument):
+            found |= clause
+        elif "type" in clause:
+            kinds = [clause["type"]] if isinstance(clause["type"], str) else clause["type"]
+            found["type"] = _one_or_all([*kinds, *map(type_name, accepted)])
+    if "type" not in found and (kinds := _types(argument, found)):
+        found["type"] = _one_or_all(kinds)
+    real = [value for value in argument.accepted if value.origin.kind not in _OURS]
+    if not found.keys() & {"format", "enum"} and len(real) >= _SEVERAL and all(isinstance(v, str) for v in accepted):
+        found |= {"format": form} if (form := common_format(accepted)) else {}
+    whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}
+    schema |= {k: v for k, v in found.items() if k not in top and not (k == "type" and whole)}
+    default = [hint.values[0] for hint in argument.told("default") if hint.values]
+    if default and "default" not in top and _valid({**_beside(root), "allOf": [schema]}, default[-1]):
+        schema["default"] = default[-1]
+    if not top.keys() & {"examples", "example"} and (shown := _examples(facts, argument.name)):
         schema["examples"] = shown
     return schema
+
+
+def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
+    """The types that values show which probing did not make up, and that a refusal of others shows."""
+    made = [type_name(held.value) for held in argument.accepted]
+    if "enum" in found:
+        return [type_name(value) for value in found["enum"]]
+    if found.keys() & _NUMERIC:
+        return ["number", *made]
+    if found.keys() & {"minLength", "maxLength", "pattern", "format"}:
+        return made or ["string"]
+    real = [held.value for held in argument.accepted if held.origin.kind not in _OURS]
+    kinds = {type_name(value) for value in real}
+    if argument.place not in TEXT_PLACES:
+        return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []
+    if made and set(made) <= {"integer", "number"}:
+        return made if any(_number(text_of(held.value)) is None for held in argument.refused) else []
+    # A number sent as text may be any text; a word in letters was none.
+    return ["string"] if kinds == {"string"} and all(_number(value) is None for value in real) else []
+
+
+def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
+    """Whether all accepted values conform; in a URL `5` and `"5"` are the same."""
+    as_text = argument.place in TEXT_PLACES
+    if "enum" in clause and as_text:
+        return {text_of(v) for v in accepted if not isinstance(v, list | dict)} <= set(map(text_of, clause["enum"]))
+    for value in accepted:
+        forms = [value]
+        if clause.keys() & _NUMERIC and (number := _number(value)) is not None:
+            forms = [number]
+        elif as_text and not isinstance(value, list | dict):
+            of = [text_of(value)] if "type" not in clause else [value, text_of(value), _number(text_of(value))]
+            forms = [*of, {"true": True, "false": False, "1": True, "0": False}.get(text_of(value).lower())]
+        if not any(form is not None and _valid(clause, form) for form in forms) and value is not None:
+            return False
+    return True
 
 
 def _examples(facts: ToolFacts, name: str) -> list[Json]:
@@ -70,121 +130,50 @@ def _examples(facts: ToolFacts, name: str) -> list[Json]:
     fruitful = {sample.number for sample in facts.fruitful}
     meant = [sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments]
     meant.sort(key=lambda sample: (sample.number not in fruitful, sample.number))
-    return list({repr(value): value for sample in meant for value in [sample.arguments[name].value]}.values())[
-        :_EXAMPLES
-    ]
+    return list({repr(v): v for sample in meant for v in [sample.arguments[name].value]}.values())[:_EXAMPLES]
 
 
 def _widened(declared: dict[str, Any], accepted: Sequence[Json], root: JsonObject) -> dict[str, Any]:
     """A declared schema that allows all that was accepted: what contradicts a value is widened, else dropped."""
-    try:
-        validator({**_beside(root), "allOf": [declared]})
-    except (ValueError, RecursionError):
-        return {key: declared[key] for key in ("title", "description") if isinstance(declared.get(key), str)}
     for value in accepted:
         for _ in range(len(declared) + 1):
-            broken = _first_broken({**_beside(root), **declared}, value)
-            if broken is None:
+            try:
+                error = first_error(validator({**_beside(root), **declared}), value)
+            except (ValueError, RecursionError):
+                return {key: declared[key] for key in ("title", "description") if isinstance(declared.get(key), str)}
+            if error is None:
                 break
-            declared = _without(dict(resolve(declared, root)), broken, value)
+            declared = _without(dict(resolve(declared, root)), str(next(iter(error.schema_path), "not")), value)
     return declared
-
-
-def _first_broken(schema: JsonObject, value: Json) -> str | None:
-    error = first_error(validator(schema), value)
-    if error is None:
-        return None
-    return str(next(iter(error.schema_path), "not"))
 
 
 def _without(schema: dict[str, Any], keyword: str, value: Json) -> dict[str, Any]:
     if keyword == "type" and "type" in schema:
-        schema["type"] = type_list([*_listed(schema["type"]), type_name(value)])
-    elif keyword == "enum" and isinstance(schema.get("enum"), list):
-        schema["enum"] = [*schema["enum"], value]
-    elif keyword in schema:
-        del schema[keyword]
-    else:
-        schema = {key: schema[key] for key in ("title", "description") if key in schema}
-    return schema
+        kinds = [schema["type"]] if isinstance(schema["type"], str) else list(schema["type"])
+        return {**schema, "type": _one_or_all([*kinds, type_name(value)])}
+    if keyword == "enum" and isinstance(schema.get("enum"), list):
+        return {**schema, "enum": [*schema["enum"], value]}
+    kept = schema.keys() - {keyword} if keyword in schema else {"title", "description"}
+    return {key: part for key, part in schema.items() if key in kept}
 
 
-def _beside(root: JsonObject) -> dict[str, Any]:
-    """What references of an argument's schema point into."""
-    return {key: root[key] for key in ("$defs", "definitions") if key in root}
-
-
-def _required(facts: ToolFacts, argument: ArgumentFacts) -> bool:
-    return argument.required is True and all(argument.name in sample.arguments for sample in facts.done)
-
-
-def _default(facts: ToolFacts, argument: ArgumentFacts) -> tuple[bool, Json]:
-    """The value that stands in for an absent argument: as a reply told, as pages are long, or as responses echo it."""
-    told = [hint.values[0] for hint in argument.hints if hint.kind == "default" and hint.values]
-    if told:
-        return True, told[-1]
-    if sizes_pages(argument.name) and (length := usual_length(facts, argument.name)) is not None:
-        return True, length
-    absent = [_scalars(sample.response) for sample in facts.done if argument.name not in sample.arguments]
-    given = [
-        (held.value, _scalars(sample.response))
-        for sample in facts.done
-        if (held := sample.arguments.get(argument.name)) is not None
-    ]
-    if not absent or not given:
-        return False, None
-    for path in absent[0]:
-        if path[-1].lower() != argument.name.lower() or not all(path in fields for fields in absent):
-            continue
-        values = {repr(fields[path]) for fields in absent}
-        default = absent[0][path]
-        echoed = all(path in fields and text_of(fields[path]) == text_of(sent) for sent, fields in given)
-        if (
-            len(values) == 1
-            and default is not None
-            and echoed
-            and any(text_of(s) != text_of(default) for s, _ in given)
-        ):
-            return True, default
-    return False, None
-
-
-def _scalars(response: Json, path: tuple[str, ...] = (), depth: int = 4) -> dict[tuple[str, ...], Json]:
-    """The scalars of a response that stand in no list, by path."""
-    if not isinstance(response, Mapping) or depth == 0:
-        return {}
-    found: dict[tuple[str, ...], Json] = {}
-    for key, value in list(response.items())[:200]:
-        if isinstance(value, Mapping):
-            found |= _scalars(value, (*path, str(key)), depth - 1)
-        elif not isinstance(value, list):
-            found[(*path, str(key))] = value
-    return found
-
-
-def _relate(schema: dict[str, Any], facts: ToolFacts, properties: Mapping[str, Any]) -> None:
+def _relate(schema: dict[str, Any], facts: ToolFacts) -> None:
     """Rules about several arguments that no done call breaks."""
+    properties, calls = schema["properties"], [sample.plain.keys() for sample in facts.done]
     needed: dict[str, list[str]] = {}
     apart: list[tuple[str, str]] = []
-    for name in properties:
-        for hint in facts.arguments[name].hints:
-            for other in hint.others:
-                if other not in properties or other == name:
-                    continue
-                if hint.kind == "together" and other not in needed.get(name, ()):
-                    needed.setdefault(name, []).append(other)
-                elif hint.kind == "exclusive" and (other, name) not in apart and (name, other) not in apart:
-                    apart.append((name, other))
-    calls = [sample.plain.keys() for sample in facts.done]
-    sets = {
-        frozenset(hint.others): hint.others
-        for said in facts.said.values()
-        for hint in said
-        if hint.kind == "any_of" and set(hint.others) <= properties.keys()
-    }
-    one_of = [others for others in sets.values() if all(call & set(others) for call in calls)]
-    needed = {name: kept for name, others in needed.items() if (kept := [o for o in others if _holds(calls, name, o)])}
-    apart = [(one, other) for one, other in apart if not any(one in call and other in call for call in calls)]
+    one_of: list[tuple[str, ...]] = []
+    for hint in (hint for said in facts.said.values() for hint in said):
+        name, others = hint.argument or "", tuple(other for other in hint.others if other in properties)
+        if hint.kind == "together" and name in properties:
+            held = [o for o in others if o != name and all(o in call for call in calls if name in call)]
+            needed[name] = list(dict.fromkeys([*needed.get(name, ()), *held]))
+        elif hint.kind == "exclusive" and name in properties:
+            pairs = [(name, o) for o in others if o != name and not any({name, o} <= call for call in calls)]
+            apart += [pair for pair in pairs if pair not in apart and pair[::-1] not in apart]
+        elif hint.kind == "any_of" and len(others) == len(hint.others) > 1 and others not in one_of:
+            one_of += [others] if all(call & set(others) for call in calls) else []
+    needed = {name: held for name, held in needed.items() if held}
     sentences = [f"At least one of {_and(others)} is given." for others in one_of]
     sentences += [f"{name!r} is given only with {_and(others)}." for name, others in needed.items()]
     sentences += [f"{one!r} and {other!r} are not given together." for one, other in apart]
@@ -193,28 +182,20 @@ def _relate(schema: dict[str, Any], facts: ToolFacts, properties: Mapping[str, A
     if needed:
         schema["dependentRequired"] = {**needed, **schema.get("dependentRequired", {})}
     if apart and "not" not in schema:
-        pairs = [{"required": [one, other]} for one, other in apart]
-        schema["not"] = pairs[0] if len(pairs) == 1 else {"anyOf": pairs}
+        ways = [{"required": [one, other]} for one, other in apart]
+        schema["not"] = ways[0] if len(ways) == 1 else {"anyOf": ways}
     if sentences:
         schema["description"] = " ".join(filter(None, [schema.get("description", ""), *sentences]))
 
 
-def _holds(calls: Sequence[Any], name: str, other: str) -> bool:
-    return all(other in call for call in calls if name in call)
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(repr(name) for name in names)
-
-
-def _lawful(schema: dict[str, Any], done: Sequence[Sample]) -> dict[str, Any]:
-    """The schema without the clauses that the arguments of a done call break.
-
-    Only what was declared at the top is left to be found here, and clauses that are true of each part and not of all.
-    """
-    for sample in done:
-        for _ in range(_REPAIRS):
-            error = first_error(validator(schema), sample.plain)
+def _lawful(schema: dict[str, Any], facts: ToolFacts) -> dict[str, Any]:
+    """The schema without the clauses that the arguments of a done call break."""
+    for sample in facts.done:
+        for _ in range(60):
+            try:
+                error = first_error(validator(schema), sample.plain)
+            except (ValueError, RecursionError):
+                return {"type": "object", "properties": {name: {} for name in schema["properties"]}}
             if error is None:
                 break
             path = [str(step) for step in error.schema_path]
@@ -228,5 +209,30 @@ def _lawful(schema: dict[str, Any], done: Sequence[Sample]) -> dict[str, Any]:
     return schema
 
 
-def _listed(value: Json) -> list[str]:
-    return [value] if isinstance(value, str) else [str(item) for item in value]
+def _one_or_all(kinds: Sequence[str]) -> str | list[str]:
+    """One type, or several without repetition, in a fixed order; an integer is a number."""
+    found = [kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)]
+    return found[0] if len(found) == 1 else found
+
+
+def _valid(schema: JsonObject, value: Json) -> bool:
+    try:
+        return bool(validator(schema).is_valid(value))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, str):
+        digits = re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value)
+        return None if digits is None else float(value) if "." in value else int(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _beside(root: JsonObject) -> dict[str, Any]:
+    """What references of an argument's schema point into."""
+    return {key: root[key] for key in ("$defs", "definitions") if key in root}
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(map(repr, names))

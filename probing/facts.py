@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from probing.dialects import hints
-from probing.hint import Hint
-from probing.sample import Sample, Value
-from probing.soft_errors import as_refused, refusal_in
+from probing.replies import Hint, HintKind, as_refused, hints, refusal_in, template_of
+from probing.samples import Sample, Value
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import types
 
+TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
+"""Where every value travels as text: `5` and `"5"` are the same there."""
+STRANGER = "no_such_argument"
+"""An argument that no tool has; some list theirs when they are given it."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
-_ASKS_FOR = _SAYS_WRONG | {"missing"}
+Read = Mapping[str, Sequence[Hint]]
+"""What a model read in refusals that no rule reads, by their template."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +41,23 @@ class ArgumentFacts:
     """Different values that a reply refused by this argument's name."""
     not_found: tuple[Value, ...] = ()
     """Different values that led nowhere: well formed, and no such thing."""
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the tool said that it does not know the argument, and never took it."""
+        return self.place != "path" and not self.accepted and any(hint.kind == "unknown" for hint in self.hints)
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """The types that are declared or that replies told; where they told but a range, it is a number."""
+        told = [kind for hint in self.hints for kind in hint.types]
+        ranged = any(hint.kind == "range" for hint in self.hints)
+        declared = types(self.declared)
+        return tuple(dict.fromkeys(kind for kind in declared or told or (["number"] if ranged else [])))
+
+    def told(self, kind: HintKind) -> list[Hint]:
+        """The hints of one kind."""
+        return [hint for hint in self.hints if hint.kind == kind]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +92,11 @@ class ToolFacts:
             return tuple(s for s in self.done if s.response not in (None, [], {}) and not refusal_in(s.response))
         return tuple(s for s in self.done if says_something(s.response) and not refusal_in(s.response))
 
+    @property
+    def base(self) -> Sample | None:
+        """The call that others are varied from: of those whose response says something, one with fewest arguments."""
+        return min(self.fruitful or self.done, key=lambda s: (len(s.arguments), s.number), default=None)
+
 
 def says_something(response: object) -> bool:
     """Whether a response holds anything. Of one with lists, counts and echoes beside empty lists are nothing."""
@@ -82,56 +108,81 @@ def says_something(response: object) -> bool:
 
 
 def _filled(value: object) -> bool:
-    match value:
-        case Mapping():
-            return any(map(_filled, value.values()))
-        case list():
-            return bool(value)
-        case _:
-            return value is not None
+    if isinstance(value, Mapping):
+        return any(map(_filled, value.values()))
+    return bool(value) if isinstance(value, list) else value is not None
 
 
-def learn(protocol: ToolProtocol, samples: Iterable[Sample]) -> ToolFacts:
+def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None = None) -> ToolFacts:
     """The facts that follow from a tool's description and its samples, in their order."""
     mine = tuple(sample for sample in samples if sample.tool == protocol.name)
+    names = {name: name for name in protocol.parameters}
+    if isinstance(protocol.binding, HttpBinding):
+        names |= {wire: name for name, wire in protocol.binding.wire_names.items()}
     told: list[tuple[Sample, tuple[Hint, ...]]] = []
-    names = wire_names(protocol)
     for sample in map(as_refused, mine):
         said = hints(sample, names) if not sample.done else ()
+        if read and not said and not sample.done:
+            kept = read.get(template_of(sample), ())
+            said = tuple(hint for hint in kept if hint.argument in names or hint.kind in ("missing", "allowed"))
         told.append((sample, said))
         for hint in said:
             for name in (hint.argument, *(hint.others if hint.kind == "allowed" else ())):
-                if name is not None and hint.kind != "unknown":
+                if name is not None and hint.kind != "unknown" and name != STRANGER:
                     names.setdefault(name, name)
-    arguments = {
-        name: _argument(protocol, name, told) for name in dict.fromkeys([*protocol.parameters, *names.values()])
-    }
+    arguments = {n: _argument(protocol, n, told) for n in dict.fromkeys([*protocol.parameters, *names.values()])}
     refusals = {sample.number: found for sample, found in told if not sample.done}
     return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, said=refusals)
 
 
-def wire_names(protocol: ToolProtocol) -> dict[str, str]:
-    """What the service may call each argument → the argument's name: its wire name and its own."""
-    names = {name: name for name in protocol.parameters}
-    if isinstance(protocol.binding, HttpBinding):
-        names |= {wire: name for name, wire in protocol.binding.wire_names.items()}
-    return names
-
-
 def place_of(protocol: ToolProtocol, argument: str) -> str:
     """Where an argument travels."""
-    match protocol.binding:
-        case HttpBinding() as http:
-            if argument == http.body_argument:
-                return "body"
-            wire = http.wire_names.get(argument, argument)
-            if f"{{{wire}}}" in http.url or f"{{{argument}}}" in http.url:
-                return "path"
-            return http.locations.get(argument) or (
-                "query" if http.method in ("GET", "HEAD", "OPTIONS", "DELETE") else "body"
-            )
-        case _:
-            return "value"
+    if not isinstance(protocol.binding, HttpBinding):
+        return "value"
+    http = protocol.binding
+    wire = http.wire_names.get(argument, argument)
+    if argument == http.body_argument:
+        return "body"
+    if f"{{{wire}}}" in http.url or f"{{{argument}}}" in http.url:
+        return "path"
+    safe = http.method in ("GET", "HEAD", "OPTIONS", "DELETE")
+    return http.locations.get(argument) or ("query" if safe else "body")
+
+
+def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]) -> ArgumentFacts:
+    declared, place = protocol.parameters.get(name, {}), place_of(protocol, name)
+    mine: dict[Hint, None] = {}
+    accepted: dict[str, Value] = {}
+    refused: dict[str, Value] = {}
+    lost: dict[str, Value] = {}
+    required: bool | None = True if name in protocol.required else None
+    why = "declared" if required else ""
+    if place == "path":
+        required, why = True, "it stands in the path"
+    for sample, said in told:
+        here = [hint for hint in said if hint.argument == name]
+        mine.update(dict.fromkeys(here))
+        given = sample.arguments.get(name)
+        kinds = {hint.kind for hint in here}
+        if sample.done:
+            if given is not None:
+                accepted.setdefault(repr(given.value), given)
+            elif place != "path":
+                required, why = False, f"call {sample.number} was done without it"
+        elif given is None:
+            # "must be one of A, B" of an argument that was not given says that it was missed.
+            if required is None and (kinds & (_SAYS_WRONG | {"missing"}) or _left_out(name, sample, told)):
+                required, why = True, f"call {sample.number} was refused without it"
+        elif kinds & (_SAYS_WRONG | {"unknown"}):
+            refused.setdefault(repr(given.value), given)
+        elif "not_found" in kinds or (sample.status == 404 and place == "path"):
+            lost.setdefault(repr(given.value), given)
+    return ArgumentFacts(
+        name=name, place=place, declared=declared if isinstance(declared, Mapping) else {}, required=required, why=why,
+        hints=tuple(mine), accepted=tuple(accepted.values()),
+        refused=tuple(v for key, v in refused.items() if key not in accepted),
+        not_found=tuple(v for key, v in lost.items() if key not in accepted),
+    )  # fmt: skip
 
 
 def _left_out(name: str, sample: Sample, told: Sequence[tuple[Sample, tuple[Hint, ...]]]) -> bool:
@@ -145,47 +196,39 @@ def _left_out(name: str, sample: Sample, told: Sequence[tuple[Sample, tuple[Hint
     return any(name in given and {n: v for n, v in given.items() if n != name} == sample.plain for given in done)
 
 
-def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]) -> ArgumentFacts:
-    declared = protocol.parameters.get(name, {})
-    mine: list[Hint] = []
-    accepted: dict[str, Value] = {}
-    refused: dict[str, Value] = {}
-    lost: dict[str, Value] = {}
-    required: bool | None = True if name in protocol.required else None
-    why = "declared" if required else ""
-    place = place_of(protocol, name)
-    if place == "path":
-        required, why = True, "it stands in the path"
-    for sample, said in told:
-        here = [hint for hint in said if hint.argument == name]
-        mine += [hint for hint in here if hint not in mine]
-        given = sample.arguments.get(name)
-        if sample.done:
-            if given is not None:
-                accepted.setdefault(repr(given.value), given)
-            elif place != "path":
-                required, why = False, f"call {sample.number} was done without it"
-            continue
-        if given is None:
-            if required is None and _left_out(name, sample, told):
-                required, why = True, f"call {sample.number} failed without it"
-            # "must be one of A, B" of an argument that was not given says that it was missed.
-            if required is None and {hint.kind for hint in here} & _ASKS_FOR:
-                required, why = True, f"call {sample.number} was refused without it"
-            continue
-        kinds = {hint.kind for hint in here}
-        if kinds & (_SAYS_WRONG | {"unknown"}):
-            refused.setdefault(repr(given.value), given)
-        elif "not_found" in kinds or (sample.status == 404 and place == "path"):
-            lost.setdefault(repr(given.value), given)
-    return ArgumentFacts(
-        name=name,
-        place=place,
-        declared=declared if isinstance(declared, Mapping) else {},
-        required=required,
-        why=why,
-        hints=tuple(mine),
-        accepted=tuple(accepted.values()),
-        refused=tuple(v for key, v in refused.items() if key not in accepted),
-        not_found=tuple(v for key, v in lost.items() if key not in accepted),
-    )
+def needed(facts: ToolFacts) -> list[str]:
+    """The arguments that a call must give, those that must go with them, and one of each set of which one must be."""
+    known = usable(facts)
+    names = [name for name in known if facts.arguments[name].required]
+    for hint in _said(facts, "any_of"):
+        others = [name for name in hint.others if name in known]
+        if others and not set(others) & set(names):
+            names.append(min(others, key=lambda name: _failures(facts.arguments[name])))
+    for name in names:  # grows while it is read: what goes with one may have companions of its own
+        for hint in facts.arguments[name].told("together"):
+            names += [other for other in hint.others if other in known and other not in names]
+    return names
+
+
+def usable(facts: ToolFacts) -> list[str]:
+    """The arguments that were not refused as unknown."""
+    return [name for name, argument in facts.arguments.items() if not argument.unknown]
+
+
+def compatible(facts: ToolFacts, names: Iterable[str], *, beside: Iterable[str] = ()) -> list[str]:
+    """Those of `names`, in their order, that may stand beside each other and beside the arguments in `beside`."""
+    pairs = [{h.argument, other} for h in _said(facts, "exclusive") if h.argument for other in h.others]
+    chosen, together = [], set(beside)
+    for name in names:
+        if not any(name in pair and pair & together - {name} for pair in pairs):
+            chosen.append(name)
+            together.add(name)
+    return chosen
+
+
+def _said(facts: ToolFacts, kind: HintKind) -> Iterator[Hint]:
+    return (hint for said in facts.said.values() for hint in said if hint.kind == kind)
+
+
+def _failures(argument: ArgumentFacts) -> tuple[bool, int]:
+    return not argument.accepted, len(argument.refused) + len(argument.not_found)

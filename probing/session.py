@@ -1,38 +1,45 @@
-"""What the parts of a probing share: the gate, the facts as they stand, the pools of values."""
+"""What the parts of a probing share: the facts so far, calls, and which arguments the next call gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Protocol
 
-from probing.combine import MOST_CANDIDATES, Record, combinations, records_of
-from probing.events import Watch, unwatched
-from probing.facts import ArgumentFacts, ToolFacts, learn
-from probing.fits import Fits
-from probing.fresh import fresh_path
-from probing.gate.caller import Caller
-from probing.log import Log
-from probing.pools import Pools
-from probing.propose import candidates
-from probing.sample import Origin, Purpose, Sample, Value
-from probing.settings import ProbeSettings
-from probing.soft_errors import refusal_in
+from probing.facts import ArgumentFacts, ToolFacts, compatible, learn, needed, place_of, usable
+from probing.gate import Caller
+from probing.kinds import reads
+from probing.ledger import address, records
+from probing.names import words_of
+from probing.replies import Hint, refusal_in, reply_of, template_of
+from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
+from probing.values import Fits, Pools, candidates, combinations
 from protocols.jsontypes import Json
-from protocols.protocol import ToolProtocol
+from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.toolbox import Toolbox
 from protocols.vocabulary import ID_WORDS
 from protocols.words import snake
 
 _SEVERAL = 2
-"""Tools that took the same value for their arguments of one name, or refused it,
-so that it will fare alike with others."""
-_MADE_UP = Origin(kind="generated")
-_OTHERS = ("given", "response")
-_OURS = Origin(kind="response")
+"""Tools that took the same value for their arguments of one name, or refused it."""
 _OPEN = ("generated", "given", "model")
 """Where values come from that may as well be others."""
+_FILES = frozenset({"file", "file_name", "file_path", "filename", "filepath", "path"})
+_FOLDERS = _FILES | {"dir", "directory", "folder", "root"}
+_TARGETS = frozenset({"dest", "destination", "destination_path", "dst", "new_path", "target_path", "to_path"})
+_OF_THE_SERVICE = frozenset({"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"})
+"""Fields of a record that a service gives by itself."""
 
-Suggest = Callable[[ToolFacts, ArgumentFacts], Sequence[Json]]
+
+class Adviser(Protocol):
+    """What a model contributes while tools are called."""
+
+    def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:
+        """Values of an argument for which there are only made-up ones."""
+
+    def read(self, tool: ToolFacts, sample: Sample) -> Sequence[Hint]:
+        """What a refusal says that no rule reads."""
 
 
 class Session:
@@ -46,67 +53,60 @@ class Session:
         settings: ProbeSettings,
         *,
         watch: Watch = unwatched,
-        suggest: Suggest | None = None,
+        adviser: Adviser | None = None,
+        read: Mapping[str, Sequence[Hint]] | None = None,
     ) -> None:
-        """`suggest` proposes values of an argument for which there are only made-up ones: a model's part."""
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
         self.protocols: Mapping[str, ToolProtocol] = {t.protocol.name: t.protocol for t in toolbox.values()}
+        self.reads = {name for name, protocol in self.protocols.items() if reads(protocol)}
         self.ledger = caller.ledger
+        self.kinds = caller.ledger.kinds
         caller.prepare = self.marked
         self.pools = Pools(self.protocols.values())
-        self._suggest = suggest
+        self._adviser = adviser
+        self._read = dict(read or {})
         self._suggested: dict[tuple[str, str], Sequence[Json]] = {}
         self._facts: dict[str, ToolFacts] = {}
-        self._records: dict[int, list[Record]] = {}
         for sample in log.samples:
             self._take(sample)
 
     def facts(self, tool: str) -> ToolFacts:
         """What is known of a tool now."""
         if tool not in self._facts:
-            self._facts[tool] = learn(self.protocols[tool], self.log.of(tool))
+            self._facts[tool] = learn(self.protocols[tool], self.log.of(tool), self._read)
         return self._facts[tool]
 
-    def call(self, tool: str, arguments: Mapping[str, Value], *, purpose: Purpose, round: int) -> Sample:  # noqa: A002
+    @property
+    def world(self) -> dict[str, ToolFacts]:
+        """What is known of all tools now."""
+        return {name: self.facts(name) for name in self.protocols}
+
+    def call(
+        self, tool: str, arguments: Arguments, *, purpose: Purpose, round_number: int, again: bool = False
+    ) -> Sample:
         """Make one call, or take its answer from the log.
 
         Raises:
             NotCalled: it may not be made.
         """
         known = len(self.log.samples)
-        sample = self.caller.call(tool, arguments, purpose=purpose, round=round)
-        self.take_from(known)
-        return sample
+        try:
+            return self.caller.call(tool, arguments, purpose=purpose, round_number=round_number, again=again)
+        finally:
+            for sample in self.log.samples[known:]:
+                self._take(sample)
 
-    def take_from(self, number: int) -> None:
-        """Take in the samples that were added to the log after the first `number`."""
-        for sample in self.log.samples[number:]:
-            self._take(sample)
-
-    def called(self, tool: str, arguments: Mapping[str, Value]) -> bool:
+    def called(self, tool: str, arguments: Arguments) -> bool:
         """Whether this very call was made before, or may have been, or is not to be made at all."""
         plain = {name: value.value for name, value in self.marked(tool, arguments).items()}
         made = self.log.find(tool, plain) is not None or self.log.intended(tool, plain)
         return made or bool(self.ledger.refuses(tool, plain))
 
-    def marked(self, tool: str, arguments: Mapping[str, Value]) -> Mapping[str, Value]:
+    def marked(self, tool: str, arguments: Arguments) -> Arguments:
         """The arguments with this probing's mark in each text that is made up, or names what a write makes."""
         if not self.ledger.restricts(tool):
             return arguments
-        facts = self.facts(tool)
-        return {name: self._marked(facts, name, value) for name, value in arguments.items()}
-
-    def _marked(self, facts: ToolFacts, name: str, value: Value) -> Value:
-        tool, key = facts.name, self.ledger.names_it(facts.name, name)
-        kept = value.origin.kind not in _OPEN and not key
-        if kept or self.ledger.is_own(tool, name, value.value, born=True):
-            return value
-        declared, root = facts.protocol.parameters.get(name, {}), facts.protocol.input_schema
-        made = self.ledger.mark.put(value.value, declared, root, key=key)
-        if made == value.value or name not in facts.arguments:
-            return value if made == value.value else Value(made, _MADE_UP)
-        fits = Fits(facts, facts.arguments[name])
-        return Value(made, _MADE_UP) if fits.allows(made) or not fits.allows(value.value) else value
+        return {name: self._marked(self.facts(tool), name, value) for name, value in arguments.items()}
 
     def choices(
         self, tool: str, wanted: Sequence[str], *, alone: bool, suggest: bool = True
@@ -117,39 +117,71 @@ class Session:
         """
         facts = self.facts(tool)
         found = {name: self._candidates(facts, name, alone=alone) for name in wanted}
-        if suggest and self._suggest is not None:
-            for name in wanted:
-                if (tool, name) not in self._suggested and all(v.origin.kind == "generated" for v in found[name]):
-                    self._suggested[tool, name] = self._suggest(facts, facts.arguments[name])
-                    found[name] = self._candidates(facts, name, alone=alone)
-        records = [] if alone else [record for held in self._records.values() for record in held]
-        # A refusal may say where to look: "list_team_managers has who did".
-        told = {hint.tool for said in facts.said.values() for hint in said if hint.kind == "source"}
+        for name in wanted if suggest and self._adviser is not None else ():
+            if (tool, name) not in self._suggested and all(value.made_up for value in found[name]):
+                assert self._adviser is not None, "asked for above"
+                self._suggested[tool, name] = self._adviser.suggest(facts, facts.arguments[name])
+                found[name] = self._candidates(facts, name, alone=alone)
         # What conflicts with what is there (409) is not mended by describing what is there.
         conflicts = any(sample.status == 409 for sample in facts.samples)
         # Until it answers, what others agree on stays while the rest is varied; then all other values are of interest.
-        held = {n for n, values in found.items() if values and not facts.done and self._is_agreed(n, values[0])}
-        return combinations(found, records, preferred=told, apart=conflicts, held=held)
+        held = {n for n, v in found.items() if v and not facts.done and repr(v[0].value) == _agreed(self._namesakes(n))}
+        # A refusal may say where to look: "list_team_managers has who did".
+        said = " ".join(sample.error for sample in facts.samples[-4:] if not sample.done)
+        told = {name for name in self.protocols if name in said and name != tool}
+        records = [] if alone or len(wanted) < 2 else self.pools.records
+        records = sorted(records, key=lambda record: record.tool not in told) if told else records
+        return combinations(found, records, apart=conflicts, held=held)
 
-    def _is_agreed(self, argument: str, value: Value) -> bool:
-        return repr(value.value) == _agreed(self._namesakes(argument))
+    def fields_of_records(self, tool: str) -> dict[str, Value]:
+        """Arguments for a write of which nobody named any: the fields of a record that a read of the thing gave."""
+        protocol = self.protocols[tool]
+        http = protocol.binding
+        if not isinstance(http, HttpBinding) or http.method not in ("POST", "PUT", "PATCH"):
+            return {}
+        if any(place_of(protocol, name) != "path" for name in self.facts(tool).arguments):
+            return {}
+        best: Mapping[str, Json] = {}
+        origin = MADE_UP
+        for name in self.reads:
+            other = self.protocols[name].binding
+            if isinstance(other, HttpBinding) and _fixed(other) == _fixed(http):
+                for sample in self.facts(name).fruitful[:3]:
+                    record = max((one for one, _ in islice(records(sample.response), 20)), key=len, default={})
+                    if len(record) > len(best):
+                        best, origin = record, Origin(kind="response", tool=name, sample=sample.number)
+        given = {}
+        for name, value in best.items():
+            word = snake(name)
+            if isinstance(value, str | int | float) and word not in _OF_THE_SERVICE and name[:1] not in "_$@":
+                by_id = word.rpartition("_")[2] in ID_WORDS
+                given[name] = Value(value if by_id else self.ledger.mark.put(value, {}, {}), origin)
+        return given
+
+    def _marked(self, facts: ToolFacts, name: str, value: Value) -> Value:
+        key = self.ledger.names_it(facts.name, name)
+        if (value.origin.kind not in _OPEN and not key) or self.ledger.is_own(facts.name, name, value.value, born=True):
+            return value
+        declared, root = facts.protocol.parameters.get(name, {}), facts.protocol.input_schema
+        made = self.ledger.mark.put(value.value, declared, root, key=key)
+        if made == value.value or name not in facts.arguments:
+            return value if made == value.value else Value(made, MADE_UP)
+        fits = Fits(facts, facts.arguments[name])
+        return Value(made, MADE_UP) if fits.allows(made) or not fits.allows(value.value) else value
 
     def _namesakes(self, argument: str) -> list[ArgumentFacts]:
         """What is known of the arguments of this name, of all tools."""
-        all_facts = (self.facts(tool) for tool, one in self.protocols.items() if argument in one.parameters)
-        return [facts.arguments[argument] for facts in all_facts]
+        return [self.facts(t).arguments[argument] for t, one in self.protocols.items() if argument in one.parameters]
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
-        pools = None if alone else self.pools
         writes = self.ledger.restricts(facts.name)
-        if writes and not alone and (fresh := fresh_path(facts, name, self.pools, self.ledger.mark)) is not None:
+        if writes and not alone and (fresh := self._fresh_path(facts, name)) is not None:
             return [fresh]
         suggested = self._suggested.get((facts.name, name), ())
-        found = candidates(facts, facts.arguments[name], pools=pools, suggested=suggested)
-        listed = list(islice(found, MOST_CANDIDATES))
+        listed = candidates(facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested)
         if writes:
             listed = self._of_ours(facts, name, listed)
-        if pools is None or len(listed) < _SEVERAL:
+        if alone or len(listed) < _SEVERAL:
             return listed
         namesakes = self._namesakes(name)
         agreed = None if facts.done else _agreed(namesakes)
@@ -157,37 +189,111 @@ class Session:
 
     def _of_ours(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
         """Values for a write: marked ones before those of what is there; of what it is to name, nothing else."""
-        tool = facts.name
-        marked = [self._marked(facts, name, value) for value in values]
-        if self.ledger.names_it(tool, name):
-            ours = [Value(value, _OURS) for value in self.ledger.owned(tool, name)]
-            found = [value for value in marked if self.ledger.is_own(tool, name, value.value, born=True)]
-            known = {repr(value.value) for value in found}
-            # A record is called by what was shown, a new one by the mark.
-            marked = [v for v in ours if repr(v.value) not in known] + sorted(found, key=lambda v: v.origin != _MADE_UP)
+        tool, ledger = facts.name, self.ledger
+        pairs = [(value, self._marked(facts, name, value)) for value in values]
+        by_id = snake(name).rpartition("_")[2] in ID_WORDS
+        if ledger.names_it(tool, name):  # a record is called by what was shown, a new one by the mark
+            ours = [Value(value, Origin(kind="response")) for value in ledger.owned(tool, name)]
+            found = [made for _, made in pairs if ledger.is_own(tool, name, made.value, born=True)]
+            chosen = [*ours, *sorted(found, key=lambda value: value.origin != MADE_UP)]
         else:
-            pairs = list(zip(marked, values, strict=True))
-            free = [v for v, old in pairs if v is not old]
-            same = [v for v, old in pairs if v is old]
-            said_no = (
+            free = [made for value, made in pairs if made is not value]
+            same = [value for value, made in pairs if made is value]
+            refused = [
                 s for s in facts.samples if s.outcome == "refused" or (s.status is None and s.answer is not None)
-            )
-            if free and not any(self.ledger.mark.on(s.plain.get(name)) for s in said_no):
-                same = [v for v in same if not isinstance(v.value, str) or snake(name).rpartition("_")[2] in ID_WORDS]
-            elif free:
+            ]
+            if free and any(ledger.mark.on(s.plain.get(name)) for s in refused):  # the mark may be what it refuses
                 same += [v for v in values if isinstance(v.value, str) and v.origin.kind == "given" and v not in same]
-            same = [v for v in same if v.origin.kind not in _OTHERS or not self.ledger.holds(tool, name, v.value)]
-            marked = [*same, *free] if snake(name).rpartition("_")[2] in ID_WORDS else [*free, *same]
-        found_once: dict[str, Value] = {}
-        for value in marked:
-            found_once.setdefault(repr(value.value), value)
-        return list(found_once.values())
+            elif free:
+                same = [value for value in same if not isinstance(value.value, str) or by_id]
+            there = ("given", "response")
+            same = [v for v in same if v.origin.kind not in there or not ledger.holds(tool, name, v.value)]
+            chosen = [*same, *free] if by_id else [*free, *same]
+        return list({repr(value.value): value for value in reversed(chosen)}.values())[::-1]
+
+    def _fresh_path(self, facts: ToolFacts, argument: str) -> Value | None:
+        """A path with the mark, in a known folder, for what a tool makes or moves; None where none is wanted."""
+        kind, name, mark = self.kinds[facts.name], snake(argument), self.ledger.mark
+        if not ((kind == "create" and name in _FILES) or (kind in ("create", "update") and name in _TARGETS)):
+            return None
+        taken = (p for p in self.pools.taken if words_of(p.name.own) in _FOLDERS)
+        paths = {str(held.value) for place in taken for held in place.values.values()}
+        folders = {re.sub(r"/[^/]*\.[^/]*$", "", path).rstrip("/") for path in paths if path.startswith("/")} - {""}
+        folder = min(folders, key=lambda one: (len(one), one), default="")
+        if any(
+            mark.on(value) and str(value).startswith(folder) for value in (s.plain.get(argument) for s in facts.samples)
+        ):
+            return None
+        ending = ".txt" if re.search(r"file|document|text", f"{snake(facts.name)} {name}") else ""
+        path = f"{folder}/" * bool(folder) + f"{mark.text}{'-2' * (name in _TARGETS)}{ending}"
+        known = facts.arguments.get(argument)
+        return Value(path, MADE_UP) if known is None or Fits(facts, known).allows(path) else None
 
     def _take(self, sample: Sample) -> None:
         self._facts.pop(sample.tool, None)
         if sample.done and not refusal_in(sample.response):
             self.pools.add(sample)
-            self._records[sample.number] = records_of(sample)
+        elif self._adviser is not None and reply_of(sample) and (key := template_of(sample)) not in self._read:
+            facts = self.facts(sample.tool)
+            if not facts.said.get(sample.number):
+                self._read[key] = self._adviser.read(facts, sample)
+                self._facts.pop(sample.tool, None)
+
+
+def next_arguments(session: Session, facts: ToolFacts, *, alone: bool) -> dict[str, Value] | None:
+    """The arguments of the next call that may be answered: those that are needed, with values not tried together yet.
+
+    None where there are none: an argument without any value, or all combinations were tried.
+    """
+    led_nowhere = bool(facts.samples) and (facts.samples[-1].done or facts.samples[-1].status in (404, 410))
+    sent = {(name, repr(value.value)) for sample in facts.samples for name, value in sample.arguments.items()}
+    for wanted in _sets(session, facts):
+        choices = session.choices(facts.name, wanted, alone=alone)
+        new = islice((c for c in choices if not session.called(facts.name, c)), 12 if led_nowhere else 1)
+        # Another season of the same player is little news: most arguments get a value that was not sent before.
+        best = max(new, key=lambda c: sum((n, repr(v.value)) not in sent for n, v in c.items()), default=None)
+        if best is not None:
+            return best
+    return None
+
+
+def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
+    """Which arguments to give: those needed. Where that was refused without a reason, more of them too.
+
+    Then the set that was tried least goes first: no reply tells which argument is to blame.
+    """
+    first, usables = needed(facts), usable(facts)
+    if session.ledger.adds(facts.name):  # what a new record is called is said, lest it is called as another
+        body = [name for name in usables if facts.arguments[name].place not in ("header", "cookie")]
+        named = session.ledger.named_by(facts.name) if first else body
+        first += compatible(facts, (name for name in named if name not in first and name in usables), beside=first)
+    rest = [name for name in usables if name not in first and facts.arguments[name].required is None]
+    dumb = [sample for sample in facts.samples if not sample.done and not facts.said.get(sample.number)]
+    if len(dumb) <= (5 if facts.protocol.required else 0) or not rest or facts.done:
+        return [first]
+    rest = compatible(facts, rest, beside=first)
+    sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]
+    tried = [frozenset(sample.arguments) for sample in facts.samples]
+    return sorted(sets, key=lambda wanted: tried.count(frozenset(wanted)))
+
+
+def taught(before: ToolFacts, after: ToolFacts) -> bool:
+    """Whether a call taught anything that can change the next one: a hint, an argument, a first answer."""
+    if after.done and not before.done:
+        return True
+    return any(_known(argument) != _known(before.arguments.get(name)) for name, argument in after.arguments.items())
+
+
+def _known(argument: ArgumentFacts | None) -> object:
+    if argument is None:
+        return None
+    kinds = {(h.kind, h.types, h.values, h.minimum, h.maximum, h.pattern, h.format, h.others) for h in argument.hints
+             if h.kind != "not_found"}  # fmt: skip
+    return argument.required, kinds
+
+
+def _fixed(http: HttpBinding) -> list[str]:
+    return [part for part in address(http) if "{" not in part]
 
 
 def _agreed(namesakes: Sequence[ArgumentFacts]) -> str | None:
@@ -199,7 +305,7 @@ def _agreed(namesakes: Sequence[ArgumentFacts]) -> str | None:
 
 def _in_vain(namesakes: Sequence[ArgumentFacts], value: Value) -> bool:
     """Whether several tools refused a made-up value for their arguments of one name, and none took it."""
-    if value.origin != _MADE_UP:
+    if value.origin != MADE_UP:
         return False
     text = repr(value.value)
     refused = sum(any(repr(held.value) == text for held in (*a.refused, *a.not_found)) for a in namesakes)

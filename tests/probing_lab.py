@@ -3,10 +3,8 @@
 from contextlib import contextmanager
 from dataclasses import replace
 
-from probing.gate.caller import Caller
-from probing.log import Log
-from probing.sample import Origin, Value
-from probing.settings import ProbeSettings
+from probing.gate import Caller
+from probing.samples import Log, Origin, ProbeSettings, Value
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from probing.coverage import coverage
-from probing.output import write
+from probing.output import coverage, write
 from probing.probe import known, probe
 from protocols.errors import AtcError
 from protocols.sources import load_tools

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from probing.discover import discover
-from probing.drift.recheck import earlier_samples, recheck
-from probing.gate.caller import Caller
-from probing.log import Log
+from probing.drift import earlier_samples, recheck
+from probing.gate import Caller
 from probing.output import write
-from probing.probed import Probed
+from probing.probe import Probed
+from probing.questions import discover
+from probing.samples import Log, ProbeSettings
 from probing.session import Session
-from probing.settings import ProbeSettings
 from protocols.invoke import Invoker
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.sources import load_tools
@@ -71,7 +70,7 @@ def probed(folder, *, keep_values=False):
             session = Session(toolbox, log, Caller(toolbox, log, QUICK), QUICK)
             for number in range(2):
                 for name in ("get_film", "list_films"):
-                    discover(session, name, round=number)
+                    discover(session, name, round_number=number)
             facts = {name: session.facts(name) for name in session.protocols}
             write(folder, Probed(facts=facts), keep_values=keep_values)
         yield films, invoker

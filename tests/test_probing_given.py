@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from probing.gate.caller import Caller
-from probing.log import Log
-from probing.probe import probe
-from probing.probed import Probed
-from probing.settings import ProbeSettings
+from probing.gate import Caller
+from probing.probe import Probed, probe
+from probing.samples import Log, ProbeSettings
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
@@ -234,16 +232,3 @@ def test_what_was_only_moved_here_is_not_deleted(tmp_path: Path) -> None:
     files.probed(tmp_path)
     assert sorted(files.files.values()) == ["one", "two"]
     assert files.given_to("delete_file") == []
-
-
-def test_the_folder_that_a_refusal_names_is_taken(tmp_path: Path) -> None:
-    server = Server()
-
-    def status(repo_path: str) -> Json:
-        if repo_path != "/srv/repo":
-            raise fail(f"Repository path '{repo_path}' is outside the allowed repository '/srv/repo'")
-        return {"branch": "main", "clean": True}
-
-    server.add("status", status, reads=True, repo_path=TEXT)
-    assert documented(server.probed(tmp_path)) == {"status"}
-    assert len(server.given_to("status")) < 10

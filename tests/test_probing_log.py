@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.log import FOLDER, Log, LogUnreadable
-from probing.sample import Origin, Sample, Value, from_line, to_line
+from probing.samples import FOLDER, Log, LogUnreadable, Origin, Sample, Value, from_line, to_line
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probing.effects.known import Effects
 from probing.facts import learn
 from probing.links import ObservedLink
-from probing.log import Log
 from probing.output import file_names, write
-from probing.probed import Probed, Round
-from probing.sample import Origin, Sample, Value
+from probing.probe import Probed, Round
+from probing.samples import Log, Origin, Sample, Value
+from probing.writes import Effects
 from protocols.errors import AtcError
 from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol, load
 from protocols.sources.folder import read_folder
@@ -61,7 +60,7 @@ def probed(samples=SAMPLES, protocols=(LIST, GET, EMPTY, ADD, LOST)):
     link = Link(argument="id", tool="list_users", path="users[].id", support="observed")
     return Probed(
         facts={p.name: learn(p, samples) for p in protocols},
-        links=(ObservedLink(consumer="get/user", link=link, accepted=1, refused=1, elsewhere="refused"),),
+        links=(ObservedLink(consumer="get/user", link=link, accepted=1, refused=1),),
         effects={"add_user": Effects(annotations=Annotations(read_only=False), why={"read_only": "it is a POST"})},
         stopped={"add_user": WHY_NOT, "down.example.org": "nobody listens there"},
         rounds=(Round(number=0, calls=7, documented=("list_users",)),),
@@ -150,7 +149,6 @@ def test_links_have_their_evidence(tmp_path):
             "support": "observed",
             "accepted": 1,
             "refused": 1,
-            "elsewhere": "refused",
         }
     ]
 

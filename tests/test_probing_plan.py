@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from probing.gate.plan import host_of, plan, reads, why_not
-from probing.log import Log
-from probing.settings import ProbeSettings
+from probing.gate import host_of, plan, reads, why_not
+from probing.samples import Log, ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from tests.probing_lab import tool

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from probing.gate.caller import Caller
-from probing.log import Log
-from probing.probe import probe
-from probing.probed import Probed
-from probing.sample import call_key
-from probing.settings import ProbeSettings
+from probing.gate import Caller
+from probing.probe import Probed, probe
+from probing.samples import Log, ProbeSettings, call_key
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
 from tests.fake_tools import Fakes, need, refuse
@@ -170,52 +167,6 @@ def test_arguments_that_a_source_calls_optional_are_left_out_first(tmp_path: Pat
 
 def _requiring(protocol: ToolProtocol, *names: str) -> ToolProtocol:
     return replace(protocol, input_schema={**protocol.input_schema, "required": list(names)})
-
-
-def test_what_all_tools_took_is_kept_while_the_rest_is_varied(tmp_path: Path) -> None:
-    fakes = Fakes()
-
-    def placed(given: Any) -> None:
-        if need(given, "workspace") != "/srv/w":
-            raise refuse(400, f"workspace '{given['workspace']}' is outside '/srv/w'.")
-
-    def answer(given: Any) -> Any:
-        placed(given)
-        return {"ok": "yes"}
-
-    def show(given: Any) -> Any:
-        placed(given)
-        if need(given, "label") != "example":
-            raise refuse(400, "there is none.")
-        return {"text": "found"}
-
-    for name in ("state", "size"):
-        fakes.add(name, answer, f"/{name}", "workspace")
-    fakes.add("show", show, "/show", "workspace", "label")
-    probed = run(fakes, tmp_path)
-    assert probed.facts["show"].fruitful
-    tried = [arguments for name, arguments in fakes.calls if name == "show" and len(arguments) == 2]
-    first = next(n for n, arguments in enumerate(tried) if arguments["workspace"] == "/srv/w")
-    end = next(n for n, arguments in enumerate(tried) if arguments == {"workspace": "/srv/w", "label": "example"})
-    assert {arguments["workspace"] for arguments in tried[first : end + 1]} == {"/srv/w"}
-
-
-def test_while_answers_are_empty_what_was_made_up_is_varied_first(tmp_path: Path) -> None:
-    fakes = Fakes()
-
-    def values(given: Any) -> Any:
-        if need(given, "section_id") not in SECTIONS:
-            raise refuse(404, f"there is no section '{given['section_id']}'.")
-        return {"values": [1.5, 2.5] if need(given, "kind") == "hello" else []}
-
-    fakes.add("get_values", values, "/values", "section_id", "kind")
-    fakes.add("list_sections", lambda _: {"sections": [{"section_id": section} for section in SECTIONS]})
-    assert run(fakes, tmp_path).facts["get_values"].fruitful
-    tried = [arguments for name, arguments in fakes.calls if name == "get_values" and len(arguments) == 2]
-    first = next(n for n, arguments in enumerate(tried) if arguments["section_id"] in SECTIONS)
-    end = next(n for n, arguments in enumerate(tried) if arguments["kind"] == "hello")
-    kinds = [arguments["kind"] for arguments in tried[first : end + 1]]
-    assert len(set(kinds)) == len(kinds)
 
 
 SECTIONS = [f"sec-{n}{n}q" for n in range(1, 9)]

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from probing.events import Note
-from probing.gate.caller import Caller, NotCalled
-from probing.log import Log
-from probing.settings import ProbeSettings
+from probing.gate import Caller, NotCalled
+from probing.samples import Log, Note, ProbeSettings
 from protocols.invoke import Invoker
 from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

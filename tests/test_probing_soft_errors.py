@@ -2,8 +2,8 @@
 
 import pytest
 
-from probing.sample import Sample
-from probing.soft_errors import as_refused, refusal_in
+from probing.replies import as_refused, refusal_in
+from probing.samples import Sample
 
 
 @pytest.mark.parametrize(

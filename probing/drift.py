@@ -1,0 +1,409 @@
+"""Drift: what of a tool is not as its protocol says any more, as far as new answers show (`atc probe --check`)."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from probing.facts import ToolFacts, learn, says_something
+from probing.gate import Caller, NotCalled
+from probing.infer import infer, merged, nodes
+from probing.kinds import kind_of, reads
+from probing.replies import Hint
+from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch, unwatched
+from probing.values import harvest
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import Evidence, ToolProtocol
+from protocols.reply import one_line
+from protocols.schema import resolve, type_name, types, validator, wrapper_key
+from protocols.secrets import PLACEHOLDER
+from protocols.toolbox import Toolbox
+
+Severity = Literal["breaking", "risky", "harmless"]
+"""*breaking*: a program that uses it as the protocol says fails. *risky*: it may fail on some answers, or the evidence
+is thin. *harmless*: no program can notice."""
+_WORST = ("breaking", "risky", "harmless")
+CALLS = 3
+"""Of one tool."""
+_ENOUGH, _CHANCE = 3, 0.02
+"""Records without a field that all had, from which it counts as gone; how likely it may be at most that a field
+that was not always there is missing by chance."""
+_NO_TOOL, _DENIED = (405, 410, 501), (401, 403, 407)
+_BROKEN = frozenset({"type", "range", "length", "pattern", "format", "refused", "exclusive", "together"})
+_NOT_READ = "it may change something, so it is not called"
+_NO_ARGUMENTS = "no arguments are known with which it answers; probe with --keep-values, or keep the folder's log"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changed: `path` is a response path (`airports[].code`), or the argument's name for kinds `argument_…`.
+
+    `text` says it in a clause, with the counts that support it. `values` are new values of an enum. `everywhere`: every
+    value that came shows it.
+    """
+
+    tool: str
+    path: str
+    kind: str
+    severity: Severity
+    text: str
+    values: tuple[Json, ...] = ()
+    everywhere: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What came of a check: the protocols by tool as they were and as they are now, the changes, the worst first.
+
+    `unchecked` says of tools why nothing, or not all, is known of them.
+    """
+
+    old: Mapping[str, ToolProtocol]
+    new: Mapping[str, ToolProtocol]
+    changes: tuple[Change, ...] = ()
+    unchecked: Mapping[str, str] = field(default_factory=dict)
+    calls: int = 0
+
+    @property
+    def breaking(self) -> tuple[Change, ...]:
+        """The changes on which programs fail."""
+        return tuple(change for change in self.changes if change.severity == "breaking")
+
+
+def compare(old: ToolProtocol, facts: ToolFacts) -> list[Change]:
+    """What changed, the worst first. `facts` are of new calls alone, each with arguments that worked before."""
+    found = {
+        (change.path, change.kind, change.text): change for change in (*_refusals(old, facts), *_responses(old, facts))
+    }
+    return sorted(found.values(), key=lambda change: (_WORST.index(change.severity), change.path, change.kind))
+
+
+@dataclass
+class _At:
+    """What was met at one path."""
+
+    objects: int = 0
+    answers: set[int] = field(default_factory=set)
+    keys: Counter[str] = field(default_factory=Counter)
+    values: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    """Of values that are of no type that is described."""
+    wanted: tuple[str, ...] = ()
+    enum: list[Json] = field(default_factory=list)
+    formats: Counter[str] = field(default_factory=Counter)
+    properties: dict[str, bool] = field(default_factory=dict)
+    """Fields that are described → whether they were always there."""
+    new: Counter[str] = field(default_factory=Counter)
+
+
+class _Walk:
+    """New answers beside the old schema, place by place."""
+
+    def __init__(self, root: JsonObject) -> None:
+        self._root = root
+        self.places: dict[str, _At] = {}
+        self.answer = 0
+
+    def visit(self, value: Json, schema: Json, path: str, depth: int = 40) -> None:
+        """Note a value at a path."""
+        if not isinstance(schema, dict) or not schema or not depth:
+            return
+        view = resolve(schema, self._root)
+        options = [resolve(option, self._root) for option in (*view.get("anyOf", ()), *view.get("oneOf", ()))]
+        at = self.places.setdefault(path, _At())
+        kinds = [types(option) for option in options]
+        wanted = types(view) or (tuple(kind for of in kinds for kind in of) if all(kinds) else ())
+        at.values += 1
+        at.answers.add(self.answer)
+        if not _is_of(value, wanted):
+            at.wanted = tuple(dict.fromkeys(wanted))
+            at.types[type_name(value)] += 1
+            return
+        fitting = [option for option in options if _is_of(value, types(option))]
+        nearest = max(fitting, key=lambda option: self._nearness(value, option), default={})
+        for part in (view, *(resolve(one, self._root) for one in view.get("allOf", ())), nearest):
+            self._inside(value, part, path, depth)
+
+    def _inside(self, value: Json, view: JsonObject, path: str, depth: int) -> None:
+        at = self.places[path]
+        listed = view.get("enum", [view["const"]] if "const" in view else [value])
+        if value not in [*listed, *at.enum]:
+            at.enum.append(value)
+        form = view.get("format")
+        if isinstance(value, str) and isinstance(form, str) and not validator({"format": form}).is_valid(value):
+            at.formats[form] += 1
+        if isinstance(value, list):
+            first = view.get("prefixItems", ())
+            for place, item in enumerate(value):
+                self.visit(item, first[place] if place < len(first) else view.get("items"), f"{path}[]", depth - 1)
+        properties, rest = view.get("properties", {}), view.get("additionalProperties")
+        if not isinstance(value, dict) or (not properties and rest is not False and not isinstance(rest, dict)):
+            return  # nothing is described here
+        at.objects += 1
+        at.properties |= {name: name in view.get("required", ()) for name in properties}
+        at.keys.update(value.keys() & properties.keys())
+        for name, part in value.items():
+            if name in properties or isinstance(rest, dict):
+                below = f"{path}.{name if name in properties else '*'}".lstrip(".")
+                self.visit(part, properties.get(name, rest), below, depth - 1)
+            elif "patternProperties" not in view:
+                at.new[name] += 1
+
+    def _nearness(self, value: Json, option: JsonObject) -> tuple[bool, int]:
+        try:
+            valid = validator({**option, "$defs": self._root.get("$defs", {})}).is_valid(value)
+        except ValueError:
+            valid = False
+        return valid, len(value.keys() & option.get("properties", {}).keys()) if isinstance(value, dict) else 0
+
+
+def _is_of(value: Json, wanted: Sequence[str]) -> bool:
+    kind = type_name(value)
+    whole = isinstance(value, float) and value.is_integer() and "integer" in wanted
+    return not wanted or kind in wanted or (kind == "integer" and "number" in wanted) or whole
+
+
+def _responses(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
+    if old.output_schema is None or not facts.done:
+        return
+    walk = _Walk(old.output_schema)
+    for sample in facts.done:
+        walk.answer += 1
+        walk.visit(sample.response, old.output_schema, "")
+    for path, at in walk.places.items():
+        yield from _value_changes(old.name, path, at)
+        for name, always in at.properties.items():
+            if at.keys[name] < at.objects:
+                yield from _absence(old, f"{path}.{name}".lstrip("."), at, name, always=always)
+        for name, count in at.new.items():
+            below = f"{path}.{name}".lstrip(".")
+            text = f"{below!r} is new, in {count} of {at.objects} records"
+            lone = not path and wrapper_key(old.output_schema) is not None
+            if lone:
+                text += "; programs get the one field of such an answer alone until its protocol says otherwise"
+            yield Change(old.name, below, "new_field", "risky" if lone else "harmless", text)
+
+
+def _value_changes(tool: str, path: str, at: _At) -> Iterator[Change]:
+    shown = repr(path) if path else "the response"
+    nulls = at.types.pop("null", 0)
+    if at.types:
+        kinds, total = " or ".join(sorted(at.types)), at.types.total()
+        slight = set(at.types) == {"number"} and "integer" in at.wanted
+        text = f"{shown} is {kinds} in {total} of {at.values} places, and was {' or '.join(at.wanted)}"
+        yield Change(tool, path, "type", "risky" if slight else "breaking", text, everywhere=total == at.values)
+    if nulls:
+        yield Change(
+            tool, path, "nullable", "risky", f"{shown} is null in {nulls} of {at.values} places, and never was"
+        )
+    if at.enum:
+        names = ", ".join(repr(value) for value in at.enum[:5])
+        yield Change(tool, path, "enum", "risky", f"{shown} has values that it did not have: {names}", tuple(at.enum))
+    for form, count in at.formats.items():
+        yield Change(tool, path, "format", "risky", f"{shown} is no {form} in {count} of {at.values} places")
+
+
+def _absence(old: ToolProtocol, path: str, at: _At, name: str, *, always: bool) -> Iterator[Change]:
+    there, seen = at.keys[name], old.evidence.observations
+    before = f"it was in all of {seen} answers" if seen else "it was always there"
+    if always and there:
+        text = f"{path!r} is missing in {at.objects - there} of {at.objects} records; {before}"
+        yield Change(old.name, path, "optional", "risky", text)
+    elif always:
+        severity: Severity = "breaking" if at.objects >= _ENOUGH else "risky"
+        yield Change(old.name, path, "removed", severity, f"{path!r} is in none of {at.objects} records; {before}")
+    else:
+        count = old.evidence.fields.get(path, 0)
+        of = old.evidence.fields.get(path.rpartition(".")[0].removesuffix("[]"), seen) or seen
+        if not there and count and of and (1 - min(count / of, 1)) ** len(at.answers) <= _CHANCE:
+            text = f"{path!r} is in none of {len(at.answers)} answers; it was in {count} of {of}"
+            yield Change(old.name, path, "removed", "risky", text)
+
+
+def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
+    """The changes that refusals tell of. A failure of the service (5xx, no answer) tells of none."""
+    dumb: list[Sample] = []
+    for sample in facts.samples:
+        if sample.done or sample.outcome == "not_run":
+            continue
+        if sample.status is not None and 200 <= sample.status < 300:
+            text = f"its answer is no data any more: {one_line(sample.error, limit=120)}"
+            yield Change(old.name, "", "unreadable", "breaking", text)
+        elif sample.outcome != "unknown" or (sample.status is not None and sample.status < 500):
+            told = [change for hint in facts.said.get(sample.number, ()) for change in _told(old, hint, sample)]
+            yield from told
+            dumb += [] if told else [sample]
+    if dumb:
+        yield _untold(old, facts, dumb)
+
+
+def _told(old: ToolProtocol, hint: Hint, sample: Sample) -> Iterator[Change]:
+    """What one hint says, of an argument that was right as it was given, or left out, before."""
+    name = hint.argument
+    if name is None:
+        return
+    if name not in sample.arguments:
+        if hint.kind == "missing" and name not in old.required:
+            text = f"the argument {name!r} must be given now"
+            yield Change(old.name, name, "argument_required", "breaking", text)
+    elif hint.kind == "unknown":
+        yield Change(old.name, name, "argument_unknown", "breaking", f"the argument {name!r} is not known any more")
+    elif hint.kind == "enum":
+        known = old.parameters.get(name, {}).get("enum", ())
+        lost = [value for value in known if value not in hint.values]
+        if lost or sample.plain[name] not in hint.values:
+            values = f", of {', '.join(map(repr, lost))}" if lost else ""
+            text = f"the argument {name!r} does not take all values any more{values}"
+            yield Change(old.name, name, "argument_enum", "breaking", text, hint.values)
+    elif hint.kind in _BROKEN:
+        said = f": “{one_line(hint.text, limit=120)}”" if hint.text else ""
+        text = f"the argument {name!r} is refused with a value that was accepted{said}"
+        yield Change(old.name, name, "argument_refused", "breaking", text)
+
+
+def _untold(old: ToolProtocol, facts: ToolFacts, dumb: Sequence[Sample]) -> Change:
+    whole = f"{len(dumb)} of {len(facts.samples)} calls that were answered before"
+    statuses, said = {sample.status for sample in dumb}, f"“{one_line(dumb[0].error, limit=120)}”"
+    if statuses & set(_NO_TOOL) and not facts.done:
+        return Change(old.name, "", "gone", "breaking", f"the tool is not there any more: {said}")
+    if statuses <= set(_DENIED):
+        return Change(old.name, "", "denied", "risky", f"{whole} are not let in: {said}; look at the credential")
+    if statuses <= {404, *_NO_TOOL}:
+        if not facts.done and (len(dumb) > 1 or not any(sample.arguments for sample in dumb)):
+            return Change(old.name, "", "gone", "breaking", f"{whole} find nothing any more: {said}")
+        text = f"{whole} find nothing any more, so the things may be gone: {said}"
+        return Change(old.name, "", "not_found", "risky", text)
+    return Change(old.name, "", "refused", "breaking", f"{whole} are refused: {said}")
+
+
+def revised(old: ToolProtocol, changes: Sequence[Change], facts: ToolFacts) -> ToolProtocol:
+    """`old` with `changes` of this tool worked in: what the static check holds stored programs against."""
+    mine = [change for change in changes if change.tool == old.name]
+    if not mine:
+        return old
+    output: Any = old.output_schema
+    if output is not None and facts.done:
+        output = copy.deepcopy(dict(output))
+        for change in mine:
+            gone = change.kind == "removed" or (change.kind == "type" and change.everywhere)
+            if gone and not change.path:
+                output = {key: part for key, part in output.items() if key == "$defs"}
+            above, _, name = change.path.rpartition(".")
+            for path, node in list(nodes(output)) if gone and name else ():
+                if path == above and name in node.get("properties", {}):
+                    node["properties"].pop(name)
+                    node["required"] = [other for other in node.get("required", ()) if other != name]
+        replies = [sample.response for sample in facts.done]
+        output = merged(output, infer(replies), output, replies, conforms=False)
+    arguments: dict[str, Any] = copy.deepcopy(dict(old.input_schema))
+    properties = arguments.setdefault("properties", {})
+    for change in mine:
+        required = [other for other in arguments.get("required", ()) if other != change.path]
+        if change.kind == "argument_required":
+            properties.setdefault(change.path, {})
+            arguments["required"] = [*required, change.path]
+        elif change.kind == "argument_unknown":
+            properties.pop(change.path, None)
+            arguments["required"] = required
+        elif change.kind == "argument_enum" and isinstance(properties.get(change.path), dict):
+            properties[change.path]["enum"] = list(change.values)
+    return replace(old, input_schema=arguments, output_schema=output, evidence=Evidence(level="observed"))
+
+
+def earlier_samples(folder: Path) -> list[Sample]:
+    """The samples of the probing that wrote `folder`; none where its log is gone.
+
+    Raises:
+        LogUnreadable: it cannot be read, or is being written.
+    """
+    if not (folder / FOLDER / "samples.jsonl").is_file():
+        return []
+    with Log(folder) as log:
+        return list(log.samples)
+
+
+def recheck(
+    toolbox: Toolbox,
+    log: Log,
+    *,
+    settings: ProbeSettings | None = None,
+    earlier: Sequence[Sample] = (),
+    watch: Watch = unwatched,
+) -> Checked:
+    """Call the reads among `toolbox` again and compare their answers with their protocols.
+
+    `toolbox` holds the folder's protocols, bound to the live tools. `log` is a fresh one, so that each call is made.
+    Arguments are those of `earlier` samples that were done, then those of examples that hide none, then values that the
+    links find in new answers. Nothing is raised for what a tool does.
+    """
+    caller = Caller(toolbox, log, settings or ProbeSettings(), watch=watch)
+    old = {tool.protocol.name: tool.protocol for tool in toolbox.values()}
+    unchecked = {name: _NOT_READ for name, protocol in old.items() if not reads(protocol)}
+    guessed: set[int] = set()  # numbers of samples whose arguments may be wrong by themselves
+    removers = {name for name, protocol in old.items() if kind_of(protocol)[0] == "remove"}
+    gone = {repr(value) for s in earlier if s.done and s.tool in removers for value in s.plain.values()}
+    kept = [s for s in earlier if s.done and not any(repr(value) in gone for value in s.plain.values())]
+
+    def answers(name: str, choices: Iterable[Arguments], *, guesses: bool = False) -> bool:
+        for arguments in islice(choices, CALLS):
+            try:
+                sample = caller.call(name, arguments, purpose="check")
+            except NotCalled as refusal:
+                if not any(log.of(name)):
+                    unchecked[name] = str(refusal)
+                return True
+            if guesses and sample.done:
+                return True
+            guessed.update([sample.number] if guesses else [])
+        return False
+
+    waiting = []
+    for name in old.keys() - unchecked.keys():
+        known = list(_known(old[name], [s for s in kept if s.tool == name]))
+        answers(name, known)
+        waiting += [] if known else [name]
+    found = True
+    while waiting and found:  # a tool that answers now may hold what the next one needs
+        tried = {name: answers(name, _linked(old[name], log), guesses=True) for name in waiting}
+        found, waiting = any(tried.values()), [name for name in waiting if not tried[name]]
+    unchecked |= dict.fromkeys(waiting, _NO_ARGUMENTS)
+    changes: list[Change] = []
+    new: dict[str, ToolProtocol] = {}
+    for name, protocol in old.items():
+        facts = learn(protocol, [s for s in log.of(name) if s.done or s.number not in guessed])
+        differences = compare(protocol, facts)
+        changes += differences
+        new[name] = revised(protocol, differences, facts)
+        if facts.samples and not facts.done and not differences:
+            unchecked.setdefault(name, f"no answer came: {facts.samples[-1].error}")
+    changes.sort(key=lambda change: _WORST.index(change.severity))
+    return Checked(old=old, new=new, changes=tuple(changes), unchecked=unchecked, calls=len(log.samples))
+
+
+def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:
+    """Arguments with which a tool answered before: the fewest, then the most; then those of examples."""
+    done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
+    chosen = [s.arguments for s in (*done[:1], *sorted(done[1:], key=lambda s: -len(s.arguments)))]
+    shown = (example.arguments for example in protocol.examples if protocol.required <= example.arguments.keys())
+    plain = (arguments for arguments in shown if not PLACEHOLDER.search(json.dumps(arguments)))
+    chosen += [{name: Value(value, Origin(kind="given")) for name, value in one.items()} for one in plain]
+    chosen += [] if protocol.required else [{}]
+    yield from {repr({n: v.value for n, v in one.items()}): one for one in chosen}.values()
+
+
+def _linked(protocol: ToolProtocol, log: Log) -> Iterator[Arguments]:
+    """Arguments whose values the links find in new answers."""
+    values: dict[str, list[Value]] = {argument: [] for argument in sorted(protocol.required)}
+    for link in sorted(protocol.links, key=lambda link: ("declared", "observed", "guessed").index(link.support)):
+        for sample in log.of(link.tool) if link.argument in values else ():
+            for path, value, _ in harvest(sample.response) if sample.done else ():
+                if path == link.path:
+                    values[link.argument].append(Value(value, Origin(kind="response", tool=link.tool, path=path)))
+    for place in range(CALLS) if all(values.values()) else ():
+        yield {argument: found[min(place, len(found) - 1)] for argument, found in values.items()}

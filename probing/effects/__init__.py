@@ -1,1 +1,0 @@
-"""What calling a tool does to the world: from its method, its name, and reads before and after it."""

@@ -1,1 +1,0 @@
-"""The gate of every call: what may be called, how fast, how often, and only once."""

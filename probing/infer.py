@@ -1,0 +1,320 @@
+"""The schema of a tool's responses, inferred by GenSON, with maps, enums and formats where the evidence is enough.
+
+1. Every response that was added conforms to the schema.
+2. What a known document allows stays allowed; a keyword of it stays as long as no response breaks it.
+3. The schema is as strict as these permit, but for enums and formats, which need evidence, and depth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from genson import SchemaBuilder
+
+from probing.names import common_format
+from probing.words import FIELDS
+from protocols.jsontypes import Json, JsonObject
+from protocols.schema import pointer, resolve, type_name, types, validator
+from protocols.vocabulary import ID_WORDS
+
+_DEEPEST, _FOLLOWED = 64, 12
+"""Levels of nesting that are described, and levels of a known document that are merged."""
+_DATA = re.compile(
+    r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.*)?|\d{1,2}:\d\d(:\d\d)?|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|[A-Za-z]{1,5}[_-]?\d{4,}|[^@\s]+@[^@\s]+\.[^@\s]+"
+    r"|\d{1,3}(\.\d{1,3}){3}([:/]\d+)?|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|[A-Za-z][\w+.-]*://\S+|/\S*"
+    r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json|log|md|py|txt|ya?ml)"
+)
+"""Keys that are data by their form: numbers, dates, ids, hashes, addresses, paths, hosts, files."""
+_FIELD = re.compile(r"[A-Za-z_$@#][A-Za-z0-9_$@#:.\-]*")
+_CODES = ((r"[A-Z]{2,4}", 5), (r"[a-z]{2}", 10), (r"[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*", 12))
+"""Keys of one make, and how many of them are no fields any more."""
+_BRANCHES = ("anyOf", "oneOf", "allOf")
+_INSIDE = frozenset({"properties", "items", "additionalProperties", "$defs", "definitions", "required", "type"})
+
+_Seen = Sequence[tuple[int, Any]]
+"""Values of one place, each with the number of its response."""
+
+
+def infer(
+    responses: Iterable[Json], known: JsonObject | None = None, sent: Iterable[Collection[str]] = ()
+) -> dict[str, Any]:
+    """The schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` where there is neither.
+
+    `sent` are the texts that each response's call was given: an object with no other keys than these is a map.
+    """
+    seen = [_cut(response, _DEEPEST) for response in responses]
+    found = _schema_of(list(enumerate(seen)), "") if seen else {}
+    if found == {"examples": [None]}:
+        found = {"type": "null"}
+    pairs = list(zip(seen, sent, strict=False))
+    if pairs and all(isinstance(one, dict) and one and one.keys() <= set(texts) for one, texts in pairs):
+        found = {"type": "object", "additionalProperties": infer(part for one in seen for part in one.values())}
+    if known is None:
+        return found
+    try:
+        conforms = all(map(validator(known).is_valid, seen))
+    except (ValueError, RecursionError):
+        return found
+    return merged(known, found, known, seen, conforms=conforms)
+
+
+def _schema_of(values: _Seen, name: str) -> dict[str, Any]:
+    builder = SchemaBuilder(schema_uri=None)
+    for _, value in values:
+        builder.add_object(value)
+    return _refined(builder.to_schema(), values, name)
+
+
+def _refined(schema: dict[str, Any], values: _Seen, name: str) -> dict[str, Any]:
+    """GenSON's schema of the values under a field of this name, with what its strategies do not see."""
+    branches = schema.pop("anyOf", [])
+    schema = {key: part for branch in (schema, *branches) for key, part in branch.items()}
+    kinds = list(dict.fromkeys(kind for branch in branches or [schema] for kind in types(branch)))
+    if not kinds:
+        return {}
+    if kinds == ["null"]:
+        return {"examples": [None]}  # null may come, and nothing is known of its type
+    schema["type"] = kinds[0] if len(kinds) == 1 else sorted(kinds)
+    texts = [(number, value) for number, value in values if isinstance(value, str)]
+    if texts:
+        schema |= _texts(texts, name, alone={"string"} == set(kinds), nullable={"string", "null"} == set(kinds))
+    lists = [(number, part) for number, value in values if isinstance(value, list) for part in value]
+    if lists:
+        schema["items"] = _refined(schema["items"], lists, name)
+    objects = [(number, value) for number, value in values if isinstance(value, dict)]
+    if objects:
+        schema |= _fields(schema.pop("properties", {}), set(schema.pop("required", ())), objects)
+    return schema
+
+
+def _fields(properties: Mapping[str, Any], required: set[str], objects: _Seen) -> dict[str, Any]:
+    """A record, or a map whose keys are data."""
+    data = _data_keys([one for _, one in objects])
+    below: dict[str, list[tuple[int, Json]]] = {key: [] for key in properties}
+    for number, one in objects:
+        for key, part in one.items():
+            below[key].append((number, part))
+    fields = {key: _refined(part, below[key], key) for key, part in properties.items() if key not in data}
+    schema: dict[str, Any] = {"properties": fields} if fields else {}
+    if required - data:
+        schema["required"] = sorted(required - data)
+    if data:
+        schema["additionalProperties"] = _schema_of([pair for key in sorted(data) for pair in below[key]], "")
+        if not fields and len(data) >= 3:
+            form = common_format(data)
+            if all(re.fullmatch(r"[0-9]+", key) for key in data):
+                schema["propertyNames"] = {"pattern": "^[0-9]+$"}
+            elif form in ("date", "date-time", "uuid"):
+                schema["propertyNames"] = {"format": form}
+    return schema
+
+
+def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
+    """The keys that are data and no names of fields."""
+    times = Counter(key for one in objects for key in one)
+    keys = frozenset(times)
+    formed = frozenset(key for key in keys if _DATA.fullmatch(key))
+    if formed == keys:
+        return keys
+    some = formed if len(formed) > 2 and _same(objects, formed) else frozenset()
+    if len(keys) < 2 or not _same(objects, keys):
+        return some
+    most, count = max(times.values()), len(objects)
+    structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
+    phrases = 2 * sum(not _FIELD.fullmatch(key) for key in keys) > len(keys) >= 4
+    data = (
+        (count >= 2 and most == 1 and (structured or len(keys) >= 8)),
+        (count >= 3 and 2 * most <= count and len(keys) >= (3 if structured else 6)),
+        phrases and not (count >= 3 and min(times.values()) == count),
+        structured and len({re.sub(r"\d+$", "", key) for key in keys}) * 3 <= len(keys),
+        len(keys) >= (40 if structured else 100),
+        any(len(keys) >= least and all(re.fullmatch(code, key) for key in keys) for code, least in _CODES),
+    )
+    return keys if any(data) else some
+
+
+def _same(objects: Sequence[JsonObject], keys: Collection[str]) -> bool:
+    """Whether the values under keys are alike: of one type, and objects with mostly the same keys."""
+    kinds: set[str] = set()
+    inside: dict[str, set[str]] = {}
+    for one in objects:
+        for key in one.keys() & keys:
+            part = one[key]
+            kinds.add("number" if type_name(part) == "integer" else type_name(part))
+            records = [record for record in (part if isinstance(part, list) else [part]) if isinstance(record, dict)]
+            inside.setdefault(key, set()).update(name for record in records for name in record)
+    held = [names for names in inside.values() if names]
+    union = set[str]().union(*held)
+    return len(kinds - {"null"}) == 1 and (not held or sum(map(len, held)) >= 0.6 * len(union) * len(held))
+
+
+def _texts(seen: _Seen, name: str, *, alone: bool, nullable: bool) -> dict[str, Any]:
+    """An enum or a format of strings, where the evidence is enough."""
+    if (alone or nullable) and (listed := _enum(seen, name)):
+        return {"enum": [*listed, None] if nullable else listed}
+    values = {value for _, value in seen}
+    form = common_format(values, name) if len(values) >= 2 and len(seen) >= 3 else None
+    return {"format": form} if form else {}
+
+
+def _enum(seen: _Seen, name: str) -> list[str]:
+    """The values of an enum, sorted; none for what is no enum.
+
+    Between 2 and 12 different words under a name such as `status` or `type`: on average five values for each word,
+    each word in at least two replies, over at least three replies. Under another name: at most 6 words in lower case,
+    ten values for each, each word in at least three replies, over at least five. Ids, names and codes never.
+    """
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    word = words[-1].lower() if words else ""
+    closed = word in FIELDS["closed"]
+    most, each, spread, replies = (12, 5, 2, 3) if closed else (6, 10, 3, 5)
+    values = {value for _, value in seen}
+    if word in ID_WORDS | FIELDS["open"] or not 2 <= len(values) <= most or len(seen) < each * len(values):
+        return []
+    per_word = Counter(value for _, value in set(seen))  # in how many replies
+    if min(per_word.values()) < spread or len({reply for reply, _ in seen}) < replies:
+        return []
+    if all(re.fullmatch(r"[A-Z0-9]{1,3}", value) for value in values):
+        return []
+    shape = r"[A-Za-z][A-Za-z0-9]*([ _./-][A-Za-z0-9]+){0,3}" if closed else r"[a-z][a-z0-9]{2,}([_-][a-z0-9]+){0,3}"
+    return sorted(values) if all(len(v) <= 32 and re.fullmatch(shape, v) for v in values) else []
+
+
+def merged(
+    known: JsonObject,
+    found: JsonObject,
+    root: JsonObject,
+    values: list[Json],
+    *,
+    conforms: bool,
+    depth: int = _FOLLOWED,
+) -> dict[str, Any]:
+    """A known schema with what was found: where it is silent found speaks, what a value broke of it is widened."""
+    here = dict(resolve(known, root))
+    branches = here.keys() & {*_BRANCHES, "if"}
+    if not values or not depth or (conforms and (branches or "patternProperties" in here)):
+        return dict(known)
+    if not types(here) and not branches and not here.keys() & {"properties", "enum", "const"}:
+        return {**found, **here} if here != {"examples": [None]} else dict(found)
+    if branches:
+        return {"anyOf": [dict(known), dict(found)], **({"$defs": root["$defs"]} if "$defs" in root else {})}
+    if not conforms:
+        here = _widened(here, found, values)
+    objects = [value for value in values if isinstance(value, dict)]
+    if objects and isinstance(here.get("properties", {}), Mapping):
+        here |= _merged_fields(here, found, root, objects, conforms=conforms, depth=depth - 1)
+        here["required"] = [key for key in here.get("required", ()) if all(key in value for value in objects)]
+        closed = here.get("additionalProperties") is False
+        if closed and any(value.keys() - here.get("properties", {}).keys() for value in objects):
+            del here["additionalProperties"]
+        if not here["required"]:
+            del here["required"]
+    lists = [element for value in values if isinstance(value, list) for element in value]
+    if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
+        items = here.get("items") or {}
+        here["items"] = merged(items, found.get("items", {}), root, lists, conforms=conforms, depth=depth - 1)
+    return here
+
+
+def _widened(here: dict[str, Any], found: JsonObject, values: list[Json]) -> dict[str, Any]:
+    """A schema without the keywords of its own that a value breaks; of an enum and a type with more."""
+    for keyword in [keyword for keyword in here if keyword not in _INSIDE]:
+        if not _all_valid({keyword: here[keyword]}, values):
+            listed = here.pop(keyword)
+            fresh = [value for value in values if value not in listed] if keyword == "enum" else []
+            if all(isinstance(value, str) for value in fresh) and 0 < len(set(map(str, fresh))) <= len(listed):
+                here["enum"] = [*listed, *sorted(set(map(str, fresh)))]
+    if types(here) and not _all_valid({"type": here.get("type", list(types(here)))}, values):
+        kinds = [*types(here), *map(type_name, values)]
+        here["type"] = [k for k in dict.fromkeys(kinds) if not (k == "integer" and "number" in kinds)]
+        here |= {key: part for key, part in found.items() if key not in here and key != "required"}
+    return here
+
+
+def _merged_fields(
+    here: JsonObject, found: JsonObject, root: JsonObject, objects: list[Any], *, conforms: bool, depth: int
+) -> dict[str, Any]:
+    named, extra = dict(here.get("properties", {})), here.get("additionalProperties")
+    rest = found.get("additionalProperties", {})  # what was found may be a map, where a record was known
+    for key in dict.fromkeys((*found.get("properties", {}), *named)):
+        part = found.get("properties", {}).get(key, rest)
+        if isinstance(named.get(key), Mapping):
+            inner = [value[key] for value in objects if key in value]
+            named[key] = merged(named[key], part, root, inner, conforms=conforms, depth=depth)
+        elif key not in named and not isinstance(extra, Mapping):
+            named[key] = part
+    changed: dict[str, Any] = {"properties": named} if named else {}
+    if isinstance(extra, Mapping):
+        inner = [part for value in objects for key, part in value.items() if key not in named]
+        changed["additionalProperties"] = merged(extra, infer(inner), root, inner, conforms=conforms, depth=depth)
+    return changed
+
+
+def _all_valid(schema: JsonObject, values: Iterable[Json]) -> bool:
+    try:
+        return all(map(validator(schema).is_valid, values))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _cut(value: Json, depth: int) -> Any:
+    """A value without what lies deeper; what stands there is anything."""
+    if isinstance(value, dict):
+        return {key: _cut(part, depth - 1) for key, part in value.items()} if depth else {}
+    if isinstance(value, list):
+        return [_cut(part, depth - 1) for part in value] if depth else []
+    return value
+
+
+def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
+    """Response path (`airports[].code`, `rates.*`) → in how many of `replies` there is a value."""
+    counts: Counter[str] = Counter()
+    for reply in replies:
+        counts.update(set(_paths(schema, schema, [reply], "", _DEEPEST)) - {""})
+    return dict(counts)
+
+
+def _paths(schema: Any, root: JsonObject, values: list[Json], path: str, depth: int) -> Iterator[str]:
+    if not isinstance(schema, Mapping) or not values or not depth:
+        return
+    here = resolve(schema, root)
+    yield path
+    for part in (part for keyword in _BRANCHES for part in here.get(keyword, ())):
+        yield from _paths(part, root, values, path, depth - 1)
+    objects = [value for value in values if isinstance(value, dict)]
+    named = here.get("properties", {})
+    for key, part in named.items() if objects else ():
+        inner = [value[key] for value in objects if key in value]
+        yield from _paths(part, root, inner, f"{path}.{key}".lstrip("."), depth - 1)
+    rest = [part for value in objects for key, part in value.items() if key not in named]
+    yield from _paths(here.get("additionalProperties"), root, rest, f"{path}.*".lstrip("."), depth - 1)
+    elements = [element for value in values if isinstance(value, list) for element in value]
+    yield from _paths(here.get("items"), root, elements, f"{path}[]", depth - 1)
+
+
+def nodes(
+    schema: Any, path: str = "", *, root: Any = None, above: tuple[str, ...] = ()
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts of a schema that may be written to, with their paths (`airports[].code`, `rates.*`).
+
+    References are followed, recursive ones once around: what is below stands at the path where it first came.
+    """
+    root = schema if root is None else root
+    if not isinstance(schema, dict):
+        return
+    ref = schema.get("$ref")
+    if isinstance(ref, str):
+        if ref not in above:
+            yield from nodes(pointer(root, ref), path, root=root, above=(*above, ref))
+        return
+    yield path, schema
+    for name, part in (schema.get("properties") or {}).items():
+        yield from nodes(part, f"{path}.{name}".lstrip("."), root=root, above=above)
+    yield from nodes(schema.get("items"), f"{path}[]", root=root, above=above)
+    yield from nodes(schema.get("additionalProperties"), f"{path}.*".lstrip("."), root=root, above=above)
+    for part in (part for keyword in _BRANCHES for part in schema.get(keyword) or ()):
+        yield from nodes(part, path, root=root, above=above)

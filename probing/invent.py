@@ -1,0 +1,210 @@
+"""Values made up for an argument: by its type and limits, else by its name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from probing.facts import TEXT_PLACES, ArgumentFacts
+from probing.names import PAGING, Name, ends_range, text_of, words_of
+from probing.samples import MADE_UP, Value
+from probing.words import FORMATS, VALUES
+from protocols.jsontypes import Json, JsonObject
+from protocols.schema import resolve, types, validator
+
+IMPROBABLE = "qzx~!7w"
+"""A word that no service knows, with characters that most patterns refuse."""
+_TEXTS = ("test", "a", "example", "hello")
+_PLAIN: tuple[Json, ...] = (1, "test", True)
+_MOST, _DEEPEST = 24, 3
+_FAR, _MANY = 987_654_321, 100_000
+"""Numbers beyond most ranges; of records that a page may hold, fewer, lest a tool without a limit sends them all."""
+_YES = frozenset({"active", "all", "debug", "dry_run", "enabled", "force", "full", "pretty", "recursive", "verbose"})
+_YES_FIRST = frozenset(
+    {"allow", "can", "do", "enable", "has", "include", "includes", "is", "only", "show", "use", "with"}
+)
+_UNITS = frozenset({
+    "cm", "days", "degrees", "eur", "feet", "ft", "hours", "kg", "kilometers", "km", "m", "meters", "mi", "miles",
+    "minutes", "mm", "mph", "ms", "percent", "seconds", "usd",
+})  # fmt: skip
+"""Last words that only say in what a number is measured: `radius_km`."""
+_DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
+_LATER = ("2024-01-16", "2020-06-02", "2010-01-02", "2030-06-02", "2000-01-02")
+_EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+
+def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[str, Any]:
+    """What an argument's value must be, as one JSON Schema: what is declared, made narrower by what replies told."""
+    schema: dict[str, Any] = dict(_flat(argument.declared, root or {}))
+    if "type" not in schema and argument.types:
+        schema["type"] = list(argument.types)
+    listed = [value for hint in argument.told("enum") for value in hint.values]
+    if listed and "enum" not in schema:
+        schema["enum"] = list(dict.fromkeys(listed))
+    for hint in argument.hints:
+        if hint.kind in ("range", "length"):
+            edges = ("minimum", "maximum") if hint.kind == "range" else ("minLength", "maxLength")
+            strict = (hint.exclusive_minimum, hint.exclusive_maximum)
+            for name, apart, edge in zip(edges, strict, map(finite, (hint.minimum, hint.maximum)), strict=True):
+                if edge is not None:
+                    schema[f"exclusive{name.title()}" if apart and hint.kind == "range" else name] = edge
+        elif hint.kind in ("pattern", "format") and (word := hint.pattern or hint.format):
+            schema.setdefault(hint.kind, word)
+    return schema
+
+
+def made_up(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
+    """Values made up for an argument, best first, none twice, the same for the same facts.
+
+    Each fits the type and the limits that are declared or were told; where nothing is known of the type, the name
+    decides, and what comes last is `1`, `"test"` and `true`.
+    """
+    seen: set[str] = set()
+    schema = limits_of(argument, root)
+    for value in islice(_values(argument.name, schema, root or {}, _DEEPEST), 4 * _MOST):
+        if argument.place == "path" and isinstance(value, list | dict | bool) and not argument.types:
+            continue
+        if repr(value) not in seen and len(seen) < _MOST:
+            seen.add(repr(value))
+            yield Value(value, MADE_UP)
+
+
+def sure(argument: ArgumentFacts) -> bool:
+    """Whether what is made up is likely good: the name or a format says what it is."""
+    return bool(named(argument.name) or limits_of(argument).keys() & {"format", "enum", "pattern"})
+
+
+def bogus(argument: ArgumentFacts) -> Value | None:
+    """A value that a tool which checks anything refuses, so that its reply tells what it wants; None for none."""
+    limits = limits_of(argument)
+    if limits.keys() & {"enum", "pattern", "format"} or argument.types == ("boolean",):
+        return None
+    kinds = set(argument.types)
+    tried = {text_of(v.value) for v in (*argument.accepted, *argument.refused, *argument.not_found)}
+    wrong: list[Json] = [] if kinds and "string" not in kinds else [IMPROBABLE]
+    if kinds and kinds <= {"integer", "number"}:
+        far = _MANY if words_of(argument.name) in PAGING else _FAR
+        wrong += [far] * ("maximum" not in limits) + [-far] * ("minimum" not in limits)
+    if argument.place not in TEXT_PLACES and not kinds:
+        wrong.append({IMPROBABLE: IMPROBABLE})
+    return next((Value(value, MADE_UP) for value in wrong if text_of(value) not in tried), None)
+
+
+def finite(value: Json) -> float | None:
+    """The value if it is a number that can be written down; None for others, infinity among them."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None
+
+
+def named(name: str) -> tuple[Json, ...]:
+    """Good guesses by an argument's name, best first; empty where the name says nothing."""
+    own = words_of(name).rstrip("0123456789_") or words_of(name)
+    words = own.split("_")
+    while len(words) > 1 and words[-1] in _UNITS:
+        words.pop()
+    if words[0] in _YES_FIRST or own in _YES:
+        return (True, False)
+    if own in VALUES:
+        return VALUES[own]
+    if Name(own, own).identifies and words[-1] not in VALUES:
+        return ()
+    if words[-1] in ("datetime", "timestamp") or (words[-1] == "at" and len(words) > 1):
+        return tuple(f"{day}T00:00:00Z" for day in _dates(name))
+    if set(words) & {"date", "birthday", "dob", "arrival", "checkin", "checkout", "departure", "since", "until"}:
+        return _dates(name)
+    if words[0] in ("max", "min", "maximum", "minimum") and words[-1] not in ("date", "year"):
+        return VALUES[words[0]]
+    return VALUES.get("_".join(words[-2:])) or VALUES.get(words[-1]) or ()
+
+
+def _dates(name: str) -> tuple[str, ...]:
+    """Dates of some years; for the end of a range the days after those."""
+    return _LATER if ends_range(name) else _DATES
+
+
+def _flat(schema: Any, root: JsonObject) -> JsonObject:
+    """A schema with its reference followed, and of alternatives the first that is not null."""
+    here = resolve(schema, root)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for part in here.get(keyword, ()):
+            inner = resolve(part, root)
+            if inner and types(inner) != ("null",):
+                return {**inner, **{key: value for key, value in here.items() if key != keyword}}
+    return here
+
+
+def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iterator[Json]:
+    yield from schema.get("enum", ())
+    yield from [schema["const"]] if "const" in schema else []
+    kinds = [kind for kind in types(schema) if kind != "null"]
+    if not kinds:
+        if schema.keys() & {"pattern", "format"}:
+            yield from _strings(name, schema)
+        yield from (guess for guess in named(name) if _fits(schema, guess))
+        if schema.keys() & set(_EDGES):
+            yield from _numbers(name, schema, whole=True)
+        if words_of(name).endswith(
+            ("ids", "codes", "names", "tags", "list", "array", "items", "keys", "values", "emails")
+        ):
+            yield from ([value] for value in (*named(name), "test", 1))
+        yield from _PLAIN
+    for kind in kinds:
+        if kind in ("integer", "number"):
+            yield from _numbers(name, schema, whole=kind == "integer")
+        elif kind == "boolean":
+            yield from (True, False)
+        elif kind == "string":
+            yield from _strings(name, schema)
+        elif kind == "array" and depth:
+            least = min(int(schema.get("minItems", 0) or 0), 20)
+            one = words_of(name).removesuffix("_list").removesuffix("s")
+            inside = list(islice(_values(one, _flat(schema.get("items", {}), root), root, depth - 1), max(4, least)))
+            yield from ([value] for value in inside) if least <= 1 else iter([(inside * least)[:least]])
+            yield from [] if least else [[]]
+        elif kind == "object" and depth:
+            inner = schema.get("properties", {})
+            for names in ([n for n in schema.get("required", ()) if n in inner], list(inner)[:10]):
+                yield {n: next(_values(n, _flat(inner[n], root), root, depth - 1), 1) for n in names}
+            yield from [] if inner else [{"name": "test"}]
+
+
+def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
+    low = finite(schema.get("minimum", schema.get("exclusiveMinimum")))
+    high = finite(schema.get("maximum", schema.get("exclusiveMaximum")))
+    step = finite(schema.get("multipleOf")) or 0
+    near = [edge + more for edge in (low, high) if edge is not None for more in (0, 1, -1)]
+    steps = [step * math.ceil(v / step) for v in (1, *near, 10 * step) if step > 1e-9 and abs(v) < 1e15]
+    usual = [guess for guess in named(name) if isinstance(guess, int | float) and not isinstance(guess, bool)]
+    for value in steps or (*usual, 1, 2, 10, 0, 100, *near):
+        number = math.floor(value) if whole else value
+        if _fits({**schema, "type": "number"}, number):
+            yield number
+
+
+def _strings(name: str, schema: JsonObject) -> Iterator[str]:
+    form, pattern = str(schema.get("format", "")), str(schema.get("pattern", ""))
+    guesses = [text_of(guess) for guess in named(name)]
+    shortest, longest = int(schema.get("minLength") or 0), finite(schema.get("maxLength"))
+    if pattern:
+        usual = [str(value) for values in (*FORMATS.values(), *VALUES.values()) for value in values]
+        yield from (text for text in (*guesses, *usual, *_DATES, *_TEXTS) if _fits({"pattern": pattern}, text))
+    elif form in ("date", "date-time"):
+        yield from (day if form == "date" else f"{day}T00:00:00Z" for day in _dates(name))
+    elif form in FORMATS:
+        yield from FORMATS[form]
+    else:
+        for text in (*guesses, *_TEXTS):
+            if len(text) < shortest <= 10_000:
+                text *= shortest // max(1, len(text)) + 1
+            yield text if longest is None else text[: int(longest)]
+
+
+def _fits(schema: JsonObject, value: Json) -> bool:
+    known = {key: schema[key] for key in (*_EDGES, "pattern", "multipleOf") if key in schema}
+    try:
+        return bool(validator(known).is_valid(value))
+    except ValueError:
+        return False

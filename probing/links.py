@@ -1,0 +1,324 @@
+"""Links: which arguments take values of which responses; observed, not guessed (ATC paper, §4.2).
+
+Values are compared by their text. The places of one name that hold values of one look are one *source*: all
+`player_id`s, from whichever tools. An argument takes from a source when it accepted a value that the source holds, and
+
+- its name is that of the source (`airport` and `airports[].code`), or a reply or its description speaks of it, and it
+  did not refuse as many of its values as it accepted; or
+- whatever the names, the values are ids or codes, the argument does not take what was made up, and it accepted two
+  values that were taken from the source itself, or two of a source whose values it mostly knows.
+
+What an argument of one tool takes, arguments of the same name take in other tools, unless they refused it. Every place
+of a source is a link. Values that only repeat an argument of their own call are no source, nor are pages, searches,
+dates and lists of choices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+
+from probing.facts import ArgumentFacts, ToolFacts, says_something
+from probing.names import (
+    EQUAL,
+    KEYS,
+    NEAR,
+    PAGING,
+    Name,
+    alike,
+    argument_name,
+    distance,
+    distinctive,
+    is_id,
+    look,
+    scalars,
+    text_of,
+)
+from probing.samples import Arguments, Value
+from probing.values import Fits, Place, Pools, is_date, said_of
+from protocols.protocol import Link
+from protocols.vocabulary import NOT_LINKED, POSITIONS, VAGUE
+
+_ENOUGH = 2
+"""Values of one source that are tried on arguments of one name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedLink:
+    """An argument of the tool `consumer` takes values of a response path of another tool.
+
+    `accepted` and `refused` count the argument's different values that any of its sources holds, by their fate. Where
+    it accepted none itself, an argument of the same name in another tool did, and the link's support is *guessed*.
+    """
+
+    consumer: str
+    link: Link
+    accepted: int
+    refused: int
+
+
+@dataclass
+class Taker:
+    """An argument and the fate of each different value (by its text) that it was given.
+
+    `took`: the tool answered, and its answer held something. `refused`: a reply said that the value is wrong. `missed`:
+    it led nowhere, or gave an empty answer where another value, all else equal, gave a full one.
+    """
+
+    tool: ToolFacts
+    argument: ArgumentFacts
+    name: Name
+    took: dict[str, Value] = field(default_factory=dict)
+    refused: dict[str, Value] = field(default_factory=dict)
+    missed: dict[str, Value] = field(default_factory=dict)
+    sent: dict[str, list[Value]] = field(default_factory=dict)
+
+    @cached_property
+    def linkable(self) -> bool:
+        """Whether its values may come from other responses: it is no page, bound, search text, switch, date, choice."""
+        own = self.name.own
+        looked_up = self.argument.place == "path"  # a list that a reply quotes is what another tool lists
+        chosen = self.argument.declared.get("enum") or (self.argument.told("enum") and not looked_up)
+        if re.match(r"(max|min)(imum)?(_|$)", own) or self.name.searches or own in PAGING or chosen:
+            return False
+        return not is_date(self.argument) and not any(isinstance(held.value, bool) for held in self.took.values())
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether its name says of what it is the value: `airport_code`, `tail_number`; not `to` or `value`."""
+        key = self.name.key
+        return self.name.secret or (key not in NOT_LINKED | VAGUE and (self.name.identifies or len(key) >= 4))
+
+
+@dataclass
+class Source:
+    """The places of one name that hold values of one look: a thing's ids, from whichever tools."""
+
+    name: Name
+    places: list[Place] = field(default_factory=list)
+
+    @cached_property
+    def secret(self) -> bool:
+        """Whether its values are secrets, which only arguments that are such may take."""
+        return self.name.secret or any(place.secret for place in self.places)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """All values."""
+        return frozenset(text for place in self.places for text in place.values)
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Those of its values that are ids or codes by their look, whatever their names."""
+        listed = all(place.path.endswith("[]") for place in self.places)  # of a list of words each names something
+        return frozenset(text for text in self.texts if is_id(text) or (listed and distinctive(text)))
+
+    def gave(self, value: Value) -> bool:
+        """Whether a value came from one of its places."""
+        place = (value.origin.tool, value.origin.path)
+        return value.origin.kind == "response" and any((p.tool, p.path) == place for p in self.places)
+
+
+class Flows:
+    """The facts about arguments and sources, and what follows from them."""
+
+    def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
+        self.pools = pools
+        self.takers = [taker for taker in _takers(facts) if taker.linkable]
+        self.sources = list(_sources(pools))
+        self._found: dict[int, list[tuple[Source, bool]]] = {}
+        self._families: dict[str, list[Taker]] = {}
+        for taker in self.takers:
+            if taker.named:
+                self._families.setdefault(taker.name.key, []).append(taker)
+
+    def of(self, taker: Taker) -> list[tuple[Source, bool]]:
+        """The sources that feed an argument, each with whether its name tells so; those of its name first."""
+        if id(taker) not in self._found:
+            open_to = [source for source in self.sources if taker.name.secret or not source.secret]
+            fits = [source for source in open_to if not _refuses(taker, source)]
+            named = [source for source in fits if self._confirmed(taker, source)]
+            known = {text for source in named for text in source.texts}
+            known |= {text for one in self.family(taker) for text in one.took}
+            others = [source for source in fits if source not in named and self._by_values(taker, source, known)]
+            self._found[id(taker)] = [*((s, True) for s in named), *((s, False) for s in others)]
+        return self._found[id(taker)]
+
+    def family(self, taker: Taker) -> list[Taker]:
+        """The arguments of the same telling name in all tools, itself among them."""
+        return self._families[taker.name.key] if taker.named else [taker]
+
+    def apart(self, taker: Taker, source: Source) -> float | None:
+        """How far the names of an argument and a source are apart; None where they do not agree, or tell nothing."""
+        return distance(taker.name, source.name, said_of(taker.argument)) if taker.named else None
+
+    def _confirmed(self, taker: Taker, source: Source) -> bool:
+        """Whether names agree, and values do not speak against it."""
+        apart = self.apart(taker, source)
+        if apart is None:
+            return False
+        family = self.family(taker)
+        accepted = {text for one in family for text in one.took if text in source.texts}
+        of_ids = taker.name.identifies or source.name.identifies
+        telling = any(map(distinctive, accepted))
+        if apart > NEAR or (apart > EQUAL and not of_ids):
+            return telling
+        if not accepted or of_ids or taker.name.own in POSITIONS:
+            return bool(accepted)
+        # What is no id by its name picks one thing where it must be given, or refuses what is none.
+        needed = telling or any(one.argument.required or one.refused or one.missed for one in family)
+        return needed and not any(map(self._takes_anything, family))
+
+    def _takes_anything(self, taker: Taker) -> bool:
+        """Whether an argument accepted a made-up value that no other tool's response holds."""
+        made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
+        return any(all(place.tool == taker.tool.name for place in self.pools.where(value)) for value in made)
+
+    def _by_values(self, taker: Taker, source: Source, known: set[str]) -> bool:
+        family, texts = self.family(taker), source.texts
+        accepted = {text for one in family for text in one.took if text in source.ids}
+        missed = {text for one in family for text in one.missed if text in texts}
+        if len(accepted) < 2 or len(missed) > len(accepted) or len(source.ids) < 0.7 * len(texts):
+            return False
+        if any(self._takes_anything(one) or texts & one.refused.keys() for one in family):
+            return False
+        tested = {text for one in family for text in accepted & one.took.keys() if source.gave(one.took[text])}
+        took = {text for one in family for text in one.took}
+        shared = max(len(texts & known) / len(texts), len(accepted) / len(took) if len(accepted) > 2 else 0.0)
+        return len(tested) > 1 or shared >= 0.6
+
+
+def observed_links(facts: Mapping[str, ToolFacts], pools: Pools) -> list[ObservedLink]:
+    """The links that follow from all samples, by consumer and argument; of one argument the best known first."""
+    flows = Flows(facts, pools)
+    return [link for taker in flows.takers for link in _links(flows, taker)]
+
+
+def _links(flows: Flows, taker: Taker) -> list[ObservedLink]:
+    found = flows.of(taker)
+    domain = {text for source, _ in found for text in source.texts}
+    accepted, refused = len(domain & taker.took.keys()), len(domain & taker.refused.keys())
+    links: dict[tuple[str, str], tuple[tuple[bool, int, bool, str, str], ObservedLink]] = {}
+    for source, named in found:
+        for place in source.places:
+            if place.tool != taker.tool.name:
+                link = Link(argument=taker.argument.name, tool=place.tool, path=place.path,
+                            support="observed" if accepted else "guessed")  # fmt: skip
+                held = sum(text in place.values for text in taker.took)
+                rank = (not named, -held, "[]" not in place.path, place.tool, place.path)
+                one = ObservedLink(consumer=taker.tool.name, link=link, accepted=accepted, refused=refused)
+                links.setdefault((place.tool, place.path), (rank, one))
+    return [one for _, one in sorted(links.values(), key=lambda pair: pair[0])]
+
+
+def link_tests(flows: Flows) -> Iterator[tuple[str, Arguments]]:
+    """Calls worth making to confirm links that are only guessed, by name or by the look of accepted values."""
+    planned: list[tuple[int, float, int, str, Arguments]] = []
+    asked: dict[tuple[str, int], int] = {}
+    for place, taker in enumerate(flows.takers):
+        base = _base(taker)
+        for turn, (apart, value) in enumerate(_trials(flows, taker, base, asked) if base is not None else ()):
+            planned.append((turn, apart, place, taker.tool.name, {**(base or {}), taker.argument.name: value}))
+    for *_, tool, chosen in sorted(planned, key=lambda entry: entry[:3]):
+        yield tool, chosen
+
+
+def _trials(
+    flows: Flows, taker: Taker, base: Arguments, asked: dict[tuple[str, int], int]
+) -> Iterator[tuple[float, Value]]:
+    """Values to try on one argument. What arguments of the same name were asked often enough is not asked again."""
+    fits = Fits(taker.tool, taker.argument)
+    known = [source for source, _ in flows.of(taker)]
+    beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
+    models = [held.value for held in taker.took.values() if distinctive(held.value)][:6]
+    named = any(flows.apart(taker, source) is not None for source in known)
+    open_: list[tuple[float, str, Source]] = [(-1.0, "", source) for source in known[:1] if not taker.took]
+    for source in flows.sources:
+        if source in known or (source.secret and not taker.name.secret):
+            continue
+        apart = flows.apart(taker, source)
+        firsts = (value for place in source.places[:20] for value in place.first[:3])
+        strange = not source.name.searches and any(alike(value, models) for value in firsts)
+        if apart is not None and (not taker.took or strange or not models):
+            open_.append((apart, source.name.key, source))
+        elif strange and not (named and taker.name.of_another(source.name)):
+            open_.append((10.0 - source.name.identifies, source.name.key, source))
+    for far, _, source in sorted(open_, key=lambda entry: entry[:2]):
+        question = (taker.name.key if taker.named else f"{taker.tool.name} {taker.name.key}", id(source))
+        tried = (sent for one in flows.family(taker) for sent in one.sent.values())
+        before = sum(any(map(source.gave, sent)) for sent in tried) + asked.get(question, 0)
+        value = _fresh(flows, taker, source, fits, beside, best=bool(before)) if before < _ENOUGH else None
+        if value is not None:
+            asked[question] = asked.get(question, 0) + 1
+            yield (0 if far < 9 else 2), value
+
+
+def _fresh(
+    flows: Flows, taker: Taker, source: Source, fits: Fits, beside: Collection[str], *, best: bool
+) -> Value | None:
+    """A value of the source that was not sent yet; of all the `best` known one first, else the first that comes."""
+    places = [place for place in source.places if place.tool != taker.tool.name]
+    own = {text for place in source.places if place.tool == taker.tool.name for text in place.values}
+    held = [value for place in places for value in islice(place.values.values(), 60)]
+    if best:
+        held.sort(key=lambda v: (text_of(v.value) not in own, -flows.pools.popularity(v)))
+    new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
+    return next((value for value in map(fits.adapted, new) if value is not None), None)
+
+
+def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
+    """All arguments that were given to a tool, or may be, with what came of it."""
+    for tool in facts.values():
+        for name, argument in tool.arguments.items():
+            taker = Taker(tool, argument, argument_name(tool.protocol, name))
+            for sample in tool.samples:
+                for text, value in _texts(sample.arguments[name]) if name in sample.arguments else ():
+                    taker.sent.setdefault(text, []).append(value)
+            given = [sample for sample in tool.done if name in sample.arguments]
+            full = [sample for sample in given if tool.protocol.writes or says_something(sample.response)]
+            taker.took.update(pair for sample in full for pair in _texts(sample.arguments[name]))
+            beside = [{n: v for n, v in sample.plain.items() if n != name} for sample in full]
+            empty = [s for s in given if s not in full and {n: v for n, v in s.plain.items() if n != name} in beside]
+            missed = [*argument.not_found, *(sample.arguments[name] for sample in empty)]
+            for fate, values in ((taker.refused, argument.refused), (taker.missed, missed)):
+                fate.update(pair for value in values for pair in _texts(value) if pair[0] not in taker.took)
+            yield taker
+
+
+def _sources(pools: Pools) -> Iterator[Source]:
+    """The places whose values another call may take: no pages, no echoes of the call's own arguments."""
+    found: dict[str, list[tuple[set[str], Source]]] = {}
+    for place in pools.places:
+        if place.echoes or place.name.own in PAGING or "*" in place.path or KEYS in place.path or not place.values:
+            continue
+        looks = set(map(look, place.first))
+        key = f"{place.tool} {place.name.key}" if place.name.key in VAGUE else place.name.key
+        same = found.setdefault(key, [])  # an `id` under no noun is of something else in each tool
+        home = next((one for one in same if one[0] & looks), None)
+        if home is None:
+            same.append(home := (set(), Source(place.name)))
+        home[0].update(looks)
+        home[1].places.append(place)
+    yield from (source for same in found.values() for _, source in same)
+
+
+def _refuses(taker: Taker, source: Source) -> bool:
+    """Whether an argument refused at least as many values of a source as it accepted."""
+    refused = sum(text in source.texts for text in taker.refused)
+    return refused > 0 and refused >= sum(text in source.texts for text in taker.took)
+
+
+def _texts(held: Value) -> Iterator[tuple[str, Value]]:
+    return ((text_of(value), Value(value, held.origin)) for value in scalars(held.value))
+
+
+def _base(taker: Taker) -> Arguments | None:
+    """The arguments of the call that is done with fewest; None where none is, and one argument is not enough."""
+    name, tool = taker.argument.name, taker.tool
+    done = sorted(tool.fruitful or tool.done, key=lambda s: (name not in s.arguments, len(s.arguments), s.number))
+    if done:
+        return done[0].arguments
+    return None if {other for other, argument in tool.arguments.items() if argument.required} - {name} else {}

@@ -1,0 +1,277 @@
+"""Names and looks: how near an argument's name is to that of a place that holds values, and which values look alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from protocols.jsontypes import Json
+from protocols.links import field_key, noun_of
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import types, validator
+from protocols.secrets import kind_of
+from protocols.vocabulary import ID_WORDS, SEARCHES, VAGUE, VERBS, WRAPPERS
+from protocols.words import singular, snake
+
+EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
+"""How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
+description or a reply names the place's noun."""
+KEYS = "{}"
+"""The last part of a path whose values are the keys of a map: `rates.{}`; `rates.*` are its values."""
+PAGING = frozenset({
+    "count", "limit", "max_results", "offset", "page", "page_number", "page_size", "pagesize", "per_page", "perpage",
+    "results_per_page", "size", "skip", "take", "top",
+})  # fmt: skip
+"""Arguments that cut a list into pages: what other responses hold under these names is about other lists."""
+TITLES = frozenset({"title", "name", "label", "headline", "subject", "summary", "caption"})
+"""Last words of fields that hold what people search for."""
+_SAME = {
+    "addr": "address", "cat": "category", "cc": "country_code", "ccy": "currency", "dest": "destination",
+    "dst": "destination", "identifier": "id", "lat": "latitude", "lng": "longitude", "lon": "longitude",
+    "long": "longitude", "org": "organization", "pk": "id", "qty": "quantity", "repo": "repository",
+    "src": "source", "timezone": "time_zone", "tz": "time_zone",
+}  # fmt: skip
+"""Words that are written shorter, and what they stand for."""
+_ENDS = frozenset({"before", "checkout", "end", "ends", "last", "max", "return", "to", "until"})
+_STARTS = frozenset({"after", "begin", "checkin", "depart", "first", "from", "min", "since", "start", "starts"})
+_COMMON = frozenset({
+    "a", "active", "all", "any", "asc", "closed", "default", "desc", "error", "failed", "false", "female", "high",
+    "inactive", "low", "male", "medium", "n/a", "na", "nan", "new", "no", "none", "normal", "null", "off", "ok", "on",
+    "open", "other", "pending", "success", "test", "true", "unknown", "yes",
+})  # fmt: skip
+_LONGEST = 300
+_VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
+_FORMATS = {
+    "date": r"\d{4}-\d\d-\d\d",
+    "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
+    "time": r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
+    "uuid": r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+    "ipv4": r"\d{1,3}(\.\d{1,3}){3}",
+    "email": r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+",
+    "uri": r"[A-Za-z][A-Za-z0-9+.\-]*://\S+",
+}
+"""Narrower than the formats: `a:b` is a URI and `1.2.3.4` may be a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`).
+
+    `above` is the noun that a field stands under: `owner` for `repository.owner.login`.
+    """
+
+    own: str
+    key: str
+    above: str = ""
+
+    @property
+    def thing(self) -> str:
+        """What it is the id of: `airport` for `airport_code`; empty where the name does not tell."""
+        return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
+
+    @property
+    def identifies(self) -> bool:
+        """Whether the name is that of an id."""
+        return self.key.rpartition("_")[2] in ID_WORDS
+
+    @property
+    def searches(self) -> bool:
+        """Whether it is what one looks for, in words."""
+        words = set(self.own.split("_"))
+        return bool(words & (SEARCHES | {"s", "phrase"})) and not words & {"id", "ids", "code"} and not self.identifies
+
+    @property
+    def secret(self) -> bool:
+        """Whether what stands under it is a secret, whatever it looks like."""
+        return kind_of(self.own) in ("text", "number")
+
+    def of_another(self, other: Name) -> bool:
+        """Whether both are ids and their names say that they are of different things."""
+        things = self.thing, other.thing
+        return self.identifies and other.identifies and all(things) and things[0] != things[1]
+
+
+@lru_cache(maxsize=8192)
+def words_of(name: str) -> str:
+    """A name in small letters with `_` between words, short forms written out: `homeTz` → `home_time_zone`."""
+    return "_".join(_SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_"))
+
+
+def argument_name(protocol: ToolProtocol, argument: str) -> Name:
+    """The name of an argument; a vague one with the noun that its tool is about."""
+    own = words_of(argument)
+    declared = protocol.parameters.get(argument)
+    if own.rpartition("_")[2] in ("ids", "codes", "keys", "numbers") or (
+        isinstance(declared, dict) and "array" in types(declared)
+    ):
+        own = singular(own)
+    noun = noun_of(protocol, argument) if own in VAGUE and argument in protocol.parameters else None
+    return Name(own, f"{noun}_{own}" if noun else own)
+
+
+def field_name(protocol: ToolProtocol, path: str) -> Name:
+    """The name of a response path: a vague one with the noun that it stands under, list elements in the singular."""
+    parts = path.split(".")
+    if parts[-1] == KEYS:
+        noun = singular(words_of(parts[-2].replace("[]", ""))) if len(parts) > 1 else ""
+        return Name("key", f"{noun}_key" if noun else "key")
+    own = words_of(parts[-1].replace("[]", ""))
+    if parts[-1].endswith("[]") or own in ("ids", "codes", "keys"):
+        own = singular(own)
+    key = field_key(protocol, path.replace("*", "").replace("..", "."))
+    nouns = (words_of(part.replace("[]", "")) for part in reversed(parts[:-1]))
+    above = next((singular(noun) for noun in nouns if noun not in WRAPPERS and noun), "")
+    return Name(own, words_of(key) if key else own, above)
+
+
+@lru_cache(maxsize=131_072)
+def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> float | None:
+    """How far a place's name is from an argument's, None for too far. `text` are words said of the argument."""
+    if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
+        return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
+    if wanted.key.replace("_", "") == held.key.replace("_", ""):
+        return EQUAL
+    if _ends(wanted.key, held.key) or _ends(held.key, wanted.key):
+        return NEAR
+    if wanted.thing and held.thing and (held.identifies or held.key == held.thing):
+        both = wanted.identifies and held.identifies and wanted.key.rpartition("_")[2] != held.key.rpartition("_")[2]
+        if wanted.thing == held.thing or _ends(wanted.thing, held.thing):
+            return NEAR + (0.5 if both else 0.0)
+    if held.own in ID_WORDS and held.above and (wanted.key == held.above or _ends(wanted.key, held.above)):
+        return NEAR
+    if wanted.key == held.thing and held.own.rpartition("_")[2] == "name":
+        return TOLD
+    if held.thing and held.identifies and set(held.thing.split("_")) <= text:
+        return TOLD - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
+    return None
+
+
+def _ends(longer: str, shorter: str) -> bool:
+    """Whether a name is another with words before it: `from_place_id` and `place_id`; not `paid` and `id`."""
+    particular = "_" in shorter or (len(shorter) >= 4 and shorter not in VAGUE)
+    return particular and longer.endswith(f"_{shorter}")
+
+
+def ends_range(name: str) -> bool:
+    """Whether an argument is the later end of a range, by its name."""
+    words = set(words_of(name).replace("check_out", "checkout").split("_"))
+    return bool(words & _ENDS) and not words & _STARTS
+
+
+@lru_cache(maxsize=8192)
+def words_in(texts: tuple[str, ...]) -> frozenset[str]:
+    """The words of texts, in the singular."""
+    return frozenset(singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower()))
+
+
+def nouns_of(protocol: ToolProtocol) -> frozenset[str]:
+    """What a tool is about: the words of its name and of its path, in the singular."""
+    text = words_of(protocol.name)
+    if isinstance(protocol.binding, HttpBinding):
+        text += "_" + words_of("/".join(protocol.binding.url.split("?")[0].split("/")[3:]))
+    return frozenset({singular(word) for word in text.split("_")} - VERBS - {""})
+
+
+def text_of(value: Json) -> str:
+    """A scalar as it is written in a URL: `5` and `"5"` are one value there."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else repr(value)
+
+
+def scalars(value: Json) -> list[Json]:
+    """A scalar itself, or those in a list of them."""
+    items = value[:20] if isinstance(value, list | tuple) else [value]
+    return [item for item in items if isinstance(item, str | int | float)]
+
+
+def common_format(values: Iterable[str], name: str = "") -> str | None:
+    """The JSON Schema format that all of `values` have, as the validator judges it."""
+    texts = set(values)
+    first = min(texts, default="")
+    found = next((form for form, shape in _FORMATS.items() if re.fullmatch(shape, first)), None)
+    if found is None or (found == "ipv4" and re.search(r"build|firmware|oid|release|revision|version", name.lower())):
+        return None
+    try:
+        judge = validator({"format": found})
+        return found if all(re.fullmatch(_FORMATS[found], text) and judge.is_valid(text) for text in texts) else None
+    except ValueError:  # half a surrogate pair
+        return None
+
+
+@lru_cache(maxsize=16_384)
+def format_of(text: str) -> str:
+    """The JSON Schema format that a text has (`date`, `uuid` …); empty for none."""
+    return "" if len(text) > _LONGEST or not re.search(r"[-:@]", text) else common_format((text,)) or ""
+
+
+@lru_cache(maxsize=65_536)
+def _shape(text: str) -> tuple[tuple[str, int], ...]:
+    """The parts of a text between signs, by what they are of and how long: `tm_8xz1q` → `(a, 2) (_, 1) (x, 5)`."""
+    return tuple((_kind(part), len(part)) for part in re.findall(r"[^\W_]+|[\W_]", text[:_LONGEST]))
+
+
+def _kind(part: str) -> str:
+    if part.isdigit():
+        return "9"
+    if part.isalpha():
+        return "A" if part.isupper() else "a"
+    return "x" if part.isalnum() else part
+
+
+def look(value: Json) -> str:
+    """The kind of a value, coarser than its shape: `number`, a format, `text` for several words, `token` for one."""
+    text = text_of(value)
+    if not isinstance(value, bool) and re.fullmatch(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", text[:_LONGEST]):
+        return "number"
+    return format_of(text) or ("text" if len(text.split()) != 1 else "token")
+
+
+def alike(value: Json, others: Iterable[Json]) -> bool:
+    """Whether a value looks as one of the others does: the same signs, and between them parts of the same make.
+
+    Words of letters alone are alike only when they are codes of one length: all prose would be alike otherwise.
+    """
+    if isinstance(value, bool):
+        return any(isinstance(other, bool) for other in others)
+    return any(not isinstance(other, bool) and _texts_alike(text_of(value), text_of(other)) for other in others)
+
+
+@lru_cache(maxsize=65_536)
+def _texts_alike(one: str, two: str) -> bool:
+    if (form := format_of(two)) or format_of(one):
+        return format_of(one) == form
+    mine, its = _shape(one), _shape(two)
+    if len(mine) != len(its):
+        return False
+    if mine == its:
+        return True
+    if [kind for kind, _ in its] == ["9"]:
+        return mine[0][0] == "9" and abs(len(one) - len(two)) <= 1
+    pairs = zip(mine, its, strict=True)
+    same = all(
+        (a[1] == b[1] or a[0] in "9x") if a[0] == b[0] else a[1] == b[1] and "x" in (a[0], b[0]) for a, b in pairs
+    )
+    return same and any(kind in "9x" for kind, _ in (*mine, *its))
+
+
+def distinctive(value: Json) -> bool:
+    """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, float):
+        return len(repr(value).rpartition(".")[2]) >= 3
+    text = text_of(value).strip()
+    if re.fullmatch(r"[-+]?\d+", text):
+        return abs(int(text[:_LONGEST])) >= 10_000  # below are counts, years and positions in lists as often as ids
+    if len(text) < 2 or len(text) > _LONGEST or text.lower() in _COMMON or re.fullmatch(r"[-+]?[\d.]+", text):
+        return False
+    return len(text.split()) <= 2 and format_of(text) not in ("date", "date-time")
+
+
+def is_id(value: Json) -> bool:
+    """Whether a value is an id or a code by its look, whatever its name: distinctive, and no word."""
+    plain = isinstance(value, str) and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None
+    return distinctive(value) and not plain

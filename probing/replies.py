@@ -1,0 +1,500 @@
+"""What replies say of a tool's arguments: refusals, read into `Hint`s.
+
+Structured errors are read by rule: a list of complaints with a place and words (FastAPI, JSON:API, RFC 9457, JSON
+Schema output, GraphQL-like), or a map from a field to its messages (DRF, Rails, ASP.NET). Of sentences only the
+plainest are read. What is left has a template, the reply without the values that were sent, which a model may read
+once (`probing.teacher`). A reader must not be sure of what a reply does not say; all work is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from probing.names import text_of
+from probing.samples import Sample
+from probing.words import REPLIES
+from protocols.jsontypes import Json
+from protocols.reply import one_line
+from protocols.words import snake
+
+HintKind = Literal[
+    "missing", "unknown", "type", "enum", "range", "length", "pattern", "format", "example", "default",
+    "exclusive", "together", "any_of", "not_found", "allowed", "refused",
+]  # fmt: skip
+"""*missing*: it must be given. *unknown*: there is no such argument. *type* … *format*: what it must be. *example*,
+*default*: a value the reply quotes. *exclusive*: not together with `others`; *together*: only with all of `others`;
+*any_of*: at least one of `others` must be given; *allowed*: the tool's arguments are `others`. *not_found*: well
+formed, but there is no such thing. *refused*: the reply names the argument, and no more can be read from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """One fact that a reply states. `argument` is the source's own name; None where the reply names none."""
+
+    kind: HintKind
+    argument: str | None = None
+    types: tuple[str, ...] = ()
+    values: tuple[Json, ...] = ()
+    """For *enum* all of them, for *example* and *default* those quoted."""
+    minimum: float | None = None
+    maximum: float | None = None
+    """Inclusive, for *range*; of characters or items for *length*."""
+    exclusive_minimum: bool = False
+    exclusive_maximum: bool = False
+    pattern: str = ""
+    format: str = ""
+    others: tuple[str, ...] = ()
+    text: str = ""
+    """The clause of the reply that says so, at most 200 characters."""
+
+
+_LONGEST = 20_000
+_SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
+_MOST = 60
+_FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
+_STATES = frozenset({"response", "result", "state", "status"})
+_NO = (False, "error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
+_ERRORS, _BESIDE, _OF_RECORDS, _PLACES, _NOT_FIELDS = (
+    frozenset(REPLIES[name]) for name in ("errors", "beside", "of_records", "places", "no_arguments")
+)
+_TEXTS, _PLACE_KEYS, _WORDS, _CODES = (REPLIES[name] for name in ("texts", "place_keys", "complaints", "codes"))
+_TYPE_WORDS = {
+    word: kind
+    for kind, words in {
+        "integer": "int integer long whole", "number": "decimal double float number numeric", "boolean": "bool boolean",
+        "string": "str string text", "array": "array list", "object": "dict dictionary mapping object",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+_FORMAT_WORDS = (
+    ("date-time", r"date-?time|timestamp|iso ?-?8601|rfc ?3339"),
+    ("date", r"\bdate\b|yyyy-mm-dd"),
+    ("email", r"e-?mail"),
+    ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"), ("time", r"\btime\b"),
+)  # fmt: skip
+_TYPED = re.compile(
+    r"\b(?:be|is|type|types|expected|not|to|into|as|valid|should be|required|must|an?)\b[^\w\n]{0,3}"
+    r"(?:(?:an?|the|of|type|valid|positive|negative|non-negative|whole|json|single|well-formed)\b[^\w\n]{0,3}){0,4}"
+    r"(int|integer|long|number|float|decimal|numeric|double|str|string|bool|boolean|list|array|dict|object|dictionary"
+    r"|mapping)\b"
+)
+_PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
+"""Names of arguments that are words of most sentences: taken for names only where quoted, or first."""
+_Complaint = tuple[tuple[str, ...], str, str, Mapping[str, Json]]
+"""The place that a complaint is about, its words, its code, and its parameters."""
+_NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
+_QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
+
+
+def refusal_in(response: Json) -> str:
+    """What a response with a success's status says in refusal, as JSON or text; empty where it is data.
+
+    It is a refusal if it says that it is (`ok: false`, `status: error`) or holds an error, and has nothing else to
+    tell. A record that has an `error` field, or a `status` of `failed`, beside fields of its own is data.
+    """
+    if isinstance(response, list) and len(response) == 1:
+        return refusal_in(response[0])
+    if not isinstance(response, Mapping) or len(response) > 40:
+        return ""
+    fields = {snake(str(key)): value for key, value in response.items()}
+    denied = {n for n, v in fields.items() if n in _FLAGS | _STATES and (v is False or _lower(v) in _NO)}
+    wrong = any(name in _ERRORS and _is_told(value) for name, value in fields.items())
+    told = [fields[name] for name in _TEXTS if _is_told(fields.get(name))]
+    beside = _BESIDE if wrong or denied & _FLAGS else _BESIDE - _OF_RECORDS
+    data = [
+        n for n, v in fields.items() if v not in (None, "", [], {}) and n not in beside | _FLAGS | _STATES | _ERRORS
+    ]
+    if not (denied or wrong) or not told or data or fields.get("data") not in (None, "", [], {}):
+        return ""
+    said = next((text for text in told if isinstance(text, str)), told[0])
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+
+
+def as_refused(sample: Sample) -> Sample:
+    """The sample as an error reply would have it, where its response is a refusal; else as it is."""
+    said = refusal_in(sample.response) if sample.done else ""
+    if not said:
+        return sample
+    answer = json.dumps(sample.response, ensure_ascii=False)
+    return replace(sample, outcome="refused", status=200, response=None, error=said, answer=answer)
+
+
+def _lower(value: Json) -> Json:
+    return value.lower() if isinstance(value, str) else None
+
+
+def _is_told(value: Json) -> bool:
+    """Whether an error field says that there is one: `null`, `[]`, `false`, `"none"` and `0.1` do not."""
+    if isinstance(value, str):
+        return bool(value) and value.lower() not in ("none", "null", "false", "no", "ok")
+    return value is True or (isinstance(value, list | Mapping) and bool(value))
+
+
+def reply_of(sample: Sample) -> str:
+    """The text of a refusal that may say something of arguments; empty where none does."""
+    status = sample.status
+    if sample.done or (status is not None and (status >= 500 or status in _SILENT)):
+        return ""
+    return (sample.answer if sample.answer and sample.answer.strip() else sample.error)[:_LONGEST]
+
+
+def template_of(sample: Sample) -> str:
+    """A refusal's words without the values that were sent and without numbers: equal for replies of one kind."""
+    text = one_line(sample.error or sample.answer or "", limit=600)
+    for given in sorted(map(text_of, _leaves(sample.plain)), key=len, reverse=True):
+        if given:
+            text = re.sub(rf"(?<!\w){re.escape(given[:200])}(?!\w)", "…", text)
+    return text
+
+
+def hints(sample: Sample, names: Mapping[str, str]) -> tuple[Hint, ...]:
+    """What the answer of a call that failed says of the tool's arguments, each fact once.
+
+    `names` maps what the service may call an argument to the argument's name. An argument that is not among them is
+    returned where the reply certainly names one: in *missing* and *allowed*.
+    """
+    text = reply_of(sample)
+    return _hints(text, sample.status, json.dumps(sample.plain, default=str), tuple(names.items())) if text else ()
+
+
+@lru_cache(maxsize=2048)
+def _hints(text: str, status: int | None, sent: str, names: tuple[tuple[str, str], ...]) -> tuple[Hint, ...]:
+    reader = _Reader(dict(names), json.loads(sent))
+    found = list(reader.read(text))
+    if status in (404, 410):  # what is named in such an answer is well formed, and not there
+        found = [replace(hint, kind="not_found") if hint.kind == "refused" else hint for hint in found]
+        given = [name for name, value in reader.sent.items() if value is not None]
+        nowhere = re.search(r"cannot get|no route|route not found|requested url|page not found|endpoint", text.lower())
+        if len(given) == 1 and not nowhere:  # of an answer that says no more: the one value that was sent
+            found.append(Hint(kind="not_found", argument=given[0], text=text))
+    kept: dict[Hint, Hint] = {}
+    for hint in found:
+        kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(reader.neutral(hint.text), limit=200)))
+    told = {hint.argument for hint in kept.values() if hint.kind not in ("refused", "example", "default")}
+    return tuple(hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told)
+
+
+class _Reader:
+    """Reads one refusal; `sent` are the arguments of its call."""
+
+    def __init__(self, names: Mapping[str, str], sent: Mapping[str, Json]) -> None:
+        self.sent = sent
+        self._folded = {snake(spelled): name for spelled, name in names.items()}
+
+    def known(self, spelled: Json) -> str | None:
+        """The argument that a service spells so."""
+        return self._folded.get(snake(spelled)) if isinstance(spelled, str) and spelled else None
+
+    def neutral(self, text: str) -> str:
+        """A text without the values that were sent, so that one fact is told in the same words whatever was sent."""
+        for value in self.sent.values():
+            if isinstance(value, str | int | float) and not isinstance(value, bool) and (said := text_of(value)):
+                text = re.sub(rf"(['\"`]){re.escape(said[:100])}\1", "'…'", text)
+        return text
+
+    def read(self, text: str, depth: int = 3) -> Iterator[Hint]:
+        """The hints of a whole reply: those of its complaints, else of its sentences."""
+        document = _parsed(text)
+        if document is None:
+            yield from self._sentences(text)
+            return
+        said = set()
+        for path, words, code, inside in self._complaints(document):
+            said.add(words)
+            yield from self._complaint(path, words, code, inside)
+        for words in _messages(document):
+            if depth and words.lstrip()[:1] in ("{", "[") and _parsed(words) is not None:
+                yield from self.read(words, depth - 1)
+            elif words not in said:
+                yield from self._sentences(words)
+
+    def _complaints(self, document: Json) -> Iterator[_Complaint]:
+        queue: list[Json] = [document]
+        for _ in range(2_000):
+            if not queue:
+                return
+            node = queue.pop(0)
+            if isinstance(node, list):
+                queue += node[:_MOST]
+            elif isinstance(node, Mapping) and (path := self._placed(node)):
+                words = ". ".join(str(node[key]) for key in _WORDS if isinstance(node.get(key), str))
+                code = next((str(node[key]) for key in _CODES if isinstance(node.get(key), str)), "")
+                inner = [part for part in node.values() if isinstance(part, Mapping)]
+                yield path, words, code, {**node, **{k: v for part in inner for k, v in part.items()}}
+            elif isinstance(node, Mapping):
+                yield from self._field_map(node, ())
+                queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
+                          and key not in ("input", "value", "body", "query") and not self.known(key)]  # fmt: skip
+
+    def _placed(self, node: Mapping[str, Json]) -> tuple[str, ...]:
+        """The path to an argument that an object gives; empty where it gives none."""
+        source = node.get("source")
+        if isinstance(source, Mapping):  # JSON:API
+            node = {**node, "pointer": source.get("pointer"), "parameter": source.get("parameter")}
+        if "timestamp" in node or not any(isinstance(node.get(key), str) for key in (*_WORDS, *_CODES)):
+            return ()
+        for key in _PLACE_KEYS:
+            value = node.get(key)
+            path = tuple(map(str, value)) if isinstance(value, list) else _steps(value)
+            sure = key in _PLACE_KEYS[:10] or "location" in node or "in" in node
+            if path and len(path) <= 20 and (sure or self.known(_argument_in(path))) and " " not in path[-1]:
+                return path
+        return ()
+
+    def _field_map(self, node: Mapping[str, Json], path: tuple[str, ...]) -> Iterator[_Complaint]:
+        """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
+        for key, value in list(node.items())[:_MOST]:
+            known, here = self.known(key), (*path, key) if self.known(key) else (*path, *_steps(key))
+            if key.lower() in _NOT_FIELDS and not known:
+                continue
+            listed = isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+            if listed or (known and isinstance(value, str) and " " in value.strip() and value != self.sent.get(key)):
+                yield from ((here, words, "", {}) for words in (value[:20] if listed else [value]))
+            elif isinstance(value, Mapping) and (known or key.lower() in _PLACES) and len(path) < 4:
+                yield from self._field_map(value, here)
+
+    def _complaint(self, path: tuple[str, ...], words: str, code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
+        spelled = _argument_in(path)
+        extra = inside.get("missingProperty") or inside.get("additionalProperty")
+        if isinstance(extra, str):  # JSON Schema's path is that of the object around
+            spelled, path = extra, (extra,)
+        name, facts = self.known(spelled), [*_coded(code, inside), *wanted(words)]
+        if name is None:
+            if any(fact.kind == "missing" for fact in facts) and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
+                yield Hint(kind="missing", argument=spelled, text=words)
+        elif len([step for step in path if step.lower() not in _PLACES]) > 1:  # of a part of the argument
+            yield Hint(kind="refused", argument=name, text=words)
+        else:
+            yield from (replace(fact, argument=name, text=words) for fact in facts)
+            if all(fact.kind in ("example", "default") for fact in facts):
+                yield Hint(kind="refused", argument=name, text=words)
+
+    def _sentences(self, text: str) -> Iterator[Hint]:
+        """What sentences say that name an argument, or quote its value."""
+        for match in re.finditer(r"missing \d+ required [\w-]+ arguments?: ([^\n]{1,500})", text):  # Python's own words
+            for name in re.findall(r"'(\w+)'", match[1]):
+                yield Hint(kind="missing", argument=self.known(name) or name, text=match[0])
+        for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
+            allowed = re.search(r"(?:arguments|parameters|fields|options)(?: are)?: ([\w, .'-]+)", sentence)
+            yield from self._sentence(sentence if allowed is None else sentence[: allowed.start()])
+            spelled = [part.strip(" '\".") for part in allowed[1].split(",")] if allowed else []
+            others = tuple(self.known(part) or part for part in spelled if re.fullmatch(r"[A-Za-z_]\w*", part))
+            if others and "none" not in others:
+                yield Hint(kind="allowed", others=others, text=sentence)
+
+    def _sentence(self, sentence: str) -> Iterator[Hint]:
+        facts = wanted(sentence)
+        names = self._named(sentence, plain=bool(facts) and facts[0].kind in _OF_SEVERAL)
+        stated = re.search(rf"\b(?:argument|parameter|field|property|attribute) {_QUOTED}", sentence)
+        unheard = stated and not self.known(stated[1]) and re.fullmatch(r"[A-Za-z_]\w{0,60}", stated[1])
+        if stated and unheard and any(fact.kind == "missing" for fact in facts):
+            yield Hint(kind="missing", argument=stated[1], text=sentence)
+        if facts and facts[0].kind in _OF_SEVERAL:
+            if len(names) > 1:
+                any_of = facts[0].kind == "any_of"
+                yield replace(facts[0], argument=None if any_of else names[0], text=sentence,
+                              others=tuple(names if any_of else names[1:]))  # fmt: skip
+            return
+        for name in names[:1] if facts else names:  # the first is the subject; the others may be its values
+            yield from (replace(fact, argument=name, text=sentence) for fact in facts or [Hint(kind="refused")])
+
+    def _named(self, sentence: str, *, plain: bool) -> list[str]:
+        """The arguments that a sentence names, in its order, else the one whose value it quotes.
+
+        `plain`: words that most sentences have are taken for names too.
+        """
+        found: dict[str, None] = {}
+        for match in re.finditer(rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence):
+            name, word = self.known(match[1] or match[2]), match[2] or ""
+            if name is not None and (
+                match[1] or match.start() == 0 or (len(word) > 2 and (plain or word not in _PLAIN))
+            ):
+                found.setdefault(name)
+        for quoted in re.finditer(_QUOTED, sentence) if not found else ():
+            holding = [name for name, value in self.sent.items() if text_of(value) == quoted[1]]
+            found.update(dict.fromkeys(holding if len(holding) == 1 else ()))
+        return list(found)
+
+
+_RULES: tuple[tuple[HintKind, re.Pattern[str]], ...] = (
+    ("exclusive", re.compile(r"mutually exclusive|not (?:be )?(?:\w+ )?(?:together|both)|cannot be combined")),
+    ("any_of", re.compile(r"at least one of|one of .* (?:is|are) required|either .* or .* (?:is|must|required)")),
+    ("together", re.compile(r"requires? ['\"`]?\w+['\"`]? (?:as well|too|to be)"
+                            r"|(?:must|only) (?:be )?(?:given|used|sent|set)? ?(?:together )?with")),
+    ("unknown", re.compile(r"\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|extra|additional|no such)"
+                           r"\b.*\b(?:argument|parameter|field|propert|key|input|option)"
+                           r"|not (?:a )?(?:known|allowed|permitted)|unexpected keyword argument")),
+)  # fmt: skip
+"""Sentences that say one thing and no more."""
+_OF_SEVERAL = ("exclusive", "any_of", "together")
+_MISSING = re.compile(
+    r"\bmissing\b|required|must not be (?:null|empty|blank)|may not be (?:null|blank)|can.?t be blank"
+    r"|must be (?:given|provided|set)|is mandatory"
+)
+_LISTED = re.compile(
+    r"(?:one of|among|(?:allowed|available|valid|known|supported|possible|permitted) \w+\b(?: are| include)?"
+    r"|choose from|should be|expected)\W{0,4}"
+    r"((?:['\"`\[]?[\w./:+-]+['\"`\]]?(?:, (?:or |and )?| or | and |\|))+['\"`\[]?[\w./:+-]+)",
+    re.IGNORECASE,
+)
+_PATTERN = re.compile(
+    r"(?:match(?:es)?|pattern|regex)\W+(?:the |regular |expression |pattern )*:?\s*"
+    r"['\"`/]?(\^?\S.*?\$|\S*[\[\\]\S*?)['\"`/]?(?:\s|$)"
+)
+_LOST = re.compile(
+    r"not found|does ?n[o']t exist|no such|unknown (?!argument|param|field)|could not find|no \w+ (?:with|named|called)"
+    r"|not exist|there is no"
+)
+
+
+def wanted(words: str) -> list[Hint]:
+    """What a clause says that a value must be, whichever argument it is about."""
+    words = re.sub(r",? (?:but )?(?:got|found|was|received):? .*", "", words[:8_000])  # what was sent is not wanted
+    text, low = words[:600], words[:600].lower()
+    for kind, rule in _RULES:
+        if rule.search(low):
+            return [Hint(kind=kind)]
+    found = [Hint(kind="missing")] if _MISSING.search(low) else []
+    if listed := _LISTED.search(words[:4_000]):
+        parts = (part.strip(" '\"`[]().") for part in re.split(r",|\bor\b|\band\b|\|", listed[1]))
+        values = tuple(part for part in parts if part and " " not in part)
+        if len(values) > 1 and not any(value.lower() in _TYPE_WORDS for value in values):
+            return [*found, Hint(kind="enum", values=values)]
+    found += _measured(low)
+    if match := _PATTERN.search(text):
+        found.append(Hint(kind="pattern", pattern=match[1]))
+    typed = _TYPED.search(low)
+    if typed and not any(hint.kind == "length" for hint in found):
+        found.append(Hint(kind="type", types=(_TYPE_WORDS[typed[1]],)))
+    elif "true or false" in low:
+        found.append(Hint(kind="type", types=("boolean",)))
+    elif not found and re.search(r"valid|format|must be|should be|expected|parse|convert|is not", low):
+        form = next((form for form, pattern in _FORMAT_WORDS if re.search(pattern, low)), "")
+        found += [Hint(kind="format", format=form)] if form else []
+    if match := re.search(rf"(?:such as|e\.g\.,?|for example|example:?|like) {_QUOTED}(?: or {_QUOTED})?", text):
+        found.append(Hint(kind="example", values=tuple(part for part in match.groups() if part)))
+    if match := re.search(rf"(?:defaults? (?:is|to)|default:) ?(?:{_QUOTED}|{_NUMBER})", text):
+        found.append(Hint(kind="default", values=(match[1] or _number(match[2]),)))
+    if not found and _LOST.search(low):
+        found.append(Hint(kind="not_found"))
+    return found
+
+
+def _measured(low: str) -> list[Hint]:
+    """Ranges and lengths."""
+    sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low) is not None
+    kind: HintKind = "length" if sized else "range"
+    both = re.search(rf"(?:from|between|range|in) \W?{_NUMBER}(?: to | and |-|\.\.|, ?|–){_NUMBER}", low)
+    if both := both or (re.search(rf"{_NUMBER} to {_NUMBER} ", low) if sized else None):
+        return [Hint(kind=kind, minimum=_number(both[1]), maximum=_number(both[2]))]
+    least = re.search(
+        rf"(?:at least|minimum(?: is| of|:)?|not be less than|no less than|or equal to|>=) ?{_NUMBER}", low
+    )
+    most = re.search(rf"(?:at most|maximum(?: is| of|:)?|no(?:t be)? (?:more|greater|longer) than|exceeds?"
+                     rf"|less than or equal to|up to|<=) ?{_NUMBER}", low)  # fmt: skip
+    if least and most and least.end() == most.end():  # "less than or equal to" is a maximum
+        least = None
+    if least or most:
+        return [Hint(kind=kind, minimum=_number(least[1]) if least else None,
+                     maximum=_number(most[1]) if most else None)]  # fmt: skip
+    if above := re.search(rf"(?:greater|more|larger) than {_NUMBER}|> ?{_NUMBER}", low):
+        return [Hint(kind=kind, minimum=_number(above[1] or above[2]), exclusive_minimum=True)]
+    if below := re.search(rf"(?:less|smaller|lower) than {_NUMBER}", low):
+        return [Hint(kind=kind, maximum=_number(below[1]), exclusive_maximum=True)]
+    positive = re.search(r"positive (?:integer|number)", low)
+    return [Hint(kind="range", minimum=0, exclusive_minimum=True)] if positive else []
+
+
+def _coded(code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
+    """What the code of a complaint says: JSON Schema's keywords, pydantic's types, and the words that most use."""
+    word = snake(code)
+    kind: HintKind = "length" if re.search(r"length|too_(short|long)|items|characters", word) else "range"
+    low = _first(inside, "minimum", "min", "ge", "gt", "limit", "min_length", "minLength", "min_items")
+    high = _first(inside, "maximum", "max", "le", "lt", "limit", "max_length", "maxLength", "max_items")
+    if re.search(r"missing|required|blank|null_not", word):
+        yield Hint(kind="missing")
+    elif re.search(r"extra_forbidden|additional_?properties|unknown|unexpected|unrecogni", word):
+        yield Hint(kind="unknown")
+    elif re.fullmatch(r"enum|literal_error|invalid_(enum_value|choice|literal)|choices|not_in_list|inclusion", word):
+        listed = next(
+            (inside[key] for key in ("expected", "allowedValues", "allowed", "options") if inside.get(key)), ""
+        )
+        values = listed if isinstance(listed, list) else re.findall(r"'([^']+)'", str(listed))
+        yield from [Hint(kind="enum", values=tuple(values))] if values else []
+    elif re.search(r"minimum|greater|too_small|min(_|$)|too_short|min_?length", word) and low is not None:
+        yield Hint(kind=kind, minimum=low, exclusive_minimum=word in ("greater_than", "exclusive_minimum"))
+    elif re.search(r"maximum|less|too_(big|large)|max(_|$)|too_long|max_?length", word) and high is not None:
+        yield Hint(kind=kind, maximum=high, exclusive_maximum=word in ("less_than", "exclusive_maximum"))
+    elif re.search(r"pattern|regex", word) and isinstance(inside.get("pattern"), str):
+        yield Hint(kind="pattern", pattern=str(inside["pattern"]))
+    elif word == "type" and isinstance(kinds := inside.get("type"), str | list):
+        types = tuple(kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind in _TYPE_WORDS.values())
+        yield from [Hint(kind="type", types=types)] if types else []
+    elif match := re.match(r"(int|float|decimal|string|bool|list|dict|number)_(type|parsing|from_float)", word):
+        yield Hint(kind="type", types=(_TYPE_WORDS[match[1]],))
+    elif match := re.match(r"(date_?time|date|uuid|url|time|email)(_|$)", word):
+        yield Hint(kind="format", format={"datetime": "date-time", "date_time": "date-time", "url": "uri"}.get(
+            match[1], match[1]))  # fmt: skip
+    elif re.search(r"not_?found|does_not_exist|no_such", word):
+        yield Hint(kind="not_found")
+
+
+def _first(inside: Mapping[str, Json], *names: str) -> float | None:
+    found = (inside[name] for name in names if isinstance(inside.get(name), int | float))
+    return next(found, None)
+
+
+def _argument_in(path: tuple[str, ...]) -> str:
+    """The argument that a path leads to: its first step that does not say where arguments travel."""
+    return next((step for step in path if step.lower() not in _PLACES), path[-1] if path else "")
+
+
+def _steps(text: Json) -> tuple[str, ...]:
+    """`/data/attributes/limit`, `body.limit`, `items[0].price` as steps."""
+    found = re.split(r"[/.\[\]]+", text[:300].lstrip("$#")) if isinstance(text, str) else []
+    return tuple(part for part in found if part)
+
+
+def _messages(document: Json, depth: int = 5) -> Iterator[str]:
+    """The sentences of a document: under the keys that hold words, else any text with a space in it."""
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, list) and depth:
+        for part in document[:20]:
+            yield from _messages(part, depth - 1)
+    elif isinstance(document, Mapping) and depth:
+        for key, part in list(document.items())[:_MOST]:
+            if isinstance(part, str) and (key.lower() in _TEXTS or " " in part):
+                yield part
+            elif isinstance(part, dict | list):
+                yield from _messages(part, depth - 1)
+
+
+def _parsed(text: str) -> Json:
+    """The JSON document that a text is, or holds behind a few words; None where there is none."""
+    start = min((place for place in (text.find("{"), text.find("[")) if place >= 0), default=-1)
+    if not 0 <= start <= 200:
+        return None
+    try:
+        found = json.loads(text[start:])
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict | list) else None
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    if isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(part)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value
+
+
+def _number(value: str) -> float:
+    number = float(value.replace(",", ""))
+    return int(number) if number.is_integer() and "." not in value else number

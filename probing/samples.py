@@ -1,0 +1,358 @@
+"""Samples: one call that probing made each, and the log that keeps them so that none is made twice.
+
+Everything that probing knows is a function of the log; killed at any moment, it goes on from there. The log holds
+values as they came, secrets among them: only its owner can read it, and it lies in a folder that git leaves out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Literal, Self
+
+from protocols.errors import AtcError, Outcome
+from protocols.files import cannot_write, keep_private, private_folder, write_whole
+from protocols.jsontypes import Json, JsonObject
+
+FOLDER = ".probe"
+"""Beside the protocols."""
+
+OriginKind = Literal["given", "enum", "response", "error", "model", "generated"]
+"""Where a value came from: the tool's own description, its enum, another response, an error reply that quoted it, a
+model, a typed generator."""
+
+Purpose = Literal["discover", "omit", "vary", "refuse", "page", "link", "effect", "check", "recorded"]
+"""What a call was to find out: whether the tool can be called, whether it can be called without an argument, what other
+values give, what a wrong value gives, a larger page, whether a link holds, what a write changed, whether the tool still
+is what its protocol says. *recorded*: none of ours, but from a recording of somebody's own use."""
+
+Phase = Literal["discover", "chain", "sharpen", "link", "write", "describe"]
+"""*discover*: each tool alone. *chain*: with values of other tools. *sharpen*: what a tool takes and refuses. *link*:
+whether values flow as they seem to. *write*: what writes change. *describe*: a model puts it into words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSettings:
+    """Limits of one probing. `budget` and `per_tool` count calls sent, over all times the same folder was probed."""
+
+    budget: int | None = None
+    """Calls in all; None: `per_tool` for each tool."""
+    per_tool: int = 15
+    attempts: int = 3
+    """Calls of one tool in one round (the paper's N) that teach nothing new."""
+    rounds: int = 3
+    """Chain rounds after the first round, in which each tool is probed alone (the paper's β)."""
+    allow_writes: bool | frozenset[str] = False
+    """Whether tools that are not known to be read-only may be called: all, or those of these names."""
+    requests_per_second: float | None = 10.0
+    """To one host; None: no limit."""
+    timeout_seconds: float = 20.0
+    """For one call."""
+
+    def allows(self, tool: str) -> bool:
+        """Whether a tool that may change something may be called."""
+        return self.allow_writes if isinstance(self.allow_writes, bool) else tool in self.allow_writes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a value came from. Of a response, `tool`, `path` (`airports[].code`) and the sample's number say which."""
+
+    kind: OriginKind
+    tool: str = ""
+    path: str = ""
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument's value and where it came from."""
+
+    value: Json
+    origin: Origin
+
+    @property
+    def made_up(self) -> bool:
+        """Whether probing invented it."""
+        return self.origin.kind == "generated"
+
+
+MADE_UP = Origin(kind="generated")
+Arguments = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One call and its answer.
+
+    `number` counts calls from 1 in the order in which they were sent, over all tools. `tool` and the names in
+    `arguments` are the source's own. `round` is 0 while tools are probed alone, then the number of the chain round.
+    """
+
+    number: int
+    tool: str
+    arguments: Arguments = field(default_factory=dict)
+    purpose: Purpose = "discover"
+    round: int = 0
+    outcome: Outcome = "done"
+    status: int | None = None
+    """HTTP's, of an answer that is no success; None for a success and where there was no answer."""
+    response: Json = None
+    """The whole response of a call that is done."""
+    error: str = ""
+    """Why there is no response, on one line."""
+    answer: str | None = None
+    """The whole text of an answer that is no success, where there was one."""
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether the tool answered with a success."""
+        return self.outcome == "done"
+
+    @property
+    def plain(self) -> dict[str, Json]:
+        """The arguments' values alone."""
+        return {name: given.value for name, given in self.arguments.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Probing turns to a tool; `left` tools are still to be looked at in this phase."""
+
+    phase: Phase
+    round: int
+    tool: str
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call came back; it was not in the log before."""
+
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that the person should know, in one sentence: a host that was given up, a model that failed."""
+
+    text: str
+
+
+Event = Step | Called | Note
+Watch = Callable[[Event], None]
+
+
+def unwatched(event: Event) -> None:
+    """Nobody watches."""
+
+
+def call_key(tool: str, arguments: JsonObject) -> str:
+    """The same for two calls of one tool with equal arguments; `1`, `1.0` and `true` differ."""
+    return f"{tool} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
+
+
+def to_line(sample: Sample) -> str:
+    """The sample as one line of JSON. `from_line(to_line(s)) == s`."""
+    record: dict[str, Any] = {name: getattr(sample, name) for name in Sample.__slots__}
+    record["arguments"] = {name: [given.value, _origin(given.origin)] for name, given in sample.arguments.items()}
+    return json.dumps(record | {"seconds": round(sample.seconds, 4)}, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_line(line: str) -> Sample:
+    """Read one line.
+
+    Raises:
+        ValueError: it is not a sample.
+    """
+    try:
+        record = json.loads(line)
+        given = record.pop("arguments")
+        arguments = {name: Value(value, Origin(**origin)) for name, (value, origin) in given.items()}
+        return Sample(arguments=arguments, **record)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"not a sample: {line[:80]!r} ({error})") from None
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    record = {"kind": origin.kind, "tool": origin.tool, "path": origin.path, "sample": origin.sample}
+    return {key: value for key, value in record.items() if value}
+
+
+class LogUnreadable(AtcError):
+    """The log of an earlier probing cannot be used; the message says what to do."""
+
+
+class Log:
+    """The samples so far, in the order in which they were sent, and the model's replies.
+
+    `intents` are calls that were sent, or may have been, and never answered: a kill came between. They are not made
+    again, and stand in the report. `notes` are JSON values by name, a model's replies among them.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is that of the protocols; the log lies in a folder below it.
+
+        Raises:
+            LogUnreadable: another process writes it now, or a line that is not the last cannot be read.
+            CannotWrite: it cannot be opened for writing.
+        """
+        self.samples: list[Sample] = []
+        self.intents: dict[str, JsonObject] = {}
+        self.notes: dict[str, Any] = {}
+        self._answered: dict[str, Sample] = {}
+        self._of: dict[str, list[Sample]] = {}
+        self._void: dict[str, int] = {}
+        self._last = 0
+        path = folder / FOLDER / "samples.jsonl"
+        try:
+            private_folder(path.parent)
+            write_whole(path.parent / ".gitignore", "*\n")
+            keep_private(path)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._file: IO[bytes] = os.fdopen(descriptor, "a+b")
+        try:
+            _lock(self._file, path)
+            self._read(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file; the samples can still be read."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def intend(self, tool: str, arguments: JsonObject, *, number: int) -> None:
+        """Record that a call is about to be sent. On disk when this returns."""
+        self._intend(tool, arguments, number)
+        self._write({"intent": [tool, dict(arguments), number]})
+
+    def add(self, sample: Sample) -> None:
+        """Record what came back."""
+        self._take(sample)
+        self._write_line(to_line(sample))
+
+    def void(self, number: int, *, sent: bool = True) -> None:
+        """Record that call `number` taught nothing of its tool, and may be made again. `sent`: it counts anyway."""
+        self._drop(number, sent=sent)
+        self._write({"void": [number, sent]})
+
+    def note(self, key: str, value: Any) -> None:
+        """Keep a JSON value under `key`."""
+        self.notes[key] = value
+        self._write({"note": [key, value]})
+
+    def find(self, tool: str, arguments: JsonObject) -> Sample | None:
+        """The sample of a call that was made before."""
+        return self._answered.get(call_key(tool, arguments))
+
+    def intended(self, tool: str, arguments: JsonObject) -> bool:
+        """Whether this call was about to be sent when an earlier probing was killed."""
+        return bool(self.intents) and call_key(tool, arguments) in self.intents
+
+    def of(self, tool: str) -> Iterator[Sample]:
+        """The samples of one tool."""
+        return iter(self._of.get(tool, ()))
+
+    @property
+    def sent(self) -> int:
+        """Calls that were sent, or may have been."""
+        ours = sum(sample.purpose != "recorded" for sample in self.samples)
+        return ours + len(self.intents) + sum(self._void.values())
+
+    def sent_to(self, tool: str) -> int:
+        """Calls of one tool that were sent, or may have been."""
+        intended: int = sum(intent["tool"] == tool for intent in self.intents.values())
+        return sum(s.purpose != "recorded" for s in self.of(tool)) + intended + self._void.get(tool, 0)
+
+    @property
+    def next_number(self) -> int:
+        """The number of the call that is sent next."""
+        return self._last + 1
+
+    def _take(self, sample: Sample) -> None:
+        key = call_key(sample.tool, sample.plain)
+        self.intents.pop(key, None)
+        self._answered[key] = sample
+        self.samples.append(sample)
+        self._of.setdefault(sample.tool, []).append(sample)
+        self._last = max(self._last, sample.number)
+
+    def _intend(self, tool: str, arguments: JsonObject, number: int) -> None:
+        self.intents[call_key(tool, arguments)] = {"tool": tool, "arguments": dict(arguments), "number": number}
+        self._last = max(self._last, number)
+
+    def _drop(self, number: int, *, sent: bool) -> None:
+        dropped = [str(intent["tool"]) for intent in self.intents.values() if intent["number"] == number]
+        self.intents = {key: intent for key, intent in self.intents.items() if intent["number"] != number}
+        for sample in [sample for sample in self.samples if sample.number == number]:
+            self.samples.remove(sample)
+            self._of[sample.tool].remove(sample)
+            self._answered.pop(call_key(sample.tool, sample.plain), None)
+            dropped.append(sample.tool)
+        for tool in dropped if sent else ():
+            self._void[tool] = self._void.get(tool, 0) + 1
+
+    def _write(self, record: dict[str, Any]) -> None:
+        self._write_line(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+
+    def _write_line(self, line: str) -> None:
+        self._file.write(line.encode("utf-8", "replace") + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _read(self, path: Path) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        lines = content.split(b"\n")
+        if lines.pop():  # a kill cut the last line: what it was to say is not known, its intent stands before it
+            self._file.truncate(content.rfind(b"\n") + 1)
+        for number, line in enumerate(lines, start=1):
+            try:
+                self._replay(line.decode())
+            except (ValueError, TypeError) as error:
+                raise LogUnreadable(
+                    f"{str(path)!r}, line {number}, cannot be read ({error}); "
+                    f"remove {str(path.parent)!r} to probe anew."
+                ) from None
+
+    def _replay(self, line: str) -> None:
+        record = json.loads(line)
+        if "intent" in record:
+            self._intend(*record["intent"])
+        elif "void" in record:
+            number, sent = record["void"]
+            self._drop(number, sent=sent)
+        elif "note" in record:
+            key, value = record["note"]
+            self.notes[key] = value
+        else:
+            self._take(from_line(line))
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not there on Windows, where two probings of one folder are not told apart
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise LogUnreadable(
+            f"{str(path.parent.parent)!r} is being probed by another process; wait for it, or give another folder."
+        ) from None

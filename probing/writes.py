@@ -1,0 +1,205 @@
+"""Writes: in which order they are tried, what a call is taken to do, and how what was made is taken away again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+
+from probing.facts import ToolFacts, needed
+from probing.gate import NotCalled
+from probing.kinds import UNTOLD, kind_of, reads
+from probing.ledger import Made
+from probing.replies import refusal_in
+from probing.samples import Origin, Sample, Value
+from probing.session import Session, next_arguments, taught
+from probing.values import Fits
+from protocols.jsontypes import Json
+from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.schema import types
+from protocols.vocabulary import ID_WORDS
+from protocols.words import snake
+
+_ORDER = ("read", "create", "update", "remove", "end")
+_TRIES, _SHOWING = 3, 2
+"""Calls with one thing that this probing made, until it is left; calls of a read that one write may need."""
+_NOTHING_MADE = "it takes things away, and this probing made nothing that it could take"
+_UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effects:
+    """What a call may do, by method, name and declaration; `why` has a clause for each hint that something tells of."""
+
+    annotations: Annotations = field(default_factory=Annotations)
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+def effects_of(protocol: ToolProtocol) -> Effects:
+    """The effects of a tool. What nothing tells stays open."""
+    kind, why = kind_of(protocol)
+    declared, http = protocol.annotations, isinstance(protocol.binding, HttpBinding)
+    if reads(protocol):
+        because = why if http and kind == "read" else "its source declares it"
+        return Effects(annotations=Annotations(read_only=True), why={"read_only": because})
+    method = protocol.binding.method if isinstance(protocol.binding, HttpBinding) else ""
+    unsaid = False if http else declared.read_only  # a method that is no GET is no read until that is shown
+    destructive = True if kind == "remove" else False if kind == "create" and why != UNTOLD else declared.destructive
+    idempotent = True if declared.idempotent is None and method in ("PUT", "DELETE") else declared.idempotent
+    annotations = Annotations(
+        read_only=unsaid if kind == "read" or why == UNTOLD else False, destructive=destructive, idempotent=idempotent
+    )
+    whys = {"read_only": why, **({} if destructive is None else {"destructive": why})}
+    return Effects(annotations=annotations, why=whys | ({"idempotent": f"it is a {method}"} if idempotent else {}))
+
+
+def made_here(facts: ToolFacts) -> list[Sample]:
+    """The calls of a tool that this probing made and that were done; those that a recording had are others'."""
+    return [s for s in facts.done if s.purpose != "recorded" and not refusal_in(s.response)]
+
+
+class Writes:
+    """The writes of one probing; each call of them passes the ledger."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def makers(self) -> list[str]:
+        """The tools that may be called with any values: those called like reads, then what creates or updates."""
+        return [name for name in self._in_order() if self._session.kinds[name] not in ("remove", "end")]
+
+    def removers(self) -> list[str]:
+        """The tools to be called last: those that take something away, the latest things first; then `logout`."""
+        ledger, kinds = self._session.ledger, self._session.kinds
+
+        def latest(name: str) -> int:
+            return max((made.calls[-1].number for made in ledger.made() if ledger.takes(name, made)), default=0)
+
+        found = [name for name in self._in_order() if kinds[name] in ("remove", "end")]
+        return sorted(found, key=lambda name: (kinds[name] == "end", -latest(name)))
+
+    def reserved(self, tool: str) -> int:
+        """Calls of a read that are to be kept for showing what writes made."""
+        session = self._session
+        writes = (n for n in session.protocols if n not in session.reads and session.settings.allows(n))
+        shown = sum(session.ledger.is_about(tool, name) for name in writes)
+        return min(_SHOWING * shown, session.settings.per_tool // 2)
+
+    def make(self, tool: str, *, round_number: int) -> None:
+        """Find arguments with which a write is done.
+
+        Raises:
+            NotCalled: it may not be called, or not any more.
+        """
+        session, vain = self._session, 0
+        if session.kinds[tool] == "update":
+            self._show(round_number)  # it is given only what was shown to be this probing's own
+        while vain < session.settings.attempts and not made_here(session.facts(tool)):
+            before = session.facts(tool)
+            arguments = next_arguments(session, before, alone=False)
+            if arguments is None:
+                return
+            fields = session.fields_of_records(tool)
+            free = {name: value for name, value in fields.items() if snake(name).rpartition("_")[2] not in ID_WORDS}
+            choices = ({**more, **arguments} for more in (fields, free))  # a read may show such a record of that id
+            chosen = next((one for one in choices if not session.called(tool, one)), arguments)
+            session.call(tool, chosen, purpose="effect", round_number=round_number)
+            vain += not made_here(session.facts(tool)) and not taught(before, session.facts(tool))
+
+    def remove(self, tool: str, *, round_number: int) -> None:
+        """Take away what this probing made.
+
+        Raises:
+            NotCalled: there is nothing that may be taken away, or it may not be called any more.
+        """
+        session, ledger = self._session, self._session.ledger
+        parameters = session.protocols[tool].parameters
+        if not any(ledger.names_it(tool, name) or _is_list(schema) for name, schema in parameters.items()):
+            raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
+        self._show(round_number)
+        if not made_here(session.facts(tool)) and self._own(session.facts(tool)) is None:
+            raise NotCalled(f"{tool} is not called: {_NOTHING_MADE}.", scope="tool")
+        for _ in range(40):
+            if (arguments := self._own(session.facts(tool))) is None:
+                break
+            session.call(tool, arguments, purpose="effect", round_number=round_number, again=True)
+
+    def look_again(self, *, round_number: int) -> None:
+        """Ask lists of what was taken away once more: what they show still is not gone."""
+        ledger, session = self._session.ledger, self._session
+        gone = [made for made in ledger.made() if made.gone]
+        for tool in session.reads:
+            facts = session.facts(tool)
+            since = max((made.gone for made in gone if ledger.is_about(tool, made.tool)), default=0)
+            if (facts.samples[-1].number if facts.samples else since) < since and not needed(facts):
+                with suppress(NotCalled):
+                    session.call(tool, {}, purpose="effect", round_number=round_number, again=True)
+
+    def _show(self, round_number: int) -> None:
+        """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
+        ledger, session = self._session.ledger, self._session
+        for one in [made for made in ledger.made() if made.there and not made.shown]:
+            for tool in session.reads:
+                wanted = needed(facts := session.facts(tool))
+                if one.shown or len(wanted) > 1 or not session.caller.left(tool):
+                    continue
+                last = max((s.number for s in facts.samples), default=0)
+                given: list[dict[str, Value]] = []
+                if not wanted and ledger.is_about(tool, one.tool) and one.calls[-1].number > last > 0:
+                    given = [{}]
+                elif wanted:
+                    ids = ledger.owned(tool, wanted[0], of=one, born=True)
+                    given = [{wanted[0]: Value(text, Origin(kind="response", tool=one.tool))} for text in ids[:1]]
+                for arguments in given:
+                    known = session.log.find(tool, {name: value.value for name, value in arguments.items()})
+                    if known is None or known.number < one.calls[-1].number:
+                        with suppress(NotCalled):
+                            session.call(tool, arguments, purpose="effect", round_number=round_number, again=True)
+
+    def _own(self, facts: ToolFacts) -> dict[str, Value] | None:
+        """Arguments that name a thing that this probing made, with which the tool was not called yet."""
+        ledger, tool, session = self._session.ledger, facts.name, self._session
+        for one in reversed([made for made in ledger.made() if made.there and ledger.takes(tool, made)]):
+            wanted = needed(facts)
+            if not any(ledger.names_it(tool, name) for name in wanted):
+                parameters = facts.protocol.parameters.items()
+                wanted += [n for n, s in parameters if n not in wanted and (_is_list(s) or ledger.names_it(tool, n))]
+            named = [name for name in wanted if ledger.names_it(tool, name)]
+            ids = {name: list(self._ids(facts, name, one)) for name in named}
+            rest = [name for name in wanted if name not in named]
+            for place in range(max(map(len, ids.values()), default=1)) if all(ids.values()) else ():
+                chosen = {name: found[min(place, len(found) - 1)] for name, found in ids.items()}
+                for more in islice(session.choices(tool, rest, alone=False), _TRIES) if rest else [{}]:
+                    arguments = {**more, **chosen}
+                    plain = {name: value.value for name, value in session.marked(tool, arguments).items()}
+                    last = session.log.find(tool, plain)
+                    if (last is None or last.number < one.calls[-1].number) and not ledger.refuses(tool, plain):
+                        return arguments
+        return None
+
+    def _ids(self, facts: ToolFacts, name: str, made: Made) -> Sequence[Value]:
+        """The ids of what was made, else of what it stands in, as an argument can take them."""
+        origin = Origin(kind="response", tool=made.tool, sample=made.calls[0].number)
+        fits = Fits(facts, facts.arguments[name])
+        for of in (made, None):
+            values = (Value(held, origin) for held in self._session.ledger.owned(facts.name, name, of=of))
+            if found := [value for value in map(fits.adapted, values) if value is not None]:
+                return found
+        return []
+
+    def _in_order(self) -> list[str]:
+        """All tools that are not known to be reads, by kind; of one kind, those that need nothing of another first."""
+        session, ledger = self._session, self._session.ledger
+        names = [name for name in session.protocols if name not in session.reads]
+        makers = [name for name in names if session.kinds[name] == "create"]
+
+        def needs(name: str) -> int:
+            arguments = [a for a in session.protocols[name].parameters if snake(a).rpartition("_")[0]]
+            return sum(any(ledger.is_of(name, a, other) for a in arguments) for other in makers if other != name)
+
+        return sorted(names, key=lambda name: (_ORDER.index(session.kinds[name]), needs(name)))
+
+
+def _is_list(schema: Json) -> bool:
+    return isinstance(schema, Mapping) and "array" in types(schema)

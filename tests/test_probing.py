@@ -1,0 +1,126 @@
+"""Probing through its public interface: replies, schemas, links, and writes over fake tools."""
+
+import json
+
+import pytest
+from hypothesis import given as arbitrary
+from hypothesis import strategies as st
+
+from probing.document import protocols_of
+from probing.infer import infer
+from probing.probe import probe
+from probing.replies import hints
+from probing.samples import Log, ProbeSettings, Sample
+from protocols.schema import validator
+from tests.fake_tools import Fakes, refuse
+
+FREE = ProbeSettings(requests_per_second=None)
+NAMES = {name: name for name in ("limit", "sort", "city", "since")}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+
+
+def read(answer, status=422, **sent):
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    sample = Sample(number=1, tool="t", outcome="refused", status=status, error=text, answer=text)
+    return [(hint.kind, hint.argument) for hint in hints(sample, NAMES)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ({"detail": [{"type": "missing", "loc": ["query", "city"], "msg": "Field required"}]}, ("missing", "city")),
+        ({"detail": [{"type": "int_parsing", "loc": ["query", "limit"], "msg": "not an integer"}]}, ("type", "limit")),
+        ({"limit": ["A valid integer is required."]}, ("type", "limit")),
+        ({"city": ["This field is required."]}, ("missing", "city")),
+        ({"errors": [{"title": "Bad", "detail": "is too large, at most 50", "source": {"parameter": "limit"}}]},
+         ("range", "limit")),
+        ({"title": "Invalid", "invalid-params": [{"name": "city", "reason": "is required"}]}, ("missing", "city")),
+        ({"errors": [{"instancePath": "/limit", "keyword": "maximum", "params": {"limit": 50}, "message": "<= 50"}]},
+         ("range", "limit")),
+        ("argument 'sort' must be one of new, top, got 'x'.", ("enum", "sort")),
+        ("unknown argument 'sort'.", ("unknown", "sort")),
+        ("city: something is odd with it", ("refused", "city")),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_read(answer, found):
+    assert found in read(answer)
+
+
+def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
+    fakes = Fakes()
+    fakes.add("stats", lambda _: {"n": 1}, "/stats")
+
+    def answer(_):
+        raise refuse(400, "the stars are not right")
+
+    fakes.add("ask", answer, "/ask", "city")
+    with Log(tmp_path) as log:
+        probed = probe(fakes.toolbox, log, settings=FREE)
+    (outcome,) = protocols_of(probed)["ask"].errors
+    assert "the stars are not right" in outcome.description
+
+
+@arbitrary(st.lists(JSON, min_size=1, max_size=5))
+def test_every_response_conforms_to_the_schema_inferred_from_it(responses):
+    schema = validator(infer(responses))
+    assert all(map(schema.is_valid, responses))
+
+
+def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found(tmp_path):
+    plugins = {name: {"percent": number, "unit": "s"} for number, name in enumerate(("cpu", "fan2", "load", "raid"))}
+    fakes = Fakes()
+    fakes.add("names", lambda _: list(plugins), "/names")
+
+    def one(given):
+        if given["plugin"] not in plugins:
+            raise refuse(404, "nothing here")
+        return plugins[given["plugin"]]
+
+    fakes.add("one", one, "/plugins/{plugin}")
+    with Log(tmp_path) as log:
+        protocol = protocols_of(probe(fakes.toolbox, log, settings=FREE))["one"]
+    assert {(link.argument, link.tool, link.path) for link in protocol.links} == {("plugin", "names", "[]")}
+
+
+def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
+    fakes = Fakes()
+    fakes.add("scores", lambda _: [{"score": 5}, {"score": 7}], "/scores", "score", strict=False)
+    with Log(tmp_path) as log:
+        protocol = protocols_of(probe(fakes.toolbox, log, settings=FREE))["scores"]
+    assert protocol.parameters.keys() == {"score"}
+    assert protocol.parameters["score"].get("type") in (None, "integer")
+
+
+def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_there(tmp_path):
+    comments, fakes = [{"id": 1, "body": "first", "post": 7}], Fakes()
+
+    def create(given):
+        if "body" not in given:
+            raise refuse(400, "nothing to say")
+        comments.append({"id": len(comments) + 1, **given})
+        return comments[-1]
+
+    fakes.add("list_comments", lambda _: list(comments), "/comments")
+    fakes.add("create_comment", create, "/comments", method="POST", strict=False)
+    with Log(tmp_path) as log:
+        probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
+    sent = [given for name, given in fakes.calls if name == "create_comment"]
+    assert any({"body", "post"} <= given.keys() for given in sent)
+    assert comments[0] == {"id": 1, "body": "first", "post": 7}
+    assert all("no_such_argument" not in given for given in sent)
+    assert {one["tool"] for one in probed.made} == {"create_comment"}
+
+
+def test_writes_are_allowed_one_by_one(tmp_path):
+    fakes = Fakes()
+    for name in ("add_note", "add_tag"):
+        fakes.add(name, lambda _: {"id": 1}, f"/{name}", "text", method="POST")
+    settings = ProbeSettings(requests_per_second=None, allow_writes=frozenset({"add_tag"}))
+    with Log(tmp_path) as log:
+        probed = probe(fakes.toolbox, log, settings=settings)
+    assert {name for name, _ in fakes.calls} == {"add_tag"}
+    assert "--allow-writes" in probed.stopped["add_note"]
