@@ -13,7 +13,7 @@ from typing import Any
 from atc.agent import Agent
 from atc.config import Config
 from atc.strategies import anytool
-from atc.strategies.anytool_options import Options
+from atc.strategies.anytool import Options
 from atc.strategies.base import Parts
 from atc.strategies.judge import Grader
 from atc.types import Solution

@@ -12,7 +12,7 @@ from atc.retrieve.words import tokens
 
 
 class BagOfWords:
-    """An embedder whose vectors count words by their hash; it remembers what it was asked."""
+    """An embedder whose vectors count words by their hash; it remembers which documents (JSON) it was given."""
 
     name = "bag-of-words"
     dimensions = 32
@@ -20,11 +20,8 @@ class BagOfWords:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def documents(self, texts: Sequence[str]) -> Any:
-        self.asked += texts
-        return self.queries(texts)
-
-    def queries(self, texts: Sequence[str]) -> Any:
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.asked += [text for text in texts if text.startswith("{")]
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             for token in tokens(text):

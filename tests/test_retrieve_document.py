@@ -9,8 +9,6 @@ from atc.retrieve.document import (
     dump_document,
     json_text,
     read_document,
-    returned,
-    vector_text,
     words_text,
 )
 from protocols.protocol import ToolProtocol
@@ -67,14 +65,6 @@ def test_texts_say_what_the_tool_takes_and_gives():
     }
 
 
-def test_deep_fields_and_repeated_names_are_left_out():
-    leaf = {"type": "object", "properties": {"id": {"type": "integer"}}}
-    for name in ("d", "c", "b", "a"):
-        leaf = {"type": "object", "properties": {name: leaf, "id": {"type": "string"}}}
-    assert returned(leaf) == ("a", "b", "c", "id")
-    assert returned(None) == ()
-
-
 def test_a_document_survives_being_written_down():
     [document] = documents([TOOL])
     assert read_document(json.loads(json.dumps(dump_document(document)))) == document
@@ -92,13 +82,3 @@ def test_a_digest_changes_with_anything_that_is_said():
     ]
     assert len({document.digest, *(other.digest for other in changed)}) == 6
     assert read_document(dump_document(document)).digest == document.digest
-
-
-def test_a_vector_takes_in_few_of_many_names():
-    many = ToolDocument(
-        name="x", parameters={f"a{n}": "" for n in range(20)}, returns=tuple(f"f{n}" for n in range(20))
-    )
-    text = json.loads(vector_text(many))
-    assert (text["parameters"], text["returns"]) == ([f"a{n}" for n in range(8)], [f"f{n}" for n in range(4)])
-    [document] = documents([TOOL])
-    assert vector_text(document) == json_text(document)

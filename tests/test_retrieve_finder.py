@@ -1,12 +1,10 @@
 """What holds for every method of search: names first, producers behind, nothing where nothing fits."""
 
-from dataclasses import replace
-
 import pytest
 
 from atc.retrieve.base import Hit, Retrieval
-from atc.retrieve.closure import with_producers
 from atc.retrieve.finder import Finder
+from atc.retrieve.searches import in_turns, with_producers
 from protocols.protocol import Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
@@ -77,15 +75,6 @@ def test_a_tool_that_is_named_comes_first_and_an_ordinary_word_is_no_name(query,
     assert len(set(names(found))) == len(names(found)) <= 3
 
 
-def test_named_tools_keep_the_order_of_the_query_and_say_why():
-    found = finder("forecast", closure=False).search("get_plane then get_weather", k=3)
-    assert [(hit.tool, hit.why) for hit in found.hits] == [
-        ("get_plane", "named"),
-        ("get_weather", "named"),
-        ("forecast", ""),
-    ]
-
-
 def test_producers_come_along_within_k_and_say_for_whom():
     found = finder("get_plane", "forecast").search("seats", k=4)
     assert [(hit.tool, hit.why) for hit in found.hits] == [
@@ -119,28 +108,24 @@ def test_of_two_producers_the_one_that_fits_the_query_comes_first():
     assert [hit.score for hit in with_producers(hits, box, k=4)] == pytest.approx([1.0, 0.9, 0.7, 0.6])
 
 
-def test_a_producer_that_fits_better_itself_stands_for_its_own_sake():
-    found = with_producers([Hit("list_departures", 1.0), Hit("get_plane", 0.5)], BOX, k=2)
-    assert (found[0].tool, found[0].why) == ("list_departures", "")
-
-
 def test_where_nothing_fits_nothing_comes_and_the_nearest_is_told():
     found = finder("get_weather", fits=lambda query, found: False).search("bake a cake", k=3)
     assert found.hits == ()
     assert found.transcript == ("looked", "nothing fits: get_weather is nearest, and not near enough")
 
 
-def test_a_named_tool_fits_whatever_the_threshold_says():
-    assert names(finder("forecast", fits=lambda query, found: False).search("get_plane please", k=1)) == ["get_plane"]
-
-
-def test_what_was_found_is_not_changed_otherwise():
-    plain = Retrieval(hits=(Hit("forecast", 0.5),), transcript=("looked",))
-    found = finder("forecast").search("rain", k=5)
-    assert replace(found, hits=()) == replace(plain, hits=())
-
-
 def test_a_circle_of_producers_ends():
     a = tool("a", needs=["x"], links=[Link(argument="x", tool="b", path="x")])
     b = tool("b", needs=["y"], links=[Link(argument="y", tool="a", path="y")])
     assert [hit.tool for hit in with_producers([Hit("a", 1.0)], Toolbox([a, b]), k=8)] == ["a", "b"]
+
+
+def test_several_searches_are_merged_in_turns_and_producers_come_along():
+    searches = [
+        [Hit("get_plane", 9.0), Hit("search", 8.0)],
+        [Hit("forecast", 0.2), Hit("get_plane", 0.1), Hit("elsewhere", 0.0)],
+    ]
+    assert [hit.tool for hit in in_turns(searches, Toolbox(), k=9)] == ["get_plane", "forecast", "search", "elsewhere"]
+    found = in_turns(searches, BOX, k=4)
+    assert [hit.tool for hit in found] == ["get_plane", "forecast", "list_departures", "search"]
+    assert found[2].why == "producer of get_plane(tail)"

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from atc.retrieve.hierarchy import AnyTool, Budget, Options, Search
-from atc.retrieve.hierarchy.budget import prompt_tokens
-from protocols.ask import Completion, Message
-from protocols.errors import ModelUnavailable
+from atc.retrieve.agents import AnyTool, Options, Search
+from atc.retrieve.hierarchy import prompt_tokens
+from protocols.ask import Message
 from tests.hierarchy_lab import CHECK, FINISH, META, SPORTS_AGENT, WORLD, Cast, Line, box, call, verdict
 
 CLUB0, CLUB1, DISH = "club0 (sports)", "club1 (sports)", "dish0 (food)"
@@ -68,31 +67,6 @@ def test_the_reason_stands_in_the_history_of_all_that_are_unfinished() -> None:
         assert roles == ["system", *["user", "assistant"] * (len(roles) // 2)][: len(roles)]  # turns alternate
 
 
-@pytest.mark.parametrize(
-    ("roles", "woken"),
-    [(("tool",), [CLUB1, CLUB0]), (("tool", "category"), [CLUB1, CLUB0, SPORTS_AGENT]), (("meta",), [META])],
-)
-def test_which_agents_are_woken_can_be_chosen(roles: tuple[str, ...], woken: list[str]) -> None:
-    cast = Cast(scripts())
-    search = stopped(cast)
-    asked = len(cast.calls)
-    search.resume("no club", roles=roles)  # type: ignore[arg-type]
-    assert [who for who, _ in cast.calls[asked:]] == woken
-
-
-def test_agents_that_a_woken_one_creates_act_before_the_next_is_woken() -> None:
-    later = [call("create_agent_tool_level", tools=["club5"]), FINISH]
-    cast = Cast({"club5 (sports)": [added("club5/1"), FINISH], **scripts(category=later)})
-    search = stopped(cast)
-    asked = len(cast.calls)
-    search.resume("no club", roles=("category", "meta"))
-    order = [who for who, _ in cast.calls[asked:]]
-    assert order == [SPORTS_AGENT, SPORTS_AGENT, "club5 (sports)", CHECK, "club5 (sports)", META] or order == [
-        SPORTS_AGENT, "club5 (sports)", SPORTS_AGENT, CHECK, "club5 (sports)", META,
-    ]  # fmt: skip
-    assert search.pool == ["club0/0", "club5/1"]
-
-
 def test_a_pruned_api_leaves_the_pool_for_good() -> None:
     cast = Cast(scripts(club0=[added("club0/0"), FINISH]))
     search = stopped(cast)
@@ -101,39 +75,6 @@ def test_a_pruned_api_leaves_the_pool_for_good() -> None:
     assert search.pool == []
     assert "pruned: club0/0, club9/9" in search.transcript
     assert any("tried before without success: club0/0" in message.content for message in search.agents[2].history)
-
-
-def test_a_woken_agent_has_all_its_steps_again_and_the_budget_goes_on() -> None:
-    names = [f"club{i}" for i in range(8)]
-    looks = [call("get_tool_descriptions", tools=[a, b]) for a in names for b in names if a != b]
-    cast = Cast({META: looks})
-    search = AnyTool(WORLD, cast, options=Options(steps=3, tokens=1000)).start("Who plays?")
-    search.run()
-    spent = search.budget.spent
-    search.resume("nothing was found")
-    assert len(cast.calls) == 6
-    assert search.budget.spent > spent
-    search.budget.charge(Completion(text="", model="", input_tokens=1000), [])
-    search.resume("nothing was found")
-    assert len(cast.calls) == 6
-    assert search.ended == "budget"
-
-
-def test_a_solver_may_share_the_budget() -> None:
-    budget = Budget(50)
-    budget.charge(Completion(text="an answer", model="", input_tokens=50, output_tokens=2), [])
-    search = AnyTool(WORLD, Cast({})).start("Who plays?", budget=budget)
-    search.run()
-    assert search.ended == "budget"
-    assert search.retrieval(k=5).usage.model_calls == 1
-
-
-def test_an_outage_while_agents_are_woken_passes() -> None:
-    cast = Cast(scripts(club1=[ModelUnavailable("away")]))
-    search = stopped(cast)
-    with pytest.raises(ModelUnavailable):
-        search.resume("no club")
-    assert [agent.status for agent in search.agents] == ["stopped", "stopped", "stopped", "active"]
 
 
 @pytest.mark.parametrize("room", [1000, 1500, 4000])

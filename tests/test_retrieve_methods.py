@@ -6,10 +6,11 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.base import RetrievalUnavailable
+from atc.retrieve.building import Setup, build
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.expand import Expansions
 from atc.retrieve.index import ToolIndex
-from atc.retrieve.methods import METHODS, Setup, UnknownMethod, build, read, spelled_out
+from atc.retrieve.methods import METHODS, UnknownMethod, read
+from atc.retrieve.store import Store
 
 DOCUMENTS = [
     ToolDocument(name="find_flights", description="Flights between two airports", category="Travel"),
@@ -24,7 +25,7 @@ DOCUMENTS = [
         ("bm25", {}),
         ("toolqp:queries=6,own_query=no", {"queries": 6, "own_query": False}),
         ("anytool:flat, pool=16", {"flat": True, "pool": 16}),
-        ("reinvoke:form=queries,own_query", {"form": "queries", "own_query": True}),
+        ("reinvoke:intents=none,on=bm25", {"intents": "none", "on": "bm25"}),
     ],
 )
 def test_a_spec_is_a_name_and_flags(spec, flags):
@@ -64,13 +65,8 @@ def test_what_a_method_lacks_is_said_when_it_is_built(index):
         build("toolqp", Setup(index=index))
     with pytest.raises(RetrievalUnavailable, match="no synthetic queries yet"):
         build("reinvoke-split:on=bm25", Setup(index=index))
-    with pytest.raises(UnknownMethod, match="no ranker is named 'words'"):
+    with pytest.raises(UnknownMethod, match="takes on=bm25, dense or hybrid, not 'words'"):
         build("reinvoke-split:on=words,queries=0", Setup(index=index))
-
-
-def test_auto_takes_what_the_index_has(index, tmp_path):
-    assert spelled_out("auto", index) == "bm25"
-    assert spelled_out("dense", index) == "dense"
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.embeds])
@@ -79,12 +75,22 @@ def test_methods_without_vectors_are_built(index, name):
 
 
 def test_synthetic_queries_are_found_by_their_words(index):
-    with Expansions() as expansions:
-        expansions.keep(DOCUMENTS[1], ["where can I sleep in Rome"], kind="queries", prompt="p", model="m", sample=0)
-        method = build("reinvoke-split:on=bm25", Setup(index=index, expansions=expansions))
-        assert [hit.tool for hit in method.search("a place to sleep", k=1).hits] == ["book_hotel"]
+    store = Store()
+    store.keep(DOCUMENTS[1], ["where can I sleep in Rome"], kind="queries", prompt="p", model="m", sample=0)
+    method = build("reinvoke-split:on=bm25", Setup(index=index, expansions=store))
+    assert [hit.tool for hit in method.search("a place to sleep", k=1).hits] == ["book_hotel"]
 
 
 def test_the_manual_names_every_method():
     manual = (Path(__file__).parent.parent / "docs" / "retrieval.md").read_text(encoding="utf-8")
     assert [name for name in METHODS if f"| `{name}` |" not in manual] == []
+
+
+def test_searches_that_a_model_plans_take_turns(index):
+    model = ScriptedModel('{"searches": ["book a room", "rain", "book a room"]}', "no plan")
+    method = build("planned:on=bm25", Setup(index=index, ask=model))
+    found = method.search("Somewhere dry for Ann in Rome", k=3)
+    assert [hit.tool for hit in found.hits] == ["book_hotel", "weather"]
+    assert found.transcript == ("search: book a room", "search: rain")
+    assert found.usage.model_calls == 1
+    assert method.search("flights between airports", k=1).hits[0].tool == "find_flights"

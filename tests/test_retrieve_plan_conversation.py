@@ -1,15 +1,10 @@
 """The conversation of a trained planner: what is written is read back, and departures from the form are seen."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.retrieve.base import Hit
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.plan.conversation import STOP, ends, opening, plan_text, query_text, read_plan, read_query, results
-from atc.retrieve.plan.prompts import fill
+from benchmarks.toolqp.planner import ends, plan_text, query_text, read_plan, read_query
 
 SYSTEM = """\
 You plan the search for the tools that a user's request takes, then search for them over several turns.
@@ -81,25 +76,3 @@ def test_what_can_be_read_of_a_plan_out_of_form_is_read(text, breakdown, goals):
 )
 def test_a_turn_searches_or_ends(text, query, well_formed, end):
     assert (*read_query(text), ends(text)) == (query, (), well_formed, end)
-
-
-def test_results_are_lines_whatever_a_description_holds():
-    documents = {"a b/c": ToolDocument(name="a b/c", description="Line one\n2. fake: no tool\x1b[2J " + "long " * 50)}
-    lines = results([Hit("a b/c", 1.0), Hit("gone", 0.5)], documents).content.splitlines()
-    assert len(lines) == 3
-    assert lines[1].startswith("1. a b/c: Line one 2. fake: no tool\\x1b[2J long")
-    assert len(lines[1]) < 160
-    assert lines[2] == "2. gone"
-    assert results([], {}).content.endswith("(nothing)")
-
-
-def test_what_a_planner_is_told_word_for_word():
-    assert opening("Lend me a book")[0].content == SYSTEM
-    given = {"found": "1. lend: Lends a book", "number": "1", "goal": "Lend.", "next_number": "2", "next_goal": "Mail."}
-    assert fill("results_next", **given) == QUESTION
-
-
-def test_the_example_in_the_prompt_is_json_as_it_is_asked_for():
-    objects = [json.loads(line) for line in fill("system").splitlines() if line.startswith("{")]
-    assert [sorted(one) for one in objects] == [["plan", "sub_goals"], ["query"]]
-    assert STOP not in fill("system")

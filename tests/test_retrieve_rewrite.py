@@ -3,20 +3,17 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from atc.models.scripted import ScriptedModel
+from atc.retrieve.asking import Tally
 from atc.retrieve.base import Ranked
-from atc.retrieve.best import best
 from atc.retrieve.document import ToolDocument, words_text
+from atc.retrieve.fuse import best
 from atc.retrieve.rewrite import METHODS, Rewriter
-from atc.retrieve.rewrite.opening import opening
-from atc.retrieve.rewrite.samples import fault, read_search, read_tool
-from atc.retrieve.tally import Tally
 from atc.types import Usage
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
@@ -69,7 +66,6 @@ WRITTEN = "rain forecast, wind of a city"
     [
         ("hyde", TOOL, (QUERY, *[IMAGINED] * 5)),
         ("hyde-prf", TOOL, (QUERY, *[IMAGINED] * 5)),
-        ("hyde-1shot", TOOL, (IMAGINED,)),
         ("q2d", TOOL, (f"{QUERY}\n{IMAGINED}",) * 5),
         ("q2d-prf", TOOL, (f"{QUERY}\n{IMAGINED}",) * 5),
         ("q2e", SEARCH, (f"{QUERY}\n{WRITTEN}",) * 5),
@@ -86,24 +82,6 @@ def test_what_is_searched_is_put_together_as_the_method_says(method, reply, view
     assert found.usage.output_tokens > 0
 
 
-def test_every_method_of_the_table_is_tested():
-    assert set(METHODS) == {"hyde", "hyde-prf", "hyde-1shot", "q2d", "q2d-prf", "q2e", "q2e-prf"}
-
-
-def test_samples_differ_by_seed_and_are_drawn_with_temperature():
-    tested, model, _ = rewriter("q2e", *[SEARCH] * 3, samples=3, seed=7)
-    tested.search(QUERY, k=1)
-    assert [options["seed"] for options in model.options] == [7, 8, 9]
-    assert {options["temperature"] for options in model.options} == {0.7}
-    assert {options["max_tokens"] for options in model.options} == {256}
-
-
-def test_the_single_sample_of_hyde_as_re_invoke_has_it_is_greedy():
-    tested, model, _ = rewriter("hyde-1shot", TOOL)
-    tested.search(QUERY, k=1)
-    assert [options["temperature"] for options in model.options] == [0.0]
-
-
 def test_feedback_shows_what_the_query_alone_finds_and_nothing_else_does():
     query = "wind on the boats between islands"
     tested, model, ranker = rewriter("hyde-prf", *[TOOL] * 5, feedback=2)
@@ -114,19 +92,6 @@ def test_feedback_shows_what_the_query_alone_finds_and_nothing_else_does():
     assert "(parameters: city)" in asked
     assert "bake" not in asked
     assert found.transcript[0] == "shown to the model: ferry, forecast"
-
-
-def test_without_feedback_no_tool_is_shown():
-    tested, model, ranker = rewriter("q2d", *[TOOL] * 5)
-    tested.search(QUERY, k=1)
-    assert len(ranker.views) == 1
-    assert not any(name in message.content for message in model.prompts[0] for name in DOCUMENTS)
-
-
-def test_feedback_of_none_asks_as_if_there_were_no_first_pass():
-    tested, model, _ = rewriter("q2d-prf", *[TOOL] * 5, feedback=0)
-    tested.search(QUERY, k=1)
-    assert model.prompts[0] == opening(METHODS["q2d"], QUERY, [])
 
 
 @pytest.mark.parametrize(
@@ -150,19 +115,6 @@ def test_a_useless_sample_is_left_out_and_said(useless, why):
     assert found.usage.model_calls == 5
 
 
-def test_a_copy_of_the_example_is_left_out():
-    example = opening(METHODS["hyde-1shot"], QUERY, [])[2].content
-    tested, _, ranker = rewriter("hyde-1shot", example)
-    tested.search(QUERY, k=1)
-    assert ranker.views[-1] == QUERY
-
-
-def test_a_search_that_repeats_one_phrase_is_left_out():
-    tested, _, ranker = rewriter("q2e", *[{"search": ["baseball bat"] * 6}] * 5)
-    tested.search(QUERY, k=1)
-    assert ranker.views[-1] == QUERY
-
-
 def test_where_no_sample_is_of_use_the_query_alone_is_searched():
     tested, _, ranker = rewriter("q2d", *["no"] * 5)
     found = tested.search("rain of a city", k=1)
@@ -170,37 +122,6 @@ def test_where_no_sample_is_of_use_the_query_alone_is_searched():
     assert found.transcript[-1] == "no sample is of use: the query alone was searched"
     assert [hit.tool for hit in found.hits] == ["forecast"]
     assert found.usage.model_calls == 5
-
-
-def test_an_outage_of_the_model_is_not_a_result():
-    tested, _, _ = rewriter("q2e", SEARCH, ModelUnavailable("no answer"))
-    with pytest.raises(ModelUnavailable, match="no answer"):
-        tested.search(QUERY, k=1)
-
-
-@pytest.mark.parametrize("blank", ["", "  \n"])
-def test_a_blank_query_asks_no_model(blank):
-    tested, model, _ = rewriter("hyde-prf")
-    assert tested.search(blank, k=3).usage.model_calls == len(model.prompts) == 0
-
-
-def test_an_empty_index_asks_no_model():
-    tested, model, _ = rewriter("q2d-prf", ranker=WordRanker({}))
-    assert tested.search(QUERY, k=3).hits == ()
-    assert model.prompts == []
-
-
-@pytest.mark.parametrize("method", ["q2e-prf", "hyde-1shot"])
-def test_a_very_long_query_is_searched_whole_and_shown_in_part(method):
-    query = "rain " * 20_000
-    documents = {"long": ToolDocument(name="long", description="rain " * 5000, parameters=dict.fromkeys("ab", ""))}
-    model = ScriptedModel(*[json.dumps(TOOL | SEARCH)] * 5)
-    ranker = WordRanker(documents)
-    found = Rewriter(ranker, model, method, documents=documents).search(query, k=1)
-    assert sum(len(message.content) for message in model.prompts[0]) < 8000
-    if method == "q2e-prf":
-        assert ranker.views[-1][0].startswith(query)
-    assert [hit.tool for hit in found.hits] == ["long"]
 
 
 class Crowd:
@@ -226,79 +147,8 @@ def test_samples_are_asked_for_side_by_side_where_the_endpoint_takes_several():
         Rewriter(WordRanker(), Crowd(5, down=3), "q2e", documents=DOCUMENTS).search("query", k=1)
 
 
-def test_searches_at_once_do_not_mix():
-    def ask(messages, **_):
-        wanted = messages[-1].content.split()[-1]
-        return Completion(text=json.dumps({"search": [f"tool {wanted}"]}), model="m", output_tokens=1)
-
-    tested = Rewriter(WordRanker(), ask, "q2e", documents=DOCUMENTS)
-    with ThreadPoolExecutor(8) as pool:
-        for number, found in enumerate(pool.map(lambda n: tested.search(f"query {n}", k=1), range(40))):
-            assert found.transcript == tuple(f"search {sample + 1}: tool {number}" for sample in range(5))
-            assert found.usage.model_calls == 5
-
-
-@pytest.mark.parametrize(
-    ("parameters", "names"),
-    [
-        (["city", "day"], ["city", "day"]),
-        ({"city": {"type": "string"}}, ["city"]),
-        ([{"name": "city", "type": "STRING"}, {"kind": "x"}, 3], ["city"]),
-        ("city", []),
-        (None, []),
-    ],
-)
-def test_parameters_are_read_in_the_forms_that_models_use(parameters, names):
-    tool = read_tool(json.dumps({"name": "n", "description": "d", "parameters": parameters}))
-    assert list(tool.parameters) == names
-
-
-def test_a_reply_in_a_code_fence_is_read():
-    assert read_search('Here it is:\n```json\n{"search": ["a b", "c"]}\n```\n') == "a b, c"
-    assert read_search('{"search": "one phrase"}') == "one phrase"
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.one_of(
-        st.text(),
-        st.recursive(
-            st.none() | st.text(),
-            lambda s: (
-                st.lists(s) | st.dictionaries(st.sampled_from(["name", "description", "parameters", "search"]), s)
-            ),
-        ).map(json.dumps),
-    )
-)
-def test_any_reply_can_be_read(reply):
-    tool, search = read_tool(reply), read_search(reply)
-    for text in (tool.description, search):
-        assert fault(text, given=[]) in {None, "empty or unreadable", "one phrase over and over"}
-        assert (text.strip() == "") <= (fault(text, given=[]) == "empty or unreadable")
-        assert "\n" not in text
-
-
-def test_a_ranker_and_a_rewriter_find_what_the_query_alone_does_not():
-    alone, _, _ = rewriter("q2d", *["no"] * 5)
-    expanded, _, _ = rewriter("q2d", *[TOOL] * 5)
-    assert alone.search(QUERY, k=1).hits[0].score == 0
-    assert expanded.search(QUERY, k=1).hits[0].tool == "forecast"
-
-
-def test_a_tally_counts_from_what_it_is_given_and_passes_everything_on():
-    model = ScriptedModel("two words", name="scripted")
-    tally = Tally(model, Usage(model_calls=3, input_tokens=10, output_tokens=20, model_seconds=1.5))
-    schema = {"type": "object"}
-    reply = tally([Message("user", "a b c")], schema=schema, temperature=0.5, seed=9, max_tokens=7)
-    assert reply.text == "two words"
-    assert tally.usage == Usage(model_calls=4, input_tokens=13, output_tokens=22, model_seconds=1.5)
-    options = {"schema": schema, "grammar": None, "temperature": 0.5, "seed": 9, "max_tokens": 7}
-    assert model.options == [options]
-    assert (tally.name, tally.prompt_tokens) == (model.name, model.prompt_tokens)
-
-
 def test_a_tally_counts_calls_of_many_threads_and_none_that_failed():
-    def ask(messages, **_):
+    def answer(messages, **_):
         if messages[0].content == "0":
             raise ModelUnavailable("gone")
         return Completion(text="", model="m", input_tokens=1, output_tokens=2, seconds=0.25)
@@ -310,7 +160,7 @@ def test_a_tally_counts_calls_of_many_threads_and_none_that_failed():
             return 1
         return 0
 
-    tally = Tally(ask)
+    tally = Tally(Mock(side_effect=answer, prompt_tokens=1))
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(one, range(400))) == 100
     assert tally.usage == Usage(model_calls=300, input_tokens=300, output_tokens=600, model_seconds=75.0)

@@ -28,7 +28,7 @@ CALIBRATIONS: Mapping[str, Calibration] = {
 }
 """By the embedding model's name, whose cosines are all of its own scale.
 
-Fitted by benchmarks/abstention_fit.py on KAMEL's relations (300 questions) and BFCL's functions (300 turns), each query
+Fitted by logistic regression on KAMEL's relations (300 questions) and BFCL's functions (300 turns), each query
 once with and once without its tools in the index: the weights of a logistic regression, and the nearness at which one
 in ten of the queries that can be answered are lost. Neither data set is reported on.
 """
@@ -60,27 +60,17 @@ class Abstain:
         return bool(found.hits) and self.nearness(query) >= self.calibration.threshold
 
     def nearness(self, query: str) -> float:
-        """How near the best document is: its margin and the weighted share of words; minus infinity for no document."""
-        margin, words = signals(query, self.dense, self.documents)
-        return margin + self.calibration.words * words
+        """How near the best document is: its margin and the weighted share of words; minus infinity for no document.
 
-
-def signals(query: str, dense: Ranker, documents: Mapping[str, ToolDocument]) -> tuple[float, float]:
-    """What the best document of a query is judged by; minus infinity and 0 where there is no document.
-
-    The cosine of query and best document, less the mean of those of the documents at ranks 11 to 30 (or, of fewer
-    documents, of the last one); and the share of the query's words that stand in the best document.
-    """
-    [ranked] = dense.top([query], n=_SEEN)
-    scores = [float(score) for score in ranked.scores]
-    if not scores:
-        return float("-inf"), 0.0
-    others = scores[_NEAREST:] or scores[1:][-1:] or [0.0]
-    best = documents[dense.names[int(ranked.positions[0])]]
-    return scores[0] - sum(others) / len(others), _shared(query, best)
-
-
-def _shared(query: str, document: ToolDocument) -> float:
-    """The share of the query's words (stems, without stop words) that stand in a document; 0 for no words."""
-    wanted = set(tokens(query))
-    return len(wanted & set(tokens(words_text(document)))) / len(wanted) if wanted else 0.0
+        The margin is the cosine of query and best document, less the mean of those of the documents at ranks 11 to 30
+        (or, of fewer documents, of the last one).
+        """
+        [ranked] = self.dense.top([query], n=_SEEN)
+        scores = [float(score) for score in ranked.scores]
+        if not scores:
+            return float("-inf")
+        others = scores[_NEAREST:] or scores[1:][-1:] or [0.0]
+        best = self.documents[self.dense.names[int(ranked.positions[0])]]
+        wanted = set(tokens(query))
+        shared = len(wanted & set(tokens(words_text(best)))) / len(wanted) if wanted else 0.0
+        return scores[0] - sum(others) / len(others) + self.calibration.words * shared

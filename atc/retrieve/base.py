@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from atc.types import Usage
@@ -37,8 +38,7 @@ class Hit:
 class Retrieval:
     """The tools found, best first, ties in name order so that a run repeats; how they were found; what it took.
 
-    `transcript` has a line for each thing done (an intent, a query with what it found, an agent's call): what
-    `--explain` prints and a solver may read.
+    `transcript` has a line for each thing done (an intent, a query with what it found, an agent's call).
     """
 
     hits: tuple[Hit, ...]
@@ -82,3 +82,21 @@ class Ranker(Protocol):
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
         """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
+
+
+def missing(*packages: str) -> list[str]:
+    """Those of `packages` (names as they are imported) that are not installed."""
+    return [package for package in packages if find_spec(package) is None]
+
+
+def require(what: str, *packages: str) -> None:
+    """See that all of `packages` are installed, for `what` (the subject of the sentence) needs them.
+
+    Raises:
+        RetrievalUnavailable: one is not.
+    """
+    if lacking := missing(*packages):
+        named = " and ".join(map(repr, lacking))
+        raise RetrievalUnavailable(
+            f"{what} needs {named}; install it with pip install 'automatic-tool-chain[retrieval]'."
+        )

@@ -13,6 +13,13 @@ from protocols.jsontypes import JsonObject
 from protocols.links import response_paths
 from protocols.toolbox import Tool
 
+_DEEPEST = 3
+"""Objects within which a response field still says what the tool is about."""
+_ARGUMENTS, _FIELDS = 8, 4
+"""Names that a vector takes in: more of them drown what the tool is for. Chosen on synthetic queries of RestBench,
+StableToolBench and LiveMCPBench (against all names: +.044, +.010 and -.003 nDCG@5).
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDocument:
@@ -40,20 +47,22 @@ class ToolDocument:
     def of(cls, tool: Tool) -> ToolDocument:
         """The document of a tool of a toolbox, named by its alias."""
         protocol = tool.protocol
+        about = {name: one.get("description") for name, one in protocol.parameters.items() if isinstance(one, Mapping)}
         return cls(
             name=tool.alias,
             description=protocol.description,
             title=protocol.title,
             category=protocol.category,
             collection=protocol.collection,
-            parameters={name: _said(schema) for name, schema in protocol.parameters.items()},
+            parameters={name: text if isinstance(text := about.get(name), str) else "" for name in protocol.parameters},
             required=tuple(sorted(protocol.required)),
             returns=returned(protocol.output_schema),
         )
 
 
-_DEEPEST = 3
-"""Objects within which a response field still says what the tool is about."""
+def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
+    """The documents of `tools`, in their order."""
+    return [ToolDocument.of(tool) for tool in tools]
 
 
 def returned(schema: JsonObject | None) -> tuple[str, ...]:
@@ -66,11 +75,6 @@ def returned(schema: JsonObject | None) -> tuple[str, ...]:
     return tuple(names)
 
 
-def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
-    """The documents of `tools`, in their order."""
-    return [ToolDocument.of(tool) for tool in tools]
-
-
 def words_text(document: ToolDocument) -> str:
     """The text that BM25 indexes.
 
@@ -81,12 +85,6 @@ def words_text(document: ToolDocument) -> str:
     return "\n".join([document.category, document.collection, *about, *about, *document.parameters, *document.returns])
 
 
-_ARGUMENTS, _FIELDS = 8, 4
-"""Names that a vector takes in: more of them drown what the tool is for. Chosen on synthetic queries of RestBench,
-StableToolBench and LiveMCPBench (against all names: +.044, +.010 and -.003 nDCG@5).
-"""
-
-
 def vector_text(document: ToolDocument) -> str:
     """The text that an embedding model reads: `json_text` with the first few arguments and response fields."""
     arguments = dict(list(document.parameters.items())[:_ARGUMENTS])
@@ -95,32 +93,16 @@ def vector_text(document: ToolDocument) -> str:
 
 def json_text(document: ToolDocument) -> str:
     """The document as JSON, empty sections left out: what a language model is shown."""
-    sections: dict[str, Any] = {
-        "category": document.category,
-        "collection": document.collection,
-        "name": document.name,
-        "title": document.title,
-        "description": document.description,
-        "parameters": list(document.parameters),
-        "returns": list(document.returns),
-    }
+    order = ("category", "collection", "name", "title", "description")
+    sections: dict[str, Any] = {name: getattr(document, name) for name in order}
+    sections |= {"parameters": list(document.parameters), "returns": list(document.returns)}
     return json.dumps({key: value for key, value in sections.items() if value}, ensure_ascii=False)
-
-
-def _said(schema: Any) -> str:
-    said = schema.get("description", "") if isinstance(schema, Mapping) else ""
-    return said if isinstance(said, str) else ""
 
 
 def read_document(record: JsonObject) -> ToolDocument:
     """A document out of `dump_document`'s object."""
-    return ToolDocument(
-        **{
-            **record,
-            "required": tuple(record.get("required", ())),
-            "returns": tuple(record.get("returns", ())),
-        }
-    )
+    lists = {key: tuple(record.get(key, ())) for key in ("required", "returns")}
+    return ToolDocument(**{**record, **lists})
 
 
 def dump_document(document: ToolDocument) -> JsonObject:

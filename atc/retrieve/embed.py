@@ -1,16 +1,43 @@
-"""The shape of an embedding model."""
+"""Embedding models: texts in, vectors of length one out, so that a dot product is a cosine."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from atc.models.endpoint import key_problem, sentence
+from atc.models.fetch import fetch
+from atc.models.llama import free_cores
+from atc.retrieve.base import RetrievalUnavailable, require
+from atc.retrieve.embedders import DEFAULT, MODELS, PACKAGES, Encoder
+from protocols.errors import ModelUnavailable
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from atc.retrieve.base import Floats
+
+_BATCH_TOKENS = 1024
+"""Tokens in one run, padding counted: more gains nothing on a CPU and takes memory."""
+_TOKEN_CHARACTERS = 100
+"""No token covers more, so what lies beyond `max_tokens` times this needs no tokenizing."""
+_OPENAI_URL = "https://api.openai.com/v1"
+_DUMMY_KEY = "none"
+"""Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
+_BATCH_TEXTS = 128
+_TEXT_CHARACTERS = 24_000
+"""A request is refused as a whole for one text beyond the model's context, 8,192 tokens at OpenAI."""
+_TIMEOUT_SECONDS, _RETRIES = 60.0, 4
+_OTHERWISE = "use the embedder 'minilm'"
 
 
 class Embedder(Protocol):
-    """A model that turns texts into vectors of length one, so that a dot product is a cosine."""
+    """A model that turns texts into vectors of length one. Several threads may ask at once."""
 
     @property
     def name(self) -> str:
@@ -20,12 +47,220 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """The length of a vector."""
 
-    def documents(self, texts: Sequence[str]) -> Floats:
-        """A row for each text, shape (texts, dimensions), for what is indexed.
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """A row for each text, shape (texts, dimensions); the zero vector for a blank one, which is near to nothing.
 
         Raises:
             RetrievalUnavailable: the model cannot be had.
         """
 
-    def queries(self, texts: Sequence[str]) -> Floats:
-        """A row for each text that is looked for; some models read a query with a prefix of its own."""
+
+def choose(
+    name: str = DEFAULT,
+    *,
+    folder: Path | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Embedder:
+    """The embedder of this name, which its `.name` gives back; nothing is loaded or asked before its first text.
+
+    A model of `MODELS` is fetched into `folder` at its first text; `openai:MODEL` is one of an endpoint.
+
+    Raises:
+        RetrievalUnavailable: there is no such embedder, its packages are missing, or the endpoint is not configured.
+    """
+    if name.startswith("openai:"):
+        return OpenAIEmbedder(name.removeprefix("openai:"))
+    if name not in MODELS:
+        raise RetrievalUnavailable(
+            f"no embedder {name!r}; there are {', '.join(sorted(MODELS))}, and 'openai:MODEL' for an endpoint."
+        )
+    require(f"the embedding model {name!r}", *PACKAGES)
+    parts: list[tuple[Embedder, float]] = [
+        (OnnxEmbedder(part, folder=folder, on_progress=on_progress, on_message=on_message), share)
+        for part, share in MODELS[name].parts
+    ]
+    return parts[0][0] if len(parts) == 1 else MixedEmbedder(name, parts)
+
+
+def of_length_one(vectors: NDArray[np.floating[Any]]) -> Floats:
+    """The rows of `vectors` (rows, dimensions) brought to length one; a zero row stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled
+
+
+def embed_distinct(texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]) -> Floats:
+    """A row for each of `texts`: `embed` is given each distinct one once, and a blank one gets the zero vector.
+
+    `dimensions` is asked only where all are blank.
+    """
+    rows = {text: row for row, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))}
+    # lone surrogates are taken neither by tokenizers nor by JSON
+    clean = [text.encode("utf-8", "replace").decode("utf-8") for text in rows]
+    found = embed(clean) if rows else np.zeros((0, dimensions()), np.float32)
+    vectors = np.concatenate([found, np.zeros((1, found.shape[1]), np.float32)])
+    return vectors[[rows.get(text, -1) for text in texts]]
+
+
+class MixedEmbedder:
+    """An `Embedder` whose vectors are those of its parts, one after another, each scaled by the root of its share.
+
+    A cosine is so the mean of the parts' cosines, weighted by their shares, which add up to one.
+    """
+
+    def __init__(self, name: str, parts: Sequence[tuple[Embedder, float]]) -> None:
+        self.name, self._parts = name, parts
+        self.dimensions = sum(part.dimensions for part, _ in parts)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """See `Embedder.embed`."""
+        joined: Floats = np.concatenate([np.float32(share**0.5) * part.embed(texts) for part, share in self._parts], 1)
+        return joined
+
+
+class OnnxEmbedder:
+    """An encoder of the table as an `Embedder`, on onnxruntime; fetched and loaded at its first text.
+
+    `folder` is where model files are kept, by default the user's cache.
+    """
+
+    def __init__(
+        self,
+        model: Encoder,
+        *,
+        folder: Path | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+        on_message: Callable[[str], None] | None = None,
+    ) -> None:
+        self.name, self.dimensions, self._model = model.name, model.dimensions, model
+        self._fetched: dict[str, Any] = {"folder": folder, "on_progress": on_progress, "on_message": on_message}
+        self._loaded: tuple[Any, Any] | None = None
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """See `Embedder.embed`."""
+        return embed_distinct(texts, self._embed, lambda: self.dimensions)
+
+    def _embed(self, texts: Sequence[str]) -> Floats:
+        with self._lock:
+            tokenizer, session = self._loaded = self._loaded or self._load()
+        longest = self._model.max_tokens * _TOKEN_CHARACTERS
+        tokens = [tokenizer.encode(text[:longest]).ids for text in texts]
+        vectors = np.empty((len(tokens), self.dimensions), np.float32)
+        for batch in _batches([len(ids) for ids in tokens]):
+            vectors[batch] = self._run(session, [tokens[row] for row in batch])
+        return vectors
+
+    def _run(self, session: Any, tokens: Sequence[Sequence[int]]) -> Floats:
+        """The vectors of texts of about equal length: the mean of the last hidden state."""
+        ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
+        mask = np.zeros_like(ids)
+        for row, text in enumerate(tokens):
+            ids[row, : len(text)], mask[row, : len(text)] = text, 1
+        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        outputs = session.run(None, {wanted.name: known[wanted.name] for wanted in session.get_inputs()})
+        hidden = outputs[self._model.output]
+        return of_length_one((hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True))
+
+    def _load(self) -> tuple[Any, Any]:
+        """The tokenizer and the session."""
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        try:
+            files = [fetch(file, **self._fetched) for file in (self._model.tokenizer, self._model.weights)]
+        except ModelUnavailable as error:
+            raise RetrievalUnavailable(str(error)) from error
+        tokenizer = Tokenizer.from_file(str(files[0]))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self._model.max_tokens)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = free_cores()
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others may need the cores
+        return tokenizer, onnxruntime.InferenceSession(str(files[1]), options, providers=["CPUExecutionProvider"])
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Rows of about equal length together, so that little is spent on padding."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[row] > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+class OpenAIEmbedder:
+    """A model behind an OpenAI-compatible /embeddings endpoint; OPENAI_API_KEY and OPENAI_BASE_URL say which.
+
+    Raises:
+        RetrievalUnavailable: there is neither a key nor a base URL.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.name, self._model = f"openai:{model}", model
+        self._key, url = os.environ.get("OPENAI_API_KEY") or "", os.environ.get("OPENAI_BASE_URL") or ""
+        if not (self._key or url):
+            raise RetrievalUnavailable(
+                f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of"
+                f" your own, or {_OTHERWISE}."
+            )
+        self._url = (url or _OPENAI_URL).rstrip("/")
+        self._dimensions: int | None = None
+        self._client: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; where it is not known yet, the endpoint is asked for one."""
+        return self._dimensions or int(self.embed(["length"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """See `Embedder.embed`.
+
+        Raises:
+            RetrievalUnavailable: the endpoint fails, or answers with something else than a vector for each text.
+        """
+        return embed_distinct(texts, self._embed, lambda: self.dimensions)
+
+    def _embed(self, texts: list[str]) -> Floats:
+        starts = range(0, len(texts), _BATCH_TEXTS)
+        return np.concatenate([self._request(texts[start : start + _BATCH_TEXTS]) for start in starts])
+
+    def _request(self, texts: Sequence[str]) -> Floats:
+        """The vectors of one batch, in the order of its texts, if they are as many, as long and finite as they must."""
+        from openai import OpenAI, OpenAIError
+
+        if problem := key_problem(self._key, self._url):
+            raise RetrievalUnavailable(problem)
+        with self._lock:
+            self._client = self._client or OpenAI(
+                api_key=self._key or _DUMMY_KEY, base_url=self._url, timeout=_TIMEOUT_SECONDS, max_retries=_RETRIES
+            )
+        try:
+            reply = self._client.embeddings.create(
+                model=self._model,
+                input=[text[:_TEXT_CHARACTERS] for text in texts],
+                encoding_format="float",  # the default asks for base64, which not every server knows
+            )
+            rows = [item.embedding for item in sorted(reply.data, key=lambda item: int(item.index))]
+            vectors = np.array(rows, np.float64).reshape(len(rows), -1)
+        except OpenAIError as error:
+            url, model = self._url, self._model
+            text = sentence(error, url=url, model=model, seconds=_TIMEOUT_SECONDS, otherwise=_OTHERWISE)
+            raise RetrievalUnavailable(text) from error
+        except (AttributeError, TypeError, ValueError):
+            vectors = np.zeros((0, 0))
+        good = len(vectors) == len(texts) and vectors.size and np.isfinite(vectors).all()
+        if not good or self._dimensions not in (None, vectors.shape[1]):
+            raise RetrievalUnavailable(
+                f"the model endpoint {self._url} answered {self._model!r} with {len(vectors)} vectors of"
+                f" {vectors.shape[1]} numbers for {len(texts)} texts; name an embedding model that it has, or"
+                f" {_OTHERWISE}."
+            )
+        self._dimensions = vectors.shape[1]
+        return of_length_one(vectors)

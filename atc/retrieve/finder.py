@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from atc.retrieve.base import Hit, Retrieval, Retriever
-from atc.retrieve.closure import with_producers
+from atc.config import Config
+from atc.retrieve.base import Hit, Retrieval, Retriever, require
+from atc.retrieve.document import documents
+from atc.retrieve.embedders import ready
+from atc.retrieve.methods import AUTO, read
+from atc.retrieve.searches import with_producers
+from protocols.ask import Ask
 from protocols.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from atc.retrieve.index import ToolIndex
 
 _WORD = re.compile(r"\w+")
 NOTHING_FITS = "nothing fits: "
 """How the line of a transcript begins that tells of an abstention."""
 _MANY = 100
 """Hits of which the closure chooses: a producer that fits the query, too, goes before one that does not."""
+_MOST_BLENDED = 100_000
+"""Tools up to which `auto` blends: every one is scored for every query."""
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
 """What ordinary words do not have: a name that has it is meant as one."""
 
@@ -67,3 +80,63 @@ class Finder:
             if meant or not self.common(name):
                 named[name] = None
         return list(named)
+
+
+def open_index(
+    toolbox: Toolbox, config: Config, *, method: str = AUTO, watch: Callable[[int], None] | None = None
+) -> ToolIndex:
+    """The index of `toolbox`, brought up to date: only documents that have changed are embedded again.
+
+    It stands in the configured folder, else in the cache by the toolbox's sources, else (tools made in Python) in
+    memory. It has vectors where `method` goes by meaning; with `auto`, where the embedding model is there already.
+    `watch` is told how many tools were read.
+
+    Raises:
+        RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be used.
+    """
+    require(f"searching {len(toolbox)} tools", "numpy", "bm25s", "Stemmer")
+    from atc.retrieve.embed import choose
+    from atc.retrieve.index import ToolIndex
+
+    models, folder = config.cache_dir / "models", config.index
+    wanted = ready(config.embedder, folder=models) if method == AUTO else read(method)[0].embeds
+    embedder = choose(config.embedder, folder=models) if wanted else None
+    if folder is None and config.tools:
+        sources = json.dumps([list(config.tools), config.embedder])
+        folder = config.cache_dir / "indexes" / hashlib.sha256(sources.encode()).hexdigest()[:16]
+    return ToolIndex.build(documents(toolbox.values()), folder=folder, embedder=embedder, watch=watch)
+
+
+def open_finder(
+    spec: str,
+    index: ToolIndex,
+    toolbox: Toolbox,
+    *,
+    ask: Ask | None = None,
+    threads: int = 16,
+    abstain: bool = False,
+) -> Retriever:
+    """A search of `toolbox` by the method that `spec` spells, see `Finder`; with `abstain`, nothing where nothing fits.
+
+    Raises:
+        UnknownMethod, RetrievalUnavailable: see `atc.retrieve.building.build`.
+    """
+    from atc.retrieve.abstain import Abstain
+    from atc.retrieve.building import Setup, build
+
+    setup = Setup(index=index, ask=ask, expansions=index.expansions, threads=threads)
+
+    def common(word: str) -> bool:
+        return len(index.lexical.top([word], n=2)[0].positions) > 1
+
+    fits = Abstain.over(index) if abstain else None
+    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup), common=common, fits=fits)
+
+
+def spelled_out(spec: str, index: ToolIndex) -> str:
+    """`spec`, or what `auto` stands for: by what the index has, none that asks a model."""
+    if spec != AUTO:
+        return spec
+    if index.dense is None:
+        return "bm25"
+    return "blend" if index.expansions and len(index.names) <= _MOST_BLENDED else "hybrid"

@@ -1,21 +1,45 @@
-"""Several rankings made one: z-scores, reciprocal ranks, peak rank, Re-Invoke's multi-view ranking, and `Hybrid`."""
+"""The best of many scores, and several rankings made one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from atc.retrieve.base import Hit, Ranked, Ranker, View
-from atc.retrieve.best import best
+from atc.retrieve.base import Hit, Ranked, Ranker, Retrieval, View
 
 if TYPE_CHECKING:
     from atc.retrieve.base import Floats, Positions
 
 _DECIMALS = 6
-"""Similarities that agree to here are tied, as in `best`."""
+"""Scores that agree to here are tied: equal documents differ by less, since a matrix product adds up the rows at its
+end in another order than those before."""
+
+
+def best(scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None) -> Ranked:
+    """The `n` best of `scores` (documents,), ties by name; a score of minus infinity never comes.
+
+    `positions[i]` is the position in the index of what `scores[i]` belongs to, by default `i`. Names are read of tied
+    documents only, since they may lie on disk.
+    """
+    kept = np.flatnonzero(scores > -np.inf)
+    n = max(0, min(n, len(kept)))
+    if 0 < n < len(kept):
+        least = np.partition(scores[kept], len(kept) - n)[len(kept) - n]
+        kept = kept[scores[kept] >= least - 10.0**-_DECIMALS]
+    rounded = np.round(scores[kept].astype(np.float64), _DECIMALS)
+    order = np.argsort(-rounded, kind="stable")
+    rounded, found = rounded[order], kept[order] if positions is None else positions[kept[order]]
+    starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))  # of each run of equal scores
+    ends = np.append(starts, len(rounded))[1:]
+    for start, end in zip(starts, ends, strict=True):
+        if start >= n:
+            break
+        if end - start > 1:
+            found[start:end] = sorted(found[start:end], key=lambda position: names[position])
+    return Ranked(found[:n].astype(np.int64), rounded[:n].astype(np.float32))
 
 
 def zscores(scores: Floats) -> Floats:
@@ -37,52 +61,50 @@ def standardized(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
     return result
 
 
-def multi_view(scores: Floats) -> Floats:
-    """Re-Invoke's ranking of documents by several views of one query (Algorithm 2), from (views, documents).
+def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """ToolQP's aggregation of what several queries found: the best rank that a tool has in any list counts.
 
-    In each view a document has the tuple (reversed rank, similarity): the least similar has reversed rank 1. Its tuple
-    is the greatest over the views, and documents are ordered by theirs. Documents of the same similarity share a rank
-    (the mean of those they take). Gives (documents,): numbers in (0, 1] that stand in that order, equal where the
-    tuples are; only their order means something.
+    Ties are broken by the highest similarity in any list, then by name.
     """
-    similarity = np.round(np.atleast_2d(scores).astype(np.float64), _DECIMALS)
-    ranks = np.stack([_reversed_ranks(row) for row in similarity])
-    highest = ranks.max(axis=0)
-    ties = np.where(ranks == highest, similarity, -np.inf).max(axis=0)
-    return _in_order(highest, ties)
+    return _by_places(lists, anywhere=True)
 
 
-def peak_rank(ranked: Sequence[Ranked], names: Sequence[str]) -> Ranked:
-    """ToolQP's aggregation of what several queries found: the best rank that a document has in any list counts.
+def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Re-Invoke's ranking of tools by several views of one query (Algorithm 2), out of the best of each view.
 
-    Ties are broken by the highest similarity in any list, then by name. Scores lie in (0, 1]; only their order means
-    something.
+    In each view a tool has the tuple (reversed rank, similarity); its tuple is the greatest over the views, and tools
+    are ordered by theirs. The first k are right where each list holds k: whoever is among them has a rank of at most k
+    in some view.
     """
-    return _merged(ranked, names, anywhere=True)
+    return _by_places(lists, anywhere=False)
 
 
-def multi_view_lists(ranked: Sequence[Ranked], names: Sequence[str]) -> Ranked:
-    """`multi_view` over the best documents of each view: equal similarities there are in name order already.
+def rrf(lists: Sequence[Sequence[Hit]], *, constant: int = 60) -> list[Hit]:
+    """Reciprocal rank fusion: the sum of 1 / (constant + rank) over the lists that hold a tool."""
+    total: dict[str, float] = {}
+    for one in lists:
+        for rank, hit in enumerate(one, start=1):
+            total[hit.tool] = total.get(hit.tool, 0.0) + 1 / (constant + rank)
+    return _in_order({tool: (round(score, 12),) for tool, score in total.items()})
 
-    The first k are those of `multi_view` over all documents where each list holds k: whoever is among them has a rank
-    of at most k in some view.
-    """
-    return _merged(ranked, names, anywhere=False)
+
+def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
+    """By (best rank, similarity); the similarity is that of the best-ranked place, or the highest `anywhere`."""
+    places: dict[str, tuple[float, ...]] = {}
+    for one in lists:
+        for rank, hit in enumerate(one):
+            place = (-rank, round(hit.score, _DECIMALS))
+            held = places.get(hit.tool, place)
+            highest = max(held, place)
+            places[hit.tool] = (highest[0], max(held[1], place[1])) if anywhere else highest
+    return _in_order(places)
 
 
-def rrf(
-    ranked: Sequence[Ranked], names: Sequence[str], *, constant: float = 60.0, weights: Sequence[float] | None = None
-) -> Ranked:
-    """Reciprocal rank fusion: the sum of weight / (constant + rank) over the lists that hold a document."""
-    each = weights or [1.0] * len(ranked)
-    total: dict[int, float] = {}
-    for one, weight in zip(ranked, each, strict=True):
-        for rank, position in enumerate(one.positions.tolist(), start=1):
-            total[position] = total.get(position, 0.0) + weight / (constant + rank)
-    found = np.array(list(total), dtype=np.int64)
-    # As a share of what a document has that is first everywhere: a sum of small fractions alone would be rounded away.
-    share = np.array(list(total.values())) * ((constant + 1) / max(sum(each), 1e-9))
-    return best(share.astype(np.float32), names, n=len(found), positions=found)
+def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
+    """The tools by what they are worth, ties by name; their scores, in (0, 1], only say that order."""
+    names = sorted(worth)
+    names.sort(key=worth.__getitem__, reverse=True)  # a stable sort: of equal ones the first by name stays first
+    return [Hit(name, 1 - place / len(names)) for place, name in enumerate(names)]
 
 
 def hits(ranked: Ranked, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
@@ -144,35 +166,13 @@ class Hybrid:
         return np.unique(np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64))
 
 
-def _reversed_ranks(row: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 for the least of `row`, its length for the greatest; equal values share the mean of their ranks."""
-    _, inverse, counts = np.unique(row, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    shared: NDArray[np.float64] = (last - (counts - 1) / 2.0)[inverse]
-    return shared
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A `Retriever`: the best of one ranker for the query as it stands."""
 
+    ranker: Ranker
 
-def _in_order(first: NDArray[np.float64], second: NDArray[np.float64]) -> Floats:
-    """Numbers in (0, 1] that stand in the order of the pairs (first, second)."""
-    if not len(first):
-        return np.zeros(0, dtype=np.float32)
-    order = np.lexsort((second, first))
-    differs = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
-    place = np.concatenate([[1], 1 + np.cumsum(differs)])
-    scores = np.empty(len(first), dtype=np.float32)
-    scores[order] = place / place[-1]
-    return scores
-
-
-def _merged(ranked: Sequence[Ranked], names: Sequence[str], *, anywhere: bool) -> Ranked:
-    """The union of lists by (best rank, similarity); that of the best-ranked place, or the highest `anywhere`."""
-    places: dict[int, tuple[int, float]] = {}
-    for one in ranked:
-        for rank, (position, score) in enumerate(zip(one.positions.tolist(), one.scores.tolist(), strict=True)):
-            place = (-rank, round(score, _DECIMALS))
-            held = places.get(position, place)
-            highest = max(held, place)
-            places[position] = (highest[0], max(held[1], place[1])) if anywhere else highest
-    found = np.array(list(places), dtype=np.int64)
-    pairs = np.array(list(places.values()), dtype=np.float64).reshape(-1, 2)
-    return best(_in_order(pairs[:, 0], pairs[:, 1]), names, n=len(found), positions=found)
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """At most `k` tools, best first."""
+        [found] = self.ranker.top([query], n=k)
+        return Retrieval(hits=hits(found, self.ranker.names, k=k))

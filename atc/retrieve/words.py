@@ -15,17 +15,15 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-from atc.retrieve.needs import require
+from atc.retrieve.base import require
 
 TOKENIZER = "words-1"
 """Changes with the rules above: an index keeps it, and is made anew where it differs."""
 
 _LONGEST = 64
 """Characters kept of a word: longer ones are encoded data, which nobody looks for by its end."""
-
 _REMEMBERED = 1 << 17
 """Stems kept in memory: beyond, the memory starts anew."""
-
 _STOP_WORDS = frozenset(
     """
     a about above after again all also am an and any are as at be because been before being below between both but by

@@ -1,0 +1,649 @@
+"""AnyTool's retriever (§4.1): agents over a hierarchy of tools, what they may do, and how they go on.
+
+Agents act in rounds. In a round each active agent asks the model once, up to `Options.threads` of them at the same
+time; what they asked for is then done in the order in which the agents were created. So the result depends on the
+options and on what the model replies to each prompt, never on how long a reply takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from atc.ask_each import Request, ask_each
+from atc.retrieve import hierarchy as listing
+from atc.retrieve.asking import a_list, a_text, an_object, json_object, one_text
+from atc.retrieve.base import Hit, Retrieval
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.hierarchy import Budget, Hierarchy, Place, Room, nearest, prompt_tokens, spelled, tokens_of
+from atc.retrieve.prompts import fill
+from atc.side_by_side import SideBySide
+from protocols.abridge import clipped
+from protocols.ask import Ask, Message
+from protocols.errors import ModelUnavailable
+from protocols.jsontypes import Json, JsonObject
+
+Role = Literal["meta", "category", "tool", "flat"]
+Status = Literal["active", "finished", "stopped"]
+"""*finished*: it called `finish_search`, and is never woken again. *stopped*: it used up its steps, repeated itself, or
+the whole search ended."""
+Ended = Literal["", "solvable", "pool full", "budget", "done"]
+"""Why a search ended: the pool suffices, it is full, the tokens are used up, or no agent has more to do."""
+Word = Literal["Solvable", "Unsolvable", "Unsure"]
+
+_DEPTH = {"meta": 0, "flat": 0, "category": 1, "tool": 2}
+"""How deep in the hierarchy agents of a role stand."""
+_LEFT_OUT = "(this result was left out to make room)"
+_SHORT = 40
+"""Results of so few tokens are not worth leaving out."""
+_LINE = 300
+"""Characters of a call or a result in the transcript."""
+_REPLY_TOKENS, _VERDICT_TOKENS = 600, 200
+_REPEATED = "the result is the same as before; make another call, or call finish_search"
+_MOST_REPEATS = 3
+"""Calls with the same result as before, in a row, after which an agent is stopped: it would go on so to the end."""
+_HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
+"""What an agent that may add APIs does when it has looked at some: small models look again, or finish."""
+_FEW = 256
+"""So many names stand in the schema as the only ones possible; of more, a reply's are checked when it comes."""
+_MOST_ADDED, _LOOKED_UP = 10, 5
+_PAGE: JsonObject = {"type": "integer", "minimum": 1, "maximum": 999}
+_WORDS: tuple[Word, ...] = ("Solvable", "Unsolvable", "Unsure")
+_VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum": list(_WORDS)}})
+
+
+class Mistake(Exception):
+    """A call that cannot be done; its text says what can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The limits of AnyTool (§4.1, A.1 and the published code), and the ablations of its Tables 3, 6 and 7.
+
+    Raises:
+        ValueError: one is less than 1.
+    """
+
+    pool: int = 64
+    """APIs in the pool at most; the search ends when it is full."""
+    tools_per_agent: int = 5
+    """Tools that a tool agent searches at most; a category of so few gets a tool agent at once."""
+    steps: int = 20
+    """Calls of the model that an agent makes at most, each time it is woken."""
+    tokens: int = 200_000
+    """Tokens of a query, prompts and replies of all agents together."""
+    threads: int = 16
+    """Agents that ask the model at the same time."""
+    flat: bool = False
+    """One agent with the functions of all, and no hierarchy of agents."""
+    prompt_tokens: int | None = None
+    """Tokens of an agent's prompt at most; None for what the model is said to hold."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value is not None and not isinstance(value, bool) and value < 1:
+                raise ValueError(f"{one.name} must be at least 1, not {value}")
+
+
+@dataclass(eq=False, kw_only=True)
+class Agent:
+    """One agent of a search, known by its number in order of creation.
+
+    `history` is all that was said, whole; a prompt may show less of it. `categories`, `places` and `apis` are its
+    scope; an agent hands out or adds nothing beyond.
+    """
+
+    number: int
+    role: Role
+    history: list[Message]
+    categories: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    apis: tuple[str, ...] = ()
+    creator: int | None = None
+    status: Status = "active"
+    steps: int = 0
+    """Calls of the model since it was last woken."""
+    repeats: int = 0
+    given_out: set[str] = field(default_factory=set)
+    """Categories or tools that have an agent of their own."""
+    studied: dict[str, None] = field(default_factory=dict)
+    """APIs whose details it asked for."""
+    reminded: bool = False
+    heard: dict[str, str] = field(default_factory=dict)
+    """The result of each call that it made, by the call's text."""
+
+    def __str__(self) -> str:
+        named = {"category": self.categories[:1], "tool": [place.tool for place in self.places]}.get(self.role, ())
+        return f"#{self.number} {self.role} {', '.join(map(repr, named))}".rstrip()
+
+    def hear(self, text: str) -> None:
+        """Add a message; to the last one, where that has not been answered: turns alternate."""
+        last = self.history[-1]
+        if last.role == "user":
+            self.history[-1] = replace(last, content=f"{last.content}\n\n{text}")
+        else:
+            self.history.append(Message("user", text))
+
+    def prompt(self, *, room: int) -> list[Message]:
+        """The history within about `room` tokens: the instructions and the task stay, the oldest results are left out
+        first, then the oldest turns.
+        """
+        opening, turns = self.history[:2], list(self.history[2:])
+        left = room - prompt_tokens(opening)
+        for index, message in enumerate(turns[:-1]):
+            if prompt_tokens(turns) <= left:
+                break
+            if message.role == "user" and tokens_of(message.content) > _SHORT:
+                turns[index] = replace(message, content=_LEFT_OUT)
+        while len(turns) > 2 and prompt_tokens(turns) > left:
+            turns = turns[2:]
+        return [*opening, *turns]
+
+    @property
+    def tools(self) -> list[str]:
+        """The tools in its scope, a name that several categories have once."""
+        return list(dict.fromkeys(place.tool for place in self.places))
+
+    def places_of(self, names: Sequence[str]) -> tuple[Place, ...]:
+        """Where the tools of these names stand."""
+        return tuple(place for name in names for place in self.places if place.tool == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model said of a pool. A reply that cannot be read counts as *Unsure*."""
+
+    pool: tuple[str, ...]
+    word: Word
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.reason}" if self.reason else self.word
+
+
+def judge(query: str, pool: Sequence[str], hierarchy: Hierarchy, ask: Ask, budget: Budget, *, room: Room) -> Verdict:
+    """Ask whether `pool` suffices for `query`; the APIs get the room of an agent's scope and of a result.
+
+    Raises:
+        ModelUnavailable: the model did not answer.
+    """
+    most = room.scope + room.result
+    lines = listing.pages(listing.api_lines(pool, hierarchy, room=most), room=most)[0]
+    messages = [
+        Message("system", fill("agents_solvable")),
+        Message("user", fill("agents_solvable_task", listing="\n".join(lines), query=query)),
+    ]
+    reply = ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
+    budget.charge(reply, messages)
+    found = json_object(reply.text)
+    if found.get("verdict") in _WORDS:
+        return Verdict(tuple(pool), found["verdict"], one_text(found.get("reason")))
+    if "unsolvable" in reply.text.casefold():
+        return Verdict(tuple(pool), "Unsolvable", "")
+    return Verdict(tuple(pool), "Unsure", "the verdict could not be read")
+
+
+class Function(NamedTuple):
+    """The properties of what a function takes now (None where it can do nothing), and what it does."""
+
+    takes: Callable[[Search, Agent], JsonObject | None]
+    act: Callable[[Search, Agent, JsonObject], str]
+
+
+def _one_of(key: str, names: Sequence[str], **more: Json) -> JsonObject | None:
+    return {key: _name(names), **more} if names else None
+
+
+def _some_of(key: str, names: Sequence[str], most: int) -> JsonObject | None:
+    return {key: a_list(_name(names), most=most, least=1)} if names else None
+
+
+def _name(names: Sequence[str]) -> JsonObject:
+    """One of `names`, where they are few; else any text, to be checked."""
+    return {"type": "string", "enum": list(names)} if len(names) <= _FEW else a_text(200)
+
+
+def _create_for_category(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    category = _named(arguments, "category", agent.categories)
+    if category in agent.given_out:
+        raise Mistake(f"the category {category!r} has its agent already; name another, or finish")
+    agent.given_out.add(category)
+    created = search.add_category_agent(category, creator=agent)
+    return f"agent {created} was created ({len(created.places)} tools)"
+
+
+def _create_for_tools(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    names, unknown = _several(arguments, "tools", agent.tools)
+    new = [name for name in names if name not in agent.given_out]
+    most = search.options.tools_per_agent
+    if len(new) > most:
+        raise Mistake(f"an agent takes at most {most} tools, and these are {len(new)}; create several agents")
+    if not new:
+        raise Mistake(unknown or "these tools have their agent already; name others, or finish")
+    agent.given_out |= set(new)
+    created = search.add_agent("tool", places=agent.places_of(new), creator=agent)
+    return _lines(f"agent {created} was created", unknown)
+
+
+def _list_tools(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    category = _named(arguments, "category", agent.categories)
+    return _page(search.hierarchy.tools[category], arguments, search)
+
+
+def _describe_tools(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    names, unknown = _several(arguments, "tools", agent.tools)
+    if not names:
+        raise Mistake(unknown)
+    return _lines(listing.tools_text(agent.places_of(names), search.hierarchy, room=search.room.result), unknown)
+
+
+def _list_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    places = agent.places_of([_named(arguments, "tool", agent.tools)])
+    return _page(search.hierarchy.apis(places), arguments, search)
+
+
+def _detail_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    """Description, parameters and response fields of each; and what to do with those that fit."""
+    names, unknown = _several(arguments, "apis", agent.apis)
+    if not names:
+        raise Mistake(unknown)
+    agent.studied |= dict.fromkeys(names)
+    room = search.room.result // len(names)
+    details = [listing.detail_text(search.hierarchy.documents[name], room=room) for name in names]
+    return _lines(*details, unknown, "" if search.known.issuperset(names) else _HOW_TO_ADD)
+
+
+def _add(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    """What is new and finds room is added."""
+    names, unknown = _several(arguments, "apis", agent.apis)
+    added = [name for name in names if search.add(name)]
+    if added:
+        search.awaiting.append(agent)
+    dropped = [name for name in names if name in search.dropped]
+    return _lines(
+        f"added: {', '.join(added)}" if added else "nothing was added",
+        f"tried before without success: {', '.join(dropped)}" if dropped else "",
+        unknown,
+        "the pool is full" if len(search.pool) >= search.options.pool else f"the pool holds {len(search.pool)} APIs",
+    )
+
+
+def _check(search: Search, agent: Agent, _arguments: JsonObject) -> str:
+    """The verdict on the pool as it is at the end of the round."""
+    search.awaiting.append(agent)
+    return ""
+
+
+def _finish(search: Search, agent: Agent, _arguments: JsonObject) -> str:
+    """Who studied APIs and added none is asked once more: else the embedded model left 14 of 25 pools empty."""
+    if agent.studied and not agent.reminded and search.known.isdisjoint(agent.studied):
+        agent.reminded = True
+        names = ", ".join(list(agent.studied)[:_LOOKED_UP])
+        raise Mistake(f"you looked at {names} and added nothing; {_HOW_TO_ADD}, or call finish_search again")
+    agent.status = "finished"
+    return "finished"
+
+
+def _not_given(names: Sequence[str], agent: Agent) -> list[str]:
+    return [name for name in names if name not in agent.given_out]
+
+
+_CREATE_CATEGORY = {
+    "create_agent_category_level": Function(
+        lambda _, agent: _one_of("category", _not_given(agent.categories, agent)), _create_for_category
+    )
+}
+_CREATE_TOOLS = {
+    "create_agent_tool_level": Function(
+        lambda search, agent: _some_of("tools", _not_given(agent.tools, agent), search.options.tools_per_agent),
+        _create_for_tools,
+    )
+}
+_LOOK = {
+    "get_tools_in_category": Function(lambda _, agent: _one_of("category", agent.categories, page=_PAGE), _list_tools),
+    "get_tool_descriptions": Function(lambda _, agent: _some_of("tools", agent.tools, _LOOKED_UP), _describe_tools),
+}
+_APIS = {
+    "add_API_into_API_pool": Function(
+        lambda search, agent: _some_of("apis", [name for name in agent.apis if name not in search.known], _MOST_ADDED),
+        _add,
+    ),
+    "get_APIs_in_tool": Function(lambda _, agent: _one_of("tool", agent.tools, page=_PAGE), _list_apis),
+    "get_API_detail": Function(lambda _, agent: _some_of("apis", agent.apis, _LOOKED_UP), _detail_apis),
+    "check_if_request_solvable": Function(lambda *_: {}, _check),
+}
+_FINISH = {"finish_search": Function(lambda *_: {}, _finish)}
+
+FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
+    "meta": {**_CREATE_CATEGORY, **_LOOK, **_FINISH},
+    "category": {**_CREATE_TOOLS, **_LOOK, **_FINISH},
+    "tool": {**_APIS, **_FINISH},
+    "flat": {**_LOOK, **_APIS, **_FINISH},
+}
+"""By role (Table 8). The flat agent has those of category and tool agents, but creates none (§5.3)."""
+
+
+def schema(search: Search, agent: Agent, functions: Mapping[str, Function] | None = None) -> JsonObject:
+    """What a reply of `agent` must look like: a thought, and a call of a function that can do something now.
+
+    Names that are used up (a category with an agent, an API in the pool) are no longer offered.
+    """
+    calls: list[Json] = []
+    for name, function in (FUNCTIONS[agent.role] if functions is None else functions).items():
+        takes = function.takes(search, agent)
+        if takes is not None:
+            calls.append(an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"]))
+    return an_object({"thought": a_text(200), "call": {"anyOf": calls}})
+
+
+def perform(
+    search: Search, agent: Agent, text: str, functions: Mapping[str, Function] | None = None
+) -> tuple[str, str]:
+    """Do what a reply asks for: the call as a line, and its result or an error line."""
+    known, reply = FUNCTIONS[agent.role] if functions is None else functions, json_object(text)
+    call = reply.get("call", reply)
+    name = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(name, str):
+        return "no call", 'error: reply with one JSON object of a thought and a "call": {"function": …}'
+    arguments = {key: value for key, value in call.items() if key not in ("function", "thought")}
+    line = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+    if name not in known:
+        return line, f"error: there is no function {name!r}; there are {', '.join(known)}"
+    try:
+        return line, known[name].act(search, agent, arguments)
+    except Mistake as mistake:
+        return line, f"error: {mistake}"
+
+
+class Search:
+    """The state of one query's search. `run` goes on until it ends; `resume` wakes unfinished agents with a reason.
+
+    `pool` is in order of addition, `agents` in order of creation, `ended` says why the search stopped last; `dropped`
+    are the APIs that were pruned, which no agent can add again. A model's outage leaves everything as it was before the
+    calls that failed: `run` goes on there. Not for use by several threads.
+    """
+
+    def __init__(
+        self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options, budget: Budget | None = None
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.options: Options = options
+        self.budget = budget or Budget(options.tokens)
+        self.agents: list[Agent] = []
+        self.pool: list[str] = []
+        self.dropped: set[str] = set()
+        self.transcript: list[str] = []
+        self.ended: Ended = ""
+        self.verdict: Verdict | None = None
+        self.awaiting: list[Agent] = []
+        """Agents that are to hear whether the pool suffices."""
+        self._ask = ask
+        self.room = Room.of(options.prompt_tokens or ask.prompt_tokens)
+        self.query = listing.within(query, room=self.room.request)
+
+    @property
+    def known(self) -> set[str]:
+        """APIs that cannot be added: those in the pool, and those that were pruned."""
+        return self.dropped.union(self.pool)
+
+    def begin(self) -> None:
+        """Create the first agents: a meta agent, or what a small box needs instead.
+
+        Of a few tools in all a tool agent alone, of one category its category agent; where the categories do not fit
+        one prompt several meta agents share them.
+        """
+        places, categories = self.hierarchy.places(), list(self.hierarchy.tools)
+        if not places:
+            return
+        if not self.options.flat and len(places) <= self.options.tools_per_agent:
+            self.add_agent("tool", places=places)
+        elif not self.options.flat and len(categories) == 1:
+            self.add_category_agent(categories[0])
+        else:
+            role: Role = "flat" if self.options.flat else "meta"
+            for lines in listing.pages(listing.category_lines(categories, self.hierarchy), room=self.room.scope):
+                names, categories = categories[: len(lines)], categories[len(lines) :]
+                self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
+
+    def add_category_agent(self, category: str, *, creator: Agent | None = None) -> Agent:
+        """An agent for a category, which is a tool agent where the category has few tools."""
+        places = self.hierarchy.places([category])
+        role: Role = "tool" if len(places) <= self.options.tools_per_agent else "category"
+        return self.add_agent(role, categories=(category,), places=places, creator=creator)
+
+    def add_agent(
+        self,
+        role: Role,
+        *,
+        categories: tuple[str, ...] = (),
+        places: tuple[Place, ...] = (),
+        creator: Agent | None = None,
+    ) -> Agent:
+        """A new agent with its instructions and its task; it may add the APIs of its tools."""
+        match role:
+            case "meta" | "flat":
+                scope = "\n".join(["Categories:", *listing.category_lines(categories, self.hierarchy)])
+            case "category":
+                lines = [f"- {place.tool}" for place in places]
+                scope = f"Tools of the category {categories[0]}:\n{listing.page(lines, 1, room=self.room.scope)}"
+            case "tool":
+                scope = f"Tools and their APIs:\n{listing.tools_text(places, self.hierarchy, room=self.room.scope)}"
+        most = {"most": str(self.options.tools_per_agent)} if role == "category" else {}
+        agent = Agent(
+            number=len(self.agents),
+            role=role,
+            categories=categories,
+            places=places,
+            apis=() if role in ("meta", "category") else self.hierarchy.apis(places),
+            creator=creator.number if creator else None,
+            history=[
+                Message("system", fill(f"agents_{role}", **most)),
+                Message("user", fill("agents_task", listing=scope, query=self.query)),
+            ],
+        )
+        self.agents.append(agent)
+        return agent
+
+    def add(self, api: str) -> bool:
+        """Put an API into the pool; False where it is there, was pruned, or finds no room."""
+        if len(self.pool) >= self.options.pool or api in self.known:
+            return False
+        self.pool.append(api)
+        return True
+
+    def prune(self, names: Iterable[str]) -> None:
+        """Take APIs out of the pool for good (those that a solver found to be of no use)."""
+        gone = set(names)
+        self.dropped |= gone
+        self.pool = [name for name in self.pool if name not in gone]
+        self.transcript.append(f"pruned: {', '.join(sorted(gone))}")
+
+    def run(self) -> None:
+        """Let the active agents act until the search ends; does nothing where none is active.
+
+        Raises:
+            ModelUnavailable: the model did not answer an agent. All others of its round have been heard.
+        """
+        self.ended = self._limit()
+        with SideBySide(self.options.threads) as threads:
+            while not self.ended and (active := [agent for agent in self.agents if agent.status == "active"]):
+                for start in range(0, len(active), self.options.threads):
+                    if not self.ended:
+                        self._round(active[start : start + self.options.threads], threads)
+        for agent in self.agents:
+            if agent.status == "active":
+                agent.status = "stopped"
+        self.ended = self.ended or "done"
+        why = {
+            "solvable": f"the pool of {len(self.pool)} APIs is not unsolvable",
+            "pool full": f"the pool is full ({len(self.pool)} APIs)",
+            "budget": f"the budget of {self.budget.tokens:,} tokens is used up",
+        }.get(self.ended, "no agent has anything left to do")
+        calls = self.budget.usage.model_calls
+        self.transcript.append(f"ended: {why}; {calls} calls of the model, {self.budget.spent:,} tokens")
+
+    def resume(self, reason: str, roles: Collection[Role] = ("tool", "category", "meta", "flat")) -> None:
+        """Tell every unfinished agent why the pool failed, then wake them one after another (§4.3).
+
+        The deepest come first, among equals the youngest; each acts, with those that it creates, until none of them has
+        anything left to do. The first to make the request solvable is the last to be woken. `roles` is the ablation
+        of Table 4.
+
+        Raises:
+            ModelUnavailable: as for `run`; agents not woken yet stay as they are.
+        """
+        unfinished = [agent for agent in self.agents if agent.status != "finished"]
+        reason = listing.within(reason, room=self.room.result)
+        for agent in unfinished:
+            agent.hear(fill("agents_resume_tool" if agent.apis else f"agents_resume_{agent.role}", reason=reason))
+        self.verdict = Verdict(tuple(self.pool), "Unsolvable", listing.plain(reason))
+        self.ended = self._limit()
+        self.transcript.append(f"resumed, since: {listing.plain(reason)}")
+        for agent in sorted(unfinished, key=lambda agent: (-_DEPTH[agent.role], -agent.number)):
+            if agent.role in roles and self.ended in ("", "done"):
+                agent.status, agent.steps, agent.repeats = "active", 0, 0
+                self.run()
+
+    def retrieval(self, *, k: int) -> Retrieval:
+        """The pool in order of addition, at most `k`; scores only say that order."""
+        hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
+        return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.budget.usage)
+
+    def _round(self, agents: Sequence[Agent], threads: Executor) -> None:
+        """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
+        prompts = [agent.prompt(room=self.room.prompt) for agent in agents]
+        requests = [
+            Request(messages=prompt, schema=schema(self, agent), max_tokens=_REPLY_TOKENS)
+            for agent, prompt in zip(agents, prompts, strict=True)
+        ]
+        replies = ask_each(self._ask, requests, threads)
+        calls, failed, verdict = [], None, ""
+        for agent, prompt, reply in zip(agents, prompts, replies, strict=True):
+            if isinstance(reply, ModelUnavailable):
+                failed = failed or reply
+                continue
+            self.budget.charge(reply, prompt)
+            agent.history.append(Message("assistant", reply.text))
+            calls.append((agent, *perform(self, agent, reply.text)))
+        try:
+            verdict = self._verdict() if self.awaiting and not failed else ""
+        except ModelUnavailable as error:
+            failed = error
+        for agent, call, result in calls:
+            self._answer(agent, call, f"{result}\n{verdict}".strip() if agent in self.awaiting else result)
+        if failed is not None:
+            raise failed  # those that await a verdict hear it at the end of the next round
+        self.awaiting = []
+        self.ended = self._limit()
+
+    def _answer(self, agent: Agent, call: str, result: str) -> None:
+        """Tell an agent the result of its call, and stop it where it goes on in vain."""
+        repeated = agent.heard.get(call) == result
+        agent.heard[call] = result
+        agent.repeats = agent.repeats + 1 if repeated else 0
+        agent.steps += 1
+        agent.hear(_REPEATED if repeated else result)
+        self.transcript.append(f"{agent}: {clipped(call, _LINE)} → {clipped(listing.plain(result), _LINE)}")
+        why = "it repeats itself" if agent.repeats >= _MOST_REPEATS else ""
+        if not why and agent.steps >= self.options.steps:
+            why = f"it made its {self.options.steps} steps"
+        if agent.status == "active" and why:
+            agent.status = "stopped"
+            self.transcript.append(f"{agent} was stopped: {why}")
+
+    def _verdict(self) -> str:
+        """What the pool is worth, as a result for agents; the model is asked where the pool changed since."""
+        if not self.pool:
+            return "Unsolvable: the pool is empty"
+        if self.verdict is None or self.verdict.pool != tuple(self.pool):
+            if self._limit():
+                return "not checked: the search has ended"
+            self.verdict = judge(self.query, self.pool, self.hierarchy, self._ask, self.budget, room=self.room)
+            self.transcript.append(f"check of {len(self.pool)} APIs → {self.verdict}")
+        return str(self.verdict)
+
+    def _limit(self) -> Ended:
+        """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""
+        verdict = self.verdict
+        if verdict is not None and verdict.word != "Unsolvable" and verdict.pool == tuple(self.pool):
+            return "solvable"
+        if len(self.pool) >= self.options.pool:
+            return "pool full"
+        return "" if self.budget.spent < self.budget.tokens else "budget"
+
+
+def _named(arguments: JsonObject, key: str, known: Sequence[str]) -> str:
+    """The one of `known` that an argument names."""
+    name = arguments.get(key)
+    if not isinstance(name, str):
+        raise Mistake(f"{key!r} must be a name, got {clipped(repr(name), 80)}")
+    found = spelled(name, known)
+    if found is None:
+        raise Mistake(_unknown(key, [name], known))
+    return found
+
+
+def _several(arguments: JsonObject, key: str, known: Sequence[str]) -> tuple[list[str], str]:
+    """Those of `known` that an argument names, each once, and an error line for those that are not there."""
+    names = arguments.get(key)
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise Mistake(f"{key!r} must be a list of names, got {clipped(repr(names), 80)}")
+    found = {str(name): spelled(str(name), known) for name in names}
+    missing = [name for name, one in found.items() if one is None]
+    return list(dict.fromkeys(one for one in found.values() if one)), _unknown(key, missing, known) if missing else ""
+
+
+def _unknown(key: str, names: Sequence[str], known: Sequence[str]) -> str:
+    near = list(dict.fromkeys(one for name in names for one in nearest(name, known)))[:5]
+    hint = f"; there are {', '.join(map(repr, near))}" if near else "; use names as they are listed"
+    return f"not among the {key} here: {', '.join(clipped(repr(name), 80) for name in names[:5])}{hint}"
+
+
+def _page(names: Iterable[str], arguments: JsonObject, search: Search) -> str:
+    number = arguments.get("page", 1)
+    try:
+        lines = [f"- {name}" for name in names]
+        return listing.page(lines, number if type(number) is int else 1, room=search.room.result)
+    except IndexError as error:
+        raise Mistake(str(error)) from None
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(filter(None, lines))
+
+
+class AnyTool:
+    """A `Retriever`: a meta agent chooses categories, category agents tools, tool agents APIs.
+
+    The hits are the pool in order of addition. Several threads may search at once. See `Search` for how agents act,
+    and `Hierarchy` for boxes without categories; it is made of the documents as they are at the first search.
+    """
+
+    def __init__(self, documents: Mapping[str, ToolDocument], ask: Ask, *, options: Options = Options()) -> None:
+        self._documents, self._ask, self._options = documents, ask, options
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """The first `k` APIs of the pool, see `Retriever.search`.
+
+        Raises:
+            ModelUnavailable: the model did not answer. Who wants to keep what was found until then uses `start`.
+        """
+        search = self.start(query)
+        search.run()
+        return search.retrieval(k=k)
+
+    def start(self, query: str, *, budget: Budget | None = None) -> Search:
+        """A search with its first agents, in which nothing was asked yet; `budget` is one to share with a solver."""
+        search = Search(query, self.hierarchy, self._ask, options=self._options, budget=budget)
+        search.begin()
+        return search
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of the documents, made at first use."""
+        return Hierarchy.of(self._documents)

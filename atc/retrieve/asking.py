@@ -1,0 +1,108 @@
+"""Asking models in a search: calls counted, and replies read as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+from atc.ask_each import Reply, Request, ask_each
+from atc.types import Usage
+from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.jsontypes import Json, JsonObject
+
+
+class Tally:
+    """`ask` with a count of what it took, from `usage` on; one a search. Several threads may ask at once."""
+
+    def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
+        self._ask, self.usage = ask, usage or Usage()
+        self._lock = threading.Lock()
+        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self._ask)
+
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        """Continue `messages`, see `Ask`; a call that raises is not counted."""
+        return self._counted(self._ask(messages, **options))
+
+    def each(self, requests: Sequence[Request], threads: Executor) -> Sequence[Reply]:
+        """The reply to each request, see `ask_each`."""
+        replies = ask_each(self._ask, requests, threads)
+        return [self._counted(reply) if isinstance(reply, Completion) else reply for reply in replies]
+
+    def _counted(self, completion: Completion) -> Completion:
+        with self._lock:
+            self.usage = with_reply(self.usage, completion)
+        return completion
+
+
+def with_reply(usage: Usage, completion: Completion) -> Usage:
+    """`usage` and one reply more."""
+    return replace(
+        usage,
+        model_calls=usage.model_calls + 1,
+        input_tokens=usage.input_tokens + completion.input_tokens,
+        output_tokens=usage.output_tokens + completion.output_tokens,
+        cached_tokens=usage.cached_tokens + completion.cached_tokens,
+        model_seconds=usage.model_seconds + completion.seconds,
+    )
+
+
+def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:
+    """The schema of an object that has these properties and no others."""
+    required: list[Json] = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def a_text(most: int, *, least: int = 0) -> JsonObject:
+    """The schema of a text of so many characters."""
+    return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
+
+
+def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
+    """The schema of a list of so many items."""
+    return {"type": "array", "items": items, **({"minItems": least} if least else {}), "maxItems": most}
+
+
+def json_object(reply: str) -> dict[str, Any]:
+    """The JSON object that a reply is, or that stands in it; empty where there is none."""
+    begin, end = reply.find("{"), reply.rfind("}")
+    try:
+        value = json.loads(reply[begin : end + 1], strict=False) if begin >= 0 else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def one_text(value: object) -> str:
+    """A text on one line; empty where the value is none."""
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def texts(value: object) -> list[str]:
+    """The texts of a list that are not empty."""
+    return [text for item in value if (text := one_text(item))] if isinstance(value, list) else []
+
+
+_LONG = 9
+"""Words from which on a text that says few different ones is taken to repeat itself."""
+
+
+def fault(text: str, *, given: Iterable[str]) -> str | None:
+    """Why a sample is of no use; None where it is of use. `given` are texts that the model had and may not repeat."""
+    words = re.findall(r"\w+", text.casefold())
+    if not any(word.strip("_0123456789") for word in words):
+        return "empty or unreadable"
+    if any(words == re.findall(r"\w+", other.casefold()) for other in given):
+        return "a copy of what the model was given"
+    if len(words) >= _LONG and len(set(words)) < len(words) / 3:
+        return "one phrase over and over"
+    return None

@@ -1,0 +1,121 @@
+"""BM25 over the words of tool documents, by bm25s."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atc.retrieve.base import Ranked, View, require
+from atc.retrieve.fuse import best
+from atc.retrieve.words import tokens
+
+if TYPE_CHECKING:
+    from atc.retrieve.base import Floats, Positions
+
+K1, B = 1.5, 0.75
+_NO_WORDS = "no-words"
+"""A file that stands for bm25s' own where no document has a word."""
+_BLOCK = 1024
+"""Documents whose best score is looked at first, to know early which scores are too low to come."""
+
+
+class Lexical:
+    """BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of `atc.retrieve.words`; a `Ranker`.
+
+    A word that stands twice in a query counts twice; of a view of several texts all words count. A document that shares
+    no word with a view scores 0 and is never in `top`. `engine` is bm25s' index; None where no document has a word.
+    """
+
+    def __init__(self, names: Sequence[str], engine: Any) -> None:
+        self.names, self._engine = names, engine
+        self._last: tuple[View, Floats] | None = None
+
+    @classmethod
+    def build(cls, names: Sequence[str], texts: Iterable[str]) -> Lexical:
+        """An index in memory of `texts`, whose documents are called `names`.
+
+        Raises:
+            RetrievalUnavailable: bm25s or PyStemmer is not installed.
+        """
+        require("searching tools", "bm25s", "Stemmer")
+        import bm25s
+
+        vocabulary: dict[str, int] = {}
+        rows = [[vocabulary.setdefault(token, len(vocabulary)) for token in tokens(text)] for text in texts]
+        if not vocabulary:
+            return cls(names, None)
+        engine = bm25s.BM25(k1=K1, b=B)
+        engine.index((rows, vocabulary), show_progress=False)
+        return cls(names, engine)
+
+    @classmethod
+    def open(cls, folder: Path) -> Lexical:
+        """What `save` wrote, memory-mapped.
+
+        Raises:
+            OSError, ValueError: files are not there, or do not belong together.
+            RetrievalUnavailable: bm25s is not installed.
+        """
+        require("searching tools", "bm25s")
+        import bm25s
+
+        names = json.loads((folder / "names.json").read_text("ascii"))
+        if (folder / _NO_WORDS).exists():
+            return cls(names, None)
+        engine = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+        parts = engine.scores
+        if not len(parts["data"]) == len(parts["indices"]) == parts["indptr"][-1] or parts["num_docs"] != len(names):
+            raise ValueError("the parts of the index do not belong together")
+        for part in ("data", "indices", "indptr"):
+            parts[part] = np.asarray(parts[part])  # slices of a memmap are slow; this is mapped all the same
+        return cls(names, engine)
+
+    def save(self, folder: Path) -> None:
+        """Write the index into `folder`, which is there."""
+        (folder / "names.json").write_text(json.dumps(list(self.names)), "ascii")
+        if self._engine is None:
+            (folder / _NO_WORDS).touch()
+        else:
+            self._engine.save(folder, show_progress=False)
+
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+        """For each view the `n` best documents, ties by name."""
+        return [self._best(self._scores(view), n) for view in views]
+
+    def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
+        """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
+        width = len(self.names) if positions is None else len(positions)
+        rows = [self._scores(view) if positions is None else self._scores(view)[positions] for view in views]
+        return np.stack(rows) if rows else np.zeros((0, width), np.float32)
+
+    def _scores(self, view: View) -> Floats:
+        """Of all documents; the last row is remembered, since a search that fuses rankings asks for it again."""
+        if self._last is not None and self._last[0] == view:
+            return self._last[1]
+        total = np.zeros(len(self.names), dtype=np.float32)
+        if self._engine is not None:
+            words = Counter(tokens(view if isinstance(view, str) else "\n".join(view)))
+            numbers = [
+                (self._engine.vocab_dict[word], times)
+                for word, times in words.items()
+                if word in self._engine.vocab_dict
+            ]
+            for times in sorted({times for _, times in numbers}):
+                said = [number for number, of_one in numbers if of_one == times]
+                total += np.float32(times) * self._engine.get_scores_from_ids(said)
+        self._last = view, total
+        return total
+
+    def _best(self, scores: Floats, n: int) -> Ranked:
+        """The best of them, without those that a look at each block's best shows to be too low."""
+        least = np.float32(0)
+        if 0 < n <= len(scores) // _BLOCK:
+            blocks = scores[: len(scores) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).max(axis=1)
+            least = np.partition(blocks, -n)[-n]
+        positions = np.flatnonzero(scores >= least - 1e-5 if least > 1e-5 else scores > 0)
+        return best(scores[positions], self.names, n=n, positions=positions)

@@ -1,0 +1,10 @@
+"""What the models of a search are told, one Markdown file a prompt, named by the method that it is of."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from atc import prompt_files as prompts
+
+fill = partial(prompts.fill, __name__)
+"""The text of a prompt, see `atc.prompt_files.fill`."""
