@@ -5,7 +5,7 @@
 * `real`: 116 programs of the embedded model (docs/results/toolflow-{short,long}-local.jsonl) with the 235 findings,
   one of a code at a line, that the check of commit 4d710f8 had.
 * `strong`: 72 programs of a strong model, each for a task of ToolFlow, all of them accepted at their first run.
-* `gold`: the 507 programs of ToolFlow's tasks. `correct`: programs that were written to be right.
+* `gold`: the programs of ToolFlow's tasks. `correct`: programs that were written to be right.
 * `batches`: 128 faulty programs, two batches that were written before the check had seen them; one counts as found
   where each of its faults is found at its line.
 * `speed`: a check of 50 lines over 20 tools, milliseconds.
@@ -30,8 +30,8 @@ from check_lab import SHARED, needs_shared, services, toolbox  # noqa: E402
 
 from atc.check import check  # noqa: E402
 from atc.types import Finding, Program  # noqa: E402
+from toolflow_bench.task import load_tasks  # noqa: E402
 
-TASKS = ROOT / "toolflow_bench" / "tasks"
 ROUNDS = 60
 
 
@@ -69,10 +69,7 @@ def needless(name: str, programs: list[Case], missed: list[str]) -> dict[str, in
 
 
 def gold() -> list[Case]:
-    tasks = [
-        json.loads(line) for path in sorted(TASKS.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()
-    ]
-    return [Case(task["id"], " ".join(task["services"]), task["program"]) for task in tasks]
+    return [Case(task.id, " ".join(task.services), task.program) for task in load_tasks()]
 
 
 def batches(missed: list[str]) -> dict[str, int]:

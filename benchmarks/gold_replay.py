@@ -1,6 +1,6 @@
 """Gold programs of ToolFlow, run, stored, exported and replayed; and the needless questions before their writes.
 
-    python benchmarks/gold_replay.py [--tasks 160] [--seed 0]
+    python -m benchmarks.gold_replay [--tasks 160] [--seed 0]
 
 Each of the sampled tasks is run with its gold program as the model's only reply, over the real services, with every
 write allowed. The stored run becomes a recording (through its JSON text) and is replayed without the services: it must
@@ -26,9 +26,9 @@ from atc.recording.document import parse, to_document
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
+from benchmarks.injection.__main__ import needless
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from toolflow_bench.injection.honest import needless
 from toolflow_bench.suites.toolflow import services_of
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World

@@ -27,7 +27,7 @@ REFERENCE = "#/components/schemas/s"
 CALL = ["tools", "call", "ask"]
 RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "stub"]
 LIST = ["tools", "list"]
-PROGRAM = "```python\nask()\nprint(1)\n```"
+PROGRAM = "```python\nprint(len(str(ask())))\n```"
 
 
 class Service(BaseHTTPRequestHandler):

@@ -1,19 +1,23 @@
-"""What `atc` itself costs: CPU of `atc --help`, and of a run besides the model and the tools.
+"""What `atc` itself costs: CPU of `atc --help`, of a run besides the model and the tools, and of a whole `atc run`.
 
     python benchmarks/own_work.py [RUNS]
 
 A run is a task over 20 tools of real shape (the flights service's protocols), a scripted reply of one program with
-three calls, tools that answer at once, no store. CPU is the host's; wall includes the sandbox. Medians of RUNS.
+three calls, tools that answer at once, no store. CPU is the host's; wall includes the sandbox. A whole `atc run` is a
+process of its own with the built-in service, a scripted reply of one call, and a store. Medians of RUNS.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 PROGRAM = """```python
@@ -32,15 +36,24 @@ def cpu(who: int) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def of_help() -> list[float]:
-    """CPU seconds of `atc --help`, each a fresh process."""
-    command = [sys.executable, "-c", "from atc.cli.main import main; main(['--help'])"]
-    taken = []
+def of_command(*arguments: str, **variables: str) -> tuple[list[float], list[float]]:
+    """CPU and wall seconds of a command, each time a fresh process."""
+    command = [sys.executable, "-c", "from atc.cli.main import main; main()", *arguments]
+    used, wall = [], []
     for _ in range(RUNS):
-        before = cpu(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        taken.append(cpu(resource.RUSAGE_CHILDREN) - before)
-    return taken
+        began, before = time.perf_counter(), cpu(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | variables)
+        used.append(cpu(resource.RUSAGE_CHILDREN) - before)
+        wall.append(time.perf_counter() - began)
+    return used, wall
+
+
+def of_whole_runs() -> tuple[list[float], list[float]]:
+    """The same of `atc run` with a scripted model over the built-in service."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "replies.json"
+        script.write_text(json.dumps(["```python\nprint(get_airport(airport='JFK')['name'])\n```"]))
+        return of_command("run", "What is JFK called?", "--model", f"scripted:{script}", ATC_STATE_DIR=folder)
 
 
 def of_runs() -> tuple[list[float], list[float]]:
@@ -48,11 +61,11 @@ def of_runs() -> tuple[list[float], list[float]]:
     from atc import Agent, Config, Tool, Toolbox
     from atc.models.scripted import ScriptedModel
     from protocols.sources.openapi import read_openapi
-    from toolflow_bench.services.flights import INFO, OPERATIONS, SCHEMAS
-    from toolflow_bench.services.rest import document
+    from toolflow_bench.services.document import document
+    from toolflow_bench.services.flights import BUILT_IN, SERVICE
 
     protocols = read_openapi(
-        document(OPERATIONS, info=INFO, schemas=SCHEMAS, server="http://localhost"), where="flights"
+        document(BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"), where="flights"
     )
     chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
     chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
@@ -83,7 +96,10 @@ def line(what: str, seconds: list[float]) -> None:
 
 
 print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, {RUNS} runs")
-line("atc --help, CPU of the process", of_help())
+line("atc --help, CPU of the process", of_command("--help")[0])
+used, wall = of_whole_runs()
+line("a whole atc run, CPU of its processes", used)
+line("a whole atc run, wall", wall)
 used, wall = of_runs()
 line("a run over 20 tools, CPU of the host", used)
 line("a run over 20 tools, wall", wall)

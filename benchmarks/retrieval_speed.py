@@ -1,6 +1,6 @@
 """How fast a large index answers, opens and takes a new tool, and what it costs to build.
 
-    python benchmarks/retrieval_speed.py [--tools 1000000] [--real 20000] [--data PATH ...] [--folder DIR] [--json]
+    python -m benchmarks.retrieval_speed [--tools 1000000] [--real 20000] [--data PATH ...] [--folder DIR] [--json]
 
 Documents: the tools of the data sets given (ToolFlow's services always), filled up to `--real` by crossing what one
 tool does with the arguments and fields of another; all of these are really embedded. The rest are perturbed copies: two
@@ -10,7 +10,6 @@ have a process each, so that neither's memory counts for the other. Recall is ag
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import random
@@ -22,20 +21,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+import click
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from atc.retrieve.document import ToolDocument, vector_text  # noqa: E402
-from atc.retrieve.embedders import DEFAULT, choose  # noqa: E402
-from atc.retrieve.fuse import Hybrid  # noqa: E402
-from atc.retrieve.index import ToolIndex  # noqa: E402
-from toolflow_bench.retrieval.data_toolflow import read_toolflow  # noqa: E402
-from toolflow_bench.retrieval.load import load_data  # noqa: E402
+from atc.retrieve.document import ToolDocument, vector_text
+from atc.retrieve.embed import choose
+from atc.retrieve.embedders import DEFAULT
+from atc.retrieve.fuse import Hybrid
+from atc.retrieve.index import ToolIndex
+from benchmarks.retrieval.data import load_data
 
 NOISE = 0.36
 """Length of what is added to a copy's vector, of length one before."""
@@ -50,21 +47,15 @@ MARK = "~"
 
 def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
     """`count` different documents, those of the data first."""
-    sets = [read_toolflow().data, *(load_data(Path(path)) for path in paths)]
-    found = {document.name: document for one in sets for document in one.documents}
+    found = {document.name: document for path in ("toolflow", *paths) for document in load_data(path).documents}
     real = list(found.values())
     random.Random(0).shuffle(real)
     for does, takes in product(real, real):
         if len(found) >= count:
             break
         name = f"{does.name} {takes.name}"
-        found[name] = replace(
-            does,
-            name=name,
-            parameters=dict(islice(takes.parameters.items(), MOST)),
-            required=(),
-            returns=takes.returns[:MOST],
-        )
+        parameters = dict(islice(takes.parameters.items(), MOST))
+        found[name] = replace(does, name=name, parameters=parameters, required=(), returns=takes.returns[:MOST])
     return list(found.values())[:count]
 
 
@@ -75,10 +66,10 @@ def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument
     for number in range(len(base), count):
         draw = random.Random(number)
         original = base[number % len(base)]
-        said = original.description.split() or ["tool"]
+        description = original.description.split() or ["tool"]
         for _ in range(2):
-            said[draw.randrange(len(said))] = draw.choice(words)
-        yield replace(original, name=f"{original.name}{MARK}{number}", description=" ".join(said))
+            description[draw.randrange(len(description))] = draw.choice(words)
+        yield replace(original, name=f"{original.name}{MARK}{number}", description=" ".join(description))
 
 
 class Copies:
@@ -94,18 +85,18 @@ class Copies:
             digest = hashlib.sha256("".join([name, *(document.digest for document in part)]).encode()).hexdigest()
             path = kept / f"{digest[:16]}.npy"  # so that a run which was stopped goes on
             if not path.exists():
-                np.save(path, self._real.documents([vector_text(document) for document in part]))
+                np.save(path, self._real.embed([vector_text(document) for document in part]))
             parts.append(np.load(path))
         self._vectors = np.concatenate(parts)
         self._rows = {document.name: row for row, document in enumerate(base)}
 
-    def documents(self, texts: Sequence[str]) -> Any:
+    def embed(self, texts: Sequence[str]) -> Any:
         """A row a text."""
         found = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
-            name, _, number = json.loads(text)["name"].partition(MARK)
+            name, _, number = json.loads(text)["name"].partition(MARK) if text.startswith("{") else ("", "", "")
             if name not in self._rows:
-                found[row] = self._real.documents([text])[0]
+                found[row] = self._real.embed([text])[0]
                 continue
             found[row] = self._vectors[self._rows[name]]
             if number:
@@ -113,12 +104,8 @@ class Copies:
                 found[row] += NOISE * noise / np.linalg.norm(noise)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
-    def queries(self, texts: Sequence[str]) -> Any:
-        """A row a text, by MiniLM."""
-        return self._real.queries(texts)
 
-
-def build(args: argparse.Namespace) -> dict[str, Any]:
+def build(args: SimpleNamespace) -> dict[str, Any]:
     """Build the index."""
     base = originals(args.data, min(args.real, args.tools))
     begun = time.monotonic()
@@ -137,12 +124,15 @@ def build(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def search(args: argparse.Namespace) -> dict[str, Any]:
+def search(args: SimpleNamespace) -> dict[str, Any]:
     """Open the index, ask it, and add a tool."""
     base = originals(args.data, min(args.real, args.tools))
     embedder = Copies(base, args.folder / "originals", args.embedder)
-    queries = asked(args.data, base)
-    embedder.queries(queries[:2])
+    texts = [query.text for path in args.data for query in load_data(path).queries]
+    texts = texts or [" ".join(document.description.split()[:12]) for document in base if document.description]
+    random.Random(1).shuffle(texts)
+    queries = (texts * QUERIES)[:QUERIES]
+    embedder.embed(queries[:2])
     before = memory()
     begun = time.perf_counter()
     index = ToolIndex.open(args.folder / "index", embedder=embedder)
@@ -151,104 +141,78 @@ def search(args: argparse.Namespace) -> dict[str, Any]:
     dense, lexical = index.dense, index.lexical
     assert dense is not None
     hybrid = Hybrid([(dense, 0.8), (lexical, 0.2)])
-    vectors = embedder.queries(queries)
+    vectors = embedder.embed(queries)
     figures = {
         "open_seconds": round(opened, 3),
         "resident_mb_before": before,
         "resident_mb_after_opening": after,
-        "embedding": timed(queries, lambda number: embedder.queries([queries[number]])),
-        "bm25": timed(queries, lambda number: lexical.top([queries[number]], n=10)),
-        "dense_besides_embedding": timed(queries, lambda number: dense.near(vectors[number : number + 1], n=10)),
-        "hybrid_in_all": timed(queries, lambda number: hybrid.top([queries[number]], n=10)),
+        "embedding": timed(lambda number: embedder.embed([queries[number]])),
+        "bm25": timed(lambda number: lexical.top([queries[number]], n=10)),
+        "dense_besides_embedding": timed(lambda number: dense.near(vectors[number : number + 1], n=10)),
+        "hybrid_in_all": timed(lambda number: hybrid.top([queries[number]], n=10)),
         "resident_mb_after_searching": memory(),
-        "dense_recall@10": recall(index, embedder, vectors[:EXACT], base, args.tools),
+        "dense_recall@10": recall(index, vectors[:EXACT]),
     }
     added = ToolDocument(name="count_xylozebras", description="Counts the xylozebras of a zoo by their stripes.")
+    everything = [*documents(base, args.tools), added]
     begun = time.perf_counter()
-    index.put([added])
-    put = time.perf_counter() - begun
-    [found] = hybrid.top(["how many xylozebras has the zoo?"], n=1)
-    both = time.perf_counter() - begun
-    names = index.names
+    index = ToolIndex.build(everything, folder=args.folder / "index", embedder=embedder)
+    took = time.perf_counter() - begun
+    [found] = index.lexical.top(["how many xylozebras has the zoo?"], n=1)
     return figures | {
-        "put_seconds": round(put, 3),
-        "put_and_search_seconds": round(both, 3),
-        "found_by_next_search": names[int(found.positions[0])] == added.name,
+        "one_tool_more_seconds": round(took, 3),
+        "found_by_next_search": index.names[int(found.positions[0])] == added.name,
         "search_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
 
 
-def asked(paths: Sequence[str], base: Sequence[ToolDocument]) -> list[str]:
-    """Queries of the data, else words of descriptions."""
-    texts = [query.text for path in paths for query in load_data(Path(path)).queries]
-    texts = texts or [" ".join(document.description.split()[:12]) for document in base if document.description]
-    random.Random(1).shuffle(texts)
-    return (texts * QUERIES)[:QUERIES]
-
-
-def timed(queries: Sequence[str], ask: Callable[[int], Any]) -> dict[str, float]:
+def timed(ask: Callable[[int], Any]) -> dict[str, float]:
     """Milliseconds of wall time of each query, after ten to warm up."""
-    for number in range(10):
-        ask(number)
     took = []
-    for number in range(len(queries)):
+    for number in (*range(10), *range(QUERIES)):
         begun = time.perf_counter()
         ask(number)
         took.append(1000 * (time.perf_counter() - begun))
-    return {f"p{p}_ms": round(float(np.percentile(took, p)), 2) for p in (50, 99)}
+    return {f"p{p}_ms": round(float(np.percentile(took[10:], p)), 2) for p in (50, 99)}
 
 
-def recall(index: ToolIndex, embedder: Copies, vectors: Any, base: Sequence[ToolDocument], count: int) -> float:
+def recall(index: ToolIndex, vectors: Any) -> float:
     """The share of the exact ten nearest that the index finds."""
-    names, scores = np.empty((len(vectors), 0), dtype=object), np.empty((len(vectors), 0), dtype=np.float32)
-    everything = documents(base, count)
-    while chunk := list(islice(everything, 20_000)):
-        own = np.array([document.name for document in chunk], dtype=object)
-        found = vectors @ embedder.documents([vector_text(document) for document in chunk]).T
-        names = np.concatenate([names, np.broadcast_to(own, found.shape)], axis=1)
-        scores = np.concatenate([scores, found], axis=1)
-        best = np.argsort(-scores, axis=1)[:, :10]
-        names, scores = np.take_along_axis(names, best, axis=1), np.take_along_axis(scores, best, axis=1)
-    assert index.dense is not None
-    ranked = index.dense.near(vectors, n=10)
-    got = [{index.names[int(position)] for position in one.positions} for one in ranked]
-    return round(float(np.mean([len(found & set(exact)) / 10 for found, exact in zip(got, names, strict=True)])), 4)
+    dense = index.dense
+    assert dense is not None
+    shares = []
+    for vector, ranked in zip(vectors, dense.near(vectors, n=10), strict=True):
+        exact = np.argsort(-dense.scores_of(vector[None])[0])[:10]
+        shares.append(len({*ranked.positions.tolist()} & {*exact.tolist()}) / 10)
+    return round(float(np.mean(shares)), 4)
 
 
 def memory() -> dict[str, int]:
     """Resident megabytes: all, and those that are not pages of files."""
-    said = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
-    return {key: round(int(said[name].split()[0]) / 1024) for key, name in (("all", "VmRSS"), ("anon", "RssAnon"))}
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
+    return {key: round(int(status[name].split()[0]) / 1024) for key, name in (("all", "VmRSS"), ("anon", "RssAnon"))}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=int, default=1_000_000)
-    parser.add_argument("--real", type=int, default=20_000)
-    parser.add_argument("--data", action="append", default=[])
-    parser.add_argument("--embedder", default=DEFAULT)
-    parser.add_argument("--folder", type=Path)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--stage", choices=["build", "search"], help=argparse.SUPPRESS)
-    args = parser.parse_args()
+@click.command(help=__doc__)
+@click.option("--tools", default=1_000_000, show_default=True)
+@click.option("--real", default=20_000, show_default=True)
+@click.option("--data", multiple=True)
+@click.option("--embedder", default=DEFAULT, show_default=True)
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("retrieval-speed"), show_default=True)
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--stage", type=click.Choice(["build", "search"]), hidden=True)
+def main(**given: Any) -> None:
+    args = SimpleNamespace(**given)
+    args.folder.mkdir(parents=True, exist_ok=True)
     if args.stage:
-        print(json.dumps({"build": build, "search": search}[args.stage](args)))
+        click.echo(json.dumps({"build": build, "search": search}[args.stage](args)))
         return
-    with TemporaryDirectory() as own:
-        folder = args.folder or Path(own)
-        folder.mkdir(parents=True, exist_ok=True)
-        figures: dict[str, Any] = {}
-        for stage in ("build", "search"):
-            command = [sys.executable, __file__, *sys.argv[1:], "--folder", str(folder), "--stage", stage]
-            figures |= json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    copies = args.tools - figures["really_embedded"]
-    said = f"{figures['really_embedded']:,} texts really embedded, {copies:,} perturbed copies"
-    if args.json:
-        print(json.dumps({"documents": said, **figures}))
-        return
-    print(said)
-    for name, value in figures.items():
-        print(f"{name:28} {value}")
+    figures: dict[str, Any] = {}
+    for stage in ("build", "search"):
+        command = [sys.executable, "-m", "benchmarks.retrieval_speed", *sys.argv[1:], "--stage", stage]
+        figures |= json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    lines = [f"{name:28} {value}" for name, value in figures.items()]
+    click.echo(json.dumps(figures) if args.as_json else "\n".join(lines))
 
 
 if __name__ == "__main__":

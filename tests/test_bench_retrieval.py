@@ -1,59 +1,62 @@
-"""Metrics, rows, running and the table of the retrieval bench."""
+"""The retrieval benchmark: data, metrics, rows that are continued, figures, and the command."""
 
 from __future__ import annotations
 
 import json
-import random
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from atc.retrieve.base import Hit, Retrieval
-from atc.types import Usage
-from protocols.errors import ModelUnavailable
-from toolflow_bench.retrieval.data import RetrievalData, RetrievalQuery, assembled
-from toolflow_bench.retrieval.metrics import completeness, ndcg, recall
-from toolflow_bench.retrieval.rows import RetrievalFile, RetrievalRow, read_rows
-from toolflow_bench.retrieval.suite import MOST_OUTAGES, Outage, ask_method, data_digest
-from toolflow_bench.retrieval.table import figures, lines
-from toolflow_bench.rows import InvalidRunFile
+np = pytest.importorskip("numpy")
+pytest.importorskip("bm25s")
 
-HEADER = {"data": "x", "model": "none", "methods": ["a"]}
-QUERIES = tuple(RetrievalQuery(id=f"q{number}", text=f"text {number}", gold=("b",)) for number in range(12))
+from atc.retrieve.abstain import Abstain, Calibration  # noqa: E402
+from atc.retrieve.base import Hit, Ranked, Retrieval, RetrievalUnavailable  # noqa: E402
+from atc.retrieve.document import ToolDocument  # noqa: E402
+from atc.types import Usage  # noqa: E402
+from benchmarks.resumable import Resumable  # noqa: E402
+from benchmarks.retrieval import run as running  # noqa: E402
+from benchmarks.retrieval.__main__ import main  # noqa: E402
+from benchmarks.retrieval.data import InvalidRetrievalData, RetrievalQuery, labelled, load_data  # noqa: E402
+from benchmarks.retrieval.figures import (  # noqa: E402
+    abstention_figures,
+    closure_figures,
+    completeness,
+    method_figures,
+    method_lines,
+    ndcg,
+    recall,
+)
+from benchmarks.retrieval.run import MOST_OUTAGES, Outage, Row, Wanted, run_method  # noqa: E402
+from protocols.errors import ModelUnavailable  # noqa: E402
+from toolflow_bench.lines import InvalidRunFile  # noqa: E402
 
-
-@pytest.mark.parametrize("k", [1, 5, 10])
-def test_ndcg_is_scikit_learns(k: int) -> None:
-    score = pytest.importorskip("sklearn.metrics").ndcg_score
-    draw = random.Random(k)
-    names = [f"t{number:02}" for number in range(30)]
-    for _ in range(50):
-        ranking = draw.sample(names, len(names))
-        gold = draw.sample(names, draw.randint(1, 12))
-        scores = [float(len(names) - ranking.index(name)) for name in names]
-        relevant = [float(name in gold) for name in names]
-        assert ndcg(ranking, gold, k) == pytest.approx(score([relevant], [scores], k=k))
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+HEADER = {"format": running.FORMAT, "data": "x"}
+TOOLS = [ToolDocument(name="a", description="Sends letters."), ToolDocument(name="b", description="Reads a map.")]
+QUERIES = [{"id": f"q{number}", "query": f"text {number}", "gold": ["b"]} for number in range(12)]
+DATA = labelled("x", TOOLS, QUERIES)
 
 
 def test_metrics_by_hand() -> None:
     assert ndcg(["a", "b"], ["b"], 5) == pytest.approx(0.6309, abs=1e-4)  # 1/log2(3)
     assert ndcg(["b"], ["b", "c"], 5) == pytest.approx(0.6131, abs=1e-4)  # what is not named is not found
-    assert ndcg([], ["b"], 5) == 0
     assert recall(["a", "b", "c"], ["b", "d"], 3) == 0.5
-    assert recall(["a", "b"], ["b"], 1) == 0
     assert [completeness(["a", "b"], gold, 2) for gold in (["a", "b"], ["a", "d"], [])] == [1, 0, 0]
-    assert completeness(["a", "b"], ["b"], 1) == 0
 
 
 @dataclass
-class _Scripted:
-    """Finds `a` and `b`; fails where `fails` says so. Counts what it was asked."""
+class Scripted:
+    """Finds `a` and `b`; fails where `fails` says so. Remembers what it was asked."""
 
     fails: dict[str, Exception] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: Any = field(default_factory=threading.Lock)
 
     def search(self, query: str, *, k: int) -> Retrieval:
         with self.lock:
@@ -64,140 +67,163 @@ class _Scripted:
         return Retrieval(hits=hits[:k], usage=Usage(model_calls=2, input_tokens=30, output_tokens=12))
 
 
-def test_each_row_is_kept_and_not_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "rows.jsonl"
-    with RetrievalFile(path, HEADER) as file:
-        rows = ask_method("a", _Scripted(), QUERIES[:3], file)
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Asks a scripted method (one that asks a model) some of the queries, with rows in one file."""
+
+    def asked(retriever: Scripted, limit: int = 12, *, workers: int = 1, header: Any = HEADER) -> list[Row]:
+        monkeypatch.setattr(running, "build", lambda *_: retriever)
+        data = labelled("x", TOOLS, QUERIES[:limit])
+        with Resumable(tmp_path / "rows.jsonl", header, key=("method", "id")) as file:
+            return run_method("toolqp", Wanted(methods=("toolqp",)), data, None, file, workers=workers)  # type: ignore[arg-type]
+
+    return asked
+
+
+def test_each_row_is_kept_and_not_asked_again(ask: Any, tmp_path: Path) -> None:
+    rows = ask(Scripted(), 3)
     assert [row.ranking for row in rows] == [("a", "b")] * 3
     assert (rows[0].model_calls, rows[0].input_tokens, rows[0].output_tokens) == (2, 30, 12)
-    with path.open("a") as file_:
-        file_.write('{"method": "a", "id": "q3", "rank')  # killed while it wrote
-    again = _Scripted()
-    with RetrievalFile(path, {**HEADER, "methods": ["a", "b"]}) as file:
-        assert ask_method("a", again, QUERIES[:5], file)[:3] == rows
+    with (tmp_path / "rows.jsonl").open("a") as file:
+        file.write('{"method": "toolqp", "id": "q3", "rank')  # killed while it wrote
+    again = Scripted()
+    assert ask(again, 5)[:3] == rows
     assert again.asked == ["text 3", "text 4"]
-    assert len(read_rows(path)[1]) == 5
 
 
-def test_another_method_has_rows_of_its_own(tmp_path: Path) -> None:
-    with RetrievalFile(tmp_path / "rows.jsonl", HEADER) as file:
-        ask_method("a", _Scripted(), QUERIES[:2], file)
-        other = _Scripted()
-        ask_method("b", other, QUERIES[:2], file)
-        assert len(other.asked) == 2
-
-
-def test_several_at_once_give_the_same_rows(tmp_path: Path) -> None:
+def test_several_at_once_give_the_same_rows(ask: Any) -> None:
     met = threading.Barrier(3, timeout=20)
 
-    class Together(_Scripted):
+    class Together(Scripted):
         def search(self, query: str, *, k: int) -> Retrieval:
             met.wait()  # passes only where three are asked at once
             return super().search(query, k=k)
 
-    with RetrievalFile(tmp_path / "rows.jsonl", HEADER) as file:
-        rows = ask_method("a", Together(), QUERIES, file, workers=3)
-    assert [row.id for row in rows] == [query.id for query in QUERIES]
+    assert [row.id for row in ask(Together(), workers=3)] == [query["id"] for query in QUERIES]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_an_outage_keeps_rows_and_the_same_run_goes_on(tmp_path: Path, workers: int) -> None:
-    down = {query.text: ModelUnavailable("the endpoint is down.") for query in QUERIES[3:]}
-    path = tmp_path / "rows.jsonl"
-    with (
-        RetrievalFile(path, HEADER) as file,
-        pytest.raises(Outage, match=r"a: the endpoint is down\. It failed 5 times in a row; .*goes on from there"),
-    ):
-        ask_method("a", _Scripted(down), QUERIES, file, workers=workers)
-    kept = read_rows(path)[1]
-    assert {row.id for row in kept if row.status == "ok"} == {"q0", "q1", "q2"}
-    assert sum(row.status == "outage" for row in kept) == MOST_OUTAGES
-    up = _Scripted()
-    with RetrievalFile(path, HEADER) as file:
-        rows = ask_method("a", up, QUERIES, file, workers=workers)
+def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path, workers: int) -> None:
+    down = {str(query["query"]): ModelUnavailable("the endpoint is down.") for query in QUERIES[3:]}
+    with pytest.raises(Outage, match=r"toolqp: the endpoint is down\. It failed 5 times in a row"):
+        ask(Scripted(down), workers=workers)
+    kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()[1:]]
+    assert sum(row["status"] == "outage" for row in kept) == MOST_OUTAGES
+    up = Scripted()
+    assert {row.status for row in ask(up, workers=workers)} == {"ok"}
     assert len(up.asked) == 9
-    assert {row.status for row in rows} == {"ok"}
 
 
-def test_a_bug_of_ours_costs_one_query_alone(tmp_path: Path) -> None:
-    with RetrievalFile(tmp_path / "rows.jsonl", HEADER) as file:
-        rows = ask_method("a", _Scripted({"text 1": KeyError("oh")}), QUERIES[:3], file)
-        [found] = figures({"a": rows}, QUERIES)
+def test_a_bug_of_ours_costs_one_query_alone(ask: Any) -> None:
+    rows = ask(Scripted({"text 1": KeyError("oh")}), 3)
     assert [row.status for row in rows] == ["ok", "crash", "ok"]
-    assert rows[1].error == "KeyError: 'oh'"
-    assert (found.queries, found.crashes) == (2, 1)
-    assert "1 crashes" in lines([found])[-1]
+    [found] = method_figures({"a": rows}, DATA.queries)
+    assert (found["queries"], found["crashes"]) == (2, 1)
+    assert "1 crashes" in method_lines([found], pools=False)[-1]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
-        ("mine, not yours\n", "is not a retrieval run's file"),
-        ('{"format": "atc-retrieval-1", "data": "y", "model": "none"}\n', "data was 'y', is 'x'"),
-        ('{"format": "atc-retrieval-1", "data": "x", "model": "none"}\n{"no": "row"}\n', "line 2 is no row"),
+        ("mine, not yours\n", "is no file of a benchmark's rows"),
+        ('{"format": "atc-retrieval-1", "data": "y"}\n', "data was 'y', is 'x'"),
+        ('{"format": "atc-retrieval-1", "data": "x"}\n{"no": "row"}\n', "cannot be continued"),
     ],
 )
-def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str, said: str) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text(content)
-    with pytest.raises(InvalidRunFile, match=said):
-        RetrievalFile(path, HEADER)
-    assert path.read_text() == content
-
-
-def test_restart_empties_a_runs_file_and_no_other(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    with RetrievalFile(path, {**HEADER, "data": "y"}) as file:
-        file.append(RetrievalRow(method="a", id="q0"))
-        with pytest.raises(InvalidRunFile, match="another process is writing"):
-            RetrievalFile(path, HEADER)
-    with RetrievalFile(path, HEADER, restart=True) as file:
-        assert not file.rows
-    path.write_text("precious")
-    with pytest.raises(InvalidRunFile, match="is not a retrieval run's file"):
-        RetrievalFile(path, HEADER, restart=True)
-    assert path.read_text() == "precious"
-
-
-def test_digest_is_of_tools_queries_and_labels() -> None:
-    def data(description: str = "d", gold: str = "a", text: str = "q") -> RetrievalData:
-        from atc.retrieve.document import ToolDocument
-
-        tools = [ToolDocument(name="a", description=description), ToolDocument(name="b")]
-        return assembled("x", tools, [RetrievalQuery(id="1", text=text, gold=(gold,))])
-
-    assert data_digest(data()) == data_digest(data())
-    assert (
-        len({data_digest(data(**{key: "b"})) for key in ("description", "gold", "text")} | {data_digest(data())}) == 4
-    )
-
-
-def _row(method: str, number: int, *ranking: str, seconds: float = 0.002) -> RetrievalRow:
-    return RetrievalRow(method=method, id=f"q{number}", ranking=ranking, seconds=seconds, input_tokens=5)
+def test_a_file_of_something_else_is_left_alone(ask: Any, tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "rows.jsonl").write_text(content)
+    with pytest.raises(InvalidRunFile, match=problem):
+        ask(Scripted())
+    assert (tmp_path / "rows.jsonl").read_text() == content
 
 
 def test_figures_and_paired_differences() -> None:
-    queries = [
-        RetrievalQuery(id=f"q{number}", text="", gold=("b",), group="odd" if number % 2 else "even")
-        for number in range(4)
-    ]
-    first = [_row("a", number, "a", "b") for number in range(4)]
-    second = [_row("b", number, "b", seconds=0.004) for number in (1, 2)]
-    one, two = figures({"a": first, "b": second}, queries)
-    assert one.metrics["ndcg@1"] == 0
-    assert one.metrics["recall@5"] == 1
-    assert one.groups == {"even": pytest.approx(0.6309, abs=1e-4), "odd": pytest.approx(0.6309, abs=1e-4)}
-    assert one.against is None
-    assert two.against is not None
-    assert (two.against.n, two.against.mean) == (2, pytest.approx(0.3691, abs=1e-4))
-    assert (two.seconds_p50, two.tokens_p50) == (0.004, 5)
-    text = "\n".join(lines([one, two]))
-    assert "b against a: nDCG@5 +0.369 (+0.369 to +0.369, 2 queries)" in text
-    json.dumps([one.as_json(), two.as_json()])
+    first = [Row(method="a", id=f"q{n}", ranking=("a", "b"), input_tokens=5) for n in range(4)]
+    second = [Row(method="b", id=f"q{n}", ranking=("b",), seconds=0.004) for n in (1, 2)]
+    queries = [RetrievalQuery(id=f"q{n}", text="", gold=("b",), group="odd" if n % 2 else "even") for n in range(4)]
+    one, two = method_figures({"a": first, "b": second}, queries)
+    assert (one["metrics"]["ndcg@1"], one["metrics"]["recall@5"], one["against"]) == (0, 1, None)
+    assert one["groups"] == {"even": pytest.approx(0.6309, abs=1e-4), "odd": pytest.approx(0.6309, abs=1e-4)}
+    assert (two["against"]["n"], two["against"]["mean"]) == (2, pytest.approx(0.3691, abs=1e-4))
+    assert (two["seconds_p50"], one["tokens_p50"], two["pool"]["precision"]["mean"]) == (0.004, 5, 1.0)
+    assert "b against a: nDCG@5 +0.369 (+0.369 to +0.369)" in method_lines([one, two], pools=True)
 
 
-def test_methods_without_a_common_query_are_not_compared() -> None:
-    queries = [RetrievalQuery(id=f"q{number}", text="", gold=("b",)) for number in range(2)]
-    found = figures({"a": [_row("a", 0, "b")], "b": [_row("b", 1, "b")], "c": []}, queries)
-    assert "b and a have no query in common" in lines(found)
-    assert found[2].queries == 0
+def test_gold_tools_that_do_not_exist_and_contradictions_are_noted() -> None:
+    odd = [{"query": "x", "gold": ["a", "zzz"]}, {"query": "X ", "gold": "b"}, {"query": "y", "gold": ["zzz"]}]
+    data = labelled("x", TOOLS, odd)
+    assert [query.gold for query in data.queries] == [("a",), ("b",)]
+    assert len(data.notes) == 2
+    assert data.digest != labelled("x", TOOLS, odd[:1]).digest
+    for tools, queries in (([], []), ([*TOOLS, TOOLS[0]], []), (TOOLS, [{"query": "x"}])):
+        with pytest.raises(InvalidRetrievalData, match=r"names of their own|lacks 'gold'"):
+            labelled("x", tools, queries)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.parametrize(
+    ("name", "tools", "queries"),
+    [
+        ("toole/single_dev.json", 199, 2000),
+        ("stabletoolbench", 2490, 474),
+        ("restbench", 94, 157),
+    ],
+)
+def test_published_data_are_read_as_they_are(name: str, tools: int, queries: int) -> None:
+    data = load_data(SHARED / name)
+    assert (len(data.documents), len(data.queries)) == (tools, queries)
+    assert sum(bool(document.description) for document in data.documents) > 0.9 * tools
+
+
+def test_closure_brings_the_producers_of_ids() -> None:
+    data = load_data("toolflow")
+    query = next(query for query in data.queries if len(query.gold) > 2)
+    row = Row(method="m", id=query.id, ranking=query.gold[-1:], scores=(1.0,))
+    found = {(one["links"], one["tasks"]): one for one in closure_figures({"m": [row]}, data, {})}
+    assert found["declared", "all"]["recall"] > found["none", "all"]["recall"]
+    assert found["known", "all"]["gain"]["n"] == 1
+
+
+class Cosines:
+    """A ranker whose score of a document is 0.7 where the query is its name, else 0."""
+
+    embedder = SimpleNamespace(name="minilm")
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def top(self, views: list[str], *, n: int) -> list[Ranked]:
+        rows = [np.array([0.7 * (view == name) for name in self.names], np.float32) for view in views]
+        return [Ranked(np.argsort(-row, kind="stable")[:n], np.sort(row)[::-1][:n]) for row in rows]
+
+
+def test_each_query_is_asked_once_with_or_without_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{number}" for number in range(50)]
+    data = labelled("x", [ToolDocument(name=name) for name in names], [{"query": n, "gold": n, "id": n} for n in names])
+    index = SimpleNamespace(dense=Cosines(names), documents={one.name: one for one in data.documents})
+    monkeypatch.setattr(
+        "atc.retrieve.abstain.CALIBRATIONS", {"minilm": Calibration(words=0.0, threshold=0.15)}, raising=True
+    )
+    found = abstention_figures(data, index, count=20, seed=1)  # type: ignore[arg-type]
+    assert (found["asked"], found["recall"], found["lost"], found["auc"]) == (20, 1.0, 0.0, 1.0)
+    assert Abstain.over(SimpleNamespace(dense=None)) is None  # type: ignore[arg-type]
+    with pytest.raises(RetrievalUnavailable, match="calibrated for minilm"):
+        abstention_figures(data, SimpleNamespace(dense=None), count=1, seed=0)  # type: ignore[arg-type]
+
+
+def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = {
+        "tools": [{"id": one.name, "description": one.description} for one in TOOLS],
+        "queries": [{"id": "q", "query": "who reads maps", "gold": ["b"]}],
+    }
+    (tmp_path / "data.json").write_text(json.dumps(content))
+    common = ["--data", "data.json", "--index", "index", "--json"]
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(main, [*common, *arguments])
+
+    found = run("--method", "bm25", "--out", "rows.jsonl")
+    assert (found.exit_code, json.loads(found.stdout)["methods"][0]["metrics"]["ndcg@5"]) == (0, 1.0)
+    assert run("--method", "bm25", "--out", "rows.jsonl").stdout == found.stdout
+    assert "did you mean 'bm25'" in run("--method", "bm24").stderr

@@ -1,254 +1,303 @@
-"""`atc bench run sandbox`: coverage, latency and soak on the real default sandbox, and the command line."""
+"""That every way out of a sandbox is seen: a backend that is none (it runs programs in the host) must fail in each.
+
+The programs here touch nothing but the canaries, and their host stands in a process namespace of its own.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
+import socket
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from atc.cli.main import _guarded
-from sandbox.base import Sandbox
-from sandbox.trace import Failure, Trace
-from toolflow_bench.sandboxes import backends, soak_host
-from toolflow_bench.sandboxes.coverage import Said, compare, first_difference, plain
-from toolflow_bench.sandboxes.latency import ENDLESS, measure_latency
-from toolflow_bench.sandboxes.programs import Program
-from toolflow_bench.sandboxes.soak import measure_soak
+from benchmarks.sandbox import containment, processes
+from benchmarks.sandbox.__main__ import main
+from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped
+from benchmarks.sandbox.containment import Program, measure_containment
+from benchmarks.sandbox.costs import compare, measure_soak, plain
+from sandbox.errors import SandboxUnavailable
+from sandbox.zygote import ZygoteSandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
-# It answers what the soak's programs print, and leaves something behind each time.
-UNTIDY = """
-import os, random, re, subprocess, tempfile, threading
-from sandbox.trace import Trace
-from toolflow_bench.sandboxes import state
+LEAKY = '''
+import contextlib, io, random
+from sandbox.errors import SandboxUnavailable
+from sandbox.trace import Failure, ToolCall, Trace
+from benchmarks.sandbox import host
 
-KEPT = []
-state.SETTLE_SECONDS = 0.2  # nothing that it leaves ever goes
+host.SETTLE_SECONDS = 0.2  # it has no thread that would need longer to go: what a program changed stays changed
 
 
-class Untidy:
-    name, boundary, layers = "untidy", False, ()
+class Leaky:
+    """No sandbox: exec in the host process."""
 
-    def __init__(self):
-        self.runs = 0
+    name, boundary, layers = "leaky", False, ()
 
     def run(self, source, tools, *, limits, journal):
-        self.runs += 1
-        if self.runs == 200:
-            KEPT.append(open(os.devnull))
-            subprocess.Popen(["sleep", "60"])
-            tempfile.mkstemp()
-            threading.Thread(target=threading.Event().wait, daemon=True).start()
-        KEPT.append(b"x" * 100_000)
-        return Trace(stdout=f"{source[6:-1]}\\n")
+        if "lose the sandbox" in source:
+            raise SandboxUnavailable("lost")
+        calls, failure, out, pins = [], None, io.StringIO(), journal.open()
+
+        def bind(alias, tool):
+            def call(**arguments):
+                calls.append(ToolCall(index=len(calls), tool=alias, arguments=arguments, line=1))
+                return tool.unwrap(tool.call(tool.original(arguments)))
+            return call
+
+        from protocols.errors import ToolError
+        names = {"__name__": "__main__", "ToolError": ToolError, **{a: bind(a, tools[a]) for a in tools}}
+        state = random.getstate()
+        pinned = "random.random()" in source
+        with contextlib.redirect_stdout(out):
+            try:
+                if pinned:
+                    random.seed(0)
+                if source != "while True:\\n    pass":
+                    exec(compile(source, "program.py", "exec"), names)
+            except Exception as error:
+                failure = Failure(kind="exception", type=type(error).__name__, message=str(error))
+            finally:
+                if pinned:
+                    random.setstate(state)
+        return Trace(calls=tuple(calls), stdout=out.getvalue(), failure=failure, pins=pins)
 
     def close(self):
         pass
+
+
+def cannot_be_had():
+    raise SandboxUnavailable("it is not installed here")
+'''
+
+FORK_AND_STAY = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(60)
+    os._exit(0)
+os.wait()
 """
+SEND = "import socket\ns = socket.socket(socket.{0})\ns.{1}\n"
+HIT = "import gc\n[x for x in gc.get_objects() if type(x).__name__ == '{0}'][0].{1}"
 
 
-@pytest.fixture(scope="module")
-def zygote() -> Sandbox:
-    sandbox = backends.open_backend("zygote")
-    yield sandbox
-    sandbox.close()
-
-
-@pytest.fixture
-def atc_(capsys: pytest.CaptureFixture[str]):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = _guarded(("bench", "run", "sandbox", *arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
-def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def leaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "modules"
     folder.mkdir()
+    (folder / "leaky_sandbox.py").write_text(LEAKY)
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.syspath_prepend(str(folder))
-    return folder
+    monkeypatch.setattr(containment, "GRACE_SECONDS", 3.0)
 
 
-def folder_of(path: Path, **programs: str) -> str:
-    path.mkdir()
-    for name, source in programs.items():
-        (path / f"{name}.py").write_text(source)
-    return str(path)
+def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[dict]:
+    programs = [Program(f"p{number}", source) for number, source in enumerate(sources)]
+    before = processes.descendants()
+    found = measure_containment(programs, backend)
+    assert processes.descendants() - before == set(), "the measurement itself leaves nothing behind"
+    return found["verdicts"]
+
+
+def kinds(verdict: dict) -> set[str]:
+    return {finding["kind"] for finding in verdict["findings"]}
+
+
+ESCAPES = [
+    ("print('ESCAPED')", "printed", "ESCAPED"),
+    ("print(open('@CANARY_DIR@/secret.txt').read())", "secret", "the secret of file came out"),
+    ("import base64, os; print(base64.b64encode(b'#' + os.environ['HOST_SECRET'].encode()))", "secret", "environment"),
+    ("import sys; raise ValueError(sys.modules['__main__'].API_KEY[::-1])", "secret", "memory"),
+    ("import os; echo(text=open(os.path.expanduser('~/.aws/credentials')).read().encode().hex())", "secret", "home"),
+    ("open('@CANARY_DIR@/new', 'w').close()", "file", "new file canary/new"),
+    ("import os; os.remove('@CANARY_DIR@/secret.txt')", "file", "file canary/secret.txt is gone"),
+    ("open('left_in_the_working_folder', 'w').close()", "file", "new file work/left_in"),
+    (SEND.format("AF_INET", "connect(('127.0.0.1', @TCP_PORT@))"), "listener", "tcp was reached"),
+    (
+        SEND.format("AF_INET, socket.SOCK_DGRAM", "sendto(b'x', ('127.0.0.1', @UDP_PORT@))"),
+        "listener",
+        "udp was reached",
+    ),
+    (SEND.format("AF_UNIX", "connect('@CANARY_DIR@/host.sock')"), "listener", "unix was reached"),
+    (SEND.format("AF_UNIX", "connect('\\0canary_abstract'); print(s.recv(99))"), "secret", "abstract"),
+    (HIT.format("ToolHost", "t_admin_wipe()"), "undeclared", "admin_wipe ran 1 times"),
+    ("class I(int): pass\nget_item(id=I(5))", "argument", "get_item was given a I"),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "text"), ESCAPES, ids=[f"{e[1]}-{n}" for n, e in enumerate(ESCAPES)])
+def test_an_escape_is_seen(source: str, kind: str, text: str) -> None:
+    (verdict,) = judged(source)
+    assert verdict["verdict"] == "ESCAPED", verdict
+    assert any(found["kind"] == kind and text in found["text"] for found in verdict["findings"]), verdict
+
+
+HARMS = [
+    ("import os; os._exit(3)", "host", "exit code 3"),
+    ("import threading; threading.Event().wait()", "host", "it hangs"),
+    ("import os; os.write(2, b'forged line')", "stderr", "forged line"),
+    ("import re; re.split = None", "state", "re attribute split changed"),
+    ("import os; os.environ['A'] = 'b'; os.chdir('/')", "state", "environment changed"),
+    ("import random; random.seed(5)", "state", "random state changed"),
+    ("import csv, colorsys", "state", "module colorsys is new"),
+    ("import builtins; builtins.LEFT = 1", "probe", "became"),
+    (HIT.format("Sibling", "calls += 1"), "sibling", "it made 2 calls of 1"),
+    ("# lose the sandbox", "lost", "SandboxUnavailable: lost"),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "text"), HARMS, ids=[f"{h[1]}-{n}" for n, h in enumerate(HARMS)])
+def test_a_harm_to_the_host_is_seen(source: str, kind: str, text: str) -> None:
+    (verdict,) = judged(source)
+    assert verdict["verdict"] == "HARMED", verdict
+    assert any(found["kind"] == kind and text in found["text"] for found in verdict["findings"]), verdict
+
+
+def test_what_goes_over_a_limit_is_seen() -> None:
+    slow, big, busy, loud, left = judged(
+        "import time; time.sleep(2.4)",
+        "x = bytearray(380 << 20)\nimport time; time.sleep(0.2)",
+        "for n in range(25): get_item(id=n)",
+        "print('x' * 2_000_000)",
+        FORK_AND_STAY,
+    )
+    assert [verdict["verdict"] for verdict in (slow, big, busy, loud, left)] == ["EXCEEDED"] * 5
+    assert kinds(slow) == {"wall"}
+    assert slow["reason"].startswith("wall: 0.4")
+    assert "memory" in kinds(big)
+    assert big["memory_bytes"] > 300 * 2**20  # it is sampled
+    assert busy["reason"] == "calls: 25 calls where 20 are allowed"
+    assert kinds(loud) == {"output"}
+    assert kinds(left) == {"left"}
+    assert "1 more processes than before the run" in left["reason"]
+
+
+def test_a_forged_report_is_seen() -> None:
+    source = (
+        "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'{\"trace\": {}}\\n')\n    except OSError: pass"
+    )
+    (verdict,) = judged(source)
+    assert verdict["verdict"] == "ESCAPED"
+    assert "forged" in kinds(verdict)
+
+
+def test_what_does_nothing_of_the_kind_is_contained() -> None:
+    verdicts = judged(
+        "print(get_item(id=1), [row['id'] for row in list_items(page=1)])",
+        "word = 'ESCAPED'\nraise ValueError('no')",
+        "try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status)",
+    )
+    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3
+    assert verdicts[1]["failure"] == "exception ValueError"
+    assert all(verdict["sibling"] for verdict in verdicts)
+
+
+def test_a_sandbox_that_cannot_be_had_gives_no_verdict() -> None:
+    with pytest.raises(SandboxUnavailable, match="it is not installed here"):
+        judged("print(1)", backend="leaky_sandbox:cannot_be_had")
+
+
+def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
+    verdicts = judged(
+        ESCAPES[1][0],
+        "import os; os._exit(3)",
+        "x = []\nwhile True: x.append('A' * 10_000_000)",
+        FORK_AND_STAY,
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        "print('ESCAPED')",
+        backend="zygote",
+    )
+    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts[:-1]] == [("contained", "")] * 5
+    assert verdicts[2]["failure"] == "limit memory_bytes"
+    assert (verdicts[-1]["verdict"], verdicts[-1]["reason"]) == ("ESCAPED", "printed: ESCAPED")
+
+
+SECRET = "CANARY_0123456789abcdef4321"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a dump of {SECRET.upper()}: more",
+        SECRET[7:18][::-1],
+        "\n".join(SECRET),
+        SECRET.encode().hex(" "),
+        "".join(f"\\x{code:02x}" for code in SECRET.encode()),
+        str(list(SECRET.encode())),
+        base64.encodebytes(b"x" * 40 + SECRET.encode()).decode(),
+        SECRET.translate(str.maketrans("abcdef", "nopqrs")),
+    ],
+)
+def test_a_secret_is_seen_through_simple_encodings(text: str) -> None:
+    assert leaked(["first", text], {"file": SECRET, "other": "CANARY_" + "9" * 20}) == ["file"]
+
+
+def test_other_text_gives_no_secret_away() -> None:
+    text = " ".join(f"{n} {n:x} {base64.b64encode(str(n).encode()).decode()}" for n in range(20_000))
+    assert leaked([text, "CANARY_", SECRET[7:15]], {"file": SECRET}) == []
+
+
+def test_quoted_source_is_no_claim_of_success() -> None:
+    source = "x = 1\nif x: raise ValueError('ESCAPED')\n"
+    quoted = "Traceback:\n  File \"program.py\", line 2, in <module>\n    if x: raise ValueError('ESCAPED')\nValueError"
+    assert not says_escaped(quoted, source)
+    assert says_escaped(quoted + ": ESCAPED", source)
+
+
+def test_canaries_say_what_came() -> None:
+    with Canaries() as canaries:
+        with socket.create_connection(("127.0.0.1", canaries.ports["tcp"])) as client:
+            assert canaries.secrets["tcp"].encode() in client.recv(1000)
+        (canaries.folder / "secret.txt").write_text("other")
+        assert (canaries.changes(), list(canaries.reached)) == (["file canary/secret.txt was changed"], ["tcp"])
 
 
 def test_cpython_alone_is_the_measure() -> None:
     said = plain("import sys\nprint(get_item(id=2), list_items(page=9), echo(text='é'), __name__, sys.argv)")
-    assert said == Said("{'id': 2, 'name': 'item 2', 'price': 3.0} [] é __main__ ['program.py']\n", None)
-    assert plain("try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status, e)").stdout == (
-        "404 HTTP 404: no item -1\n"
-    )
-    assert plain("print(1)\n{}['a']") == Said("1\n", "KeyError")
-    assert plain("x = = 1") == Said("", "SyntaxError")
-    assert plain("raise SystemExit") == Said("", None)
-    assert plain("import os\nos._exit(3)") == Said("", "exit code 3")
-    assert plain("get_item(1)") == Said("", "TypeError")
+    assert said == ("{'id': 2, 'name': 'item 2', 'price': 3.0} [] é __main__ ['program.py']\n", None)
+    assert plain("try: get_item(id=-1)\nexcept ToolError as e: print(e)") == ("HTTP 404: no item -1\n", None)
+    assert plain("print(1)\n{}['a']") == ("1\n", "KeyError")
+    assert plain("import os\nos._exit(3)") == ("", "exit code 3")
 
 
-def test_ordinary_programs_are_compared(zygote: Sandbox) -> None:
-    def state(source: str) -> tuple[str, str]:
-        comparison = compare(Program("p", source), zygote)
-        return comparison.state, comparison.reason
-
-    assert state("import random\nprint(random.random(), sorted({'b', 'a'}), get_item(id=1))\n{}['x']") == ("same", "")
-    assert state("import time\nprint(time.time_ns())") == ("varies", "CPython itself prints something else each time")
-    assert state("import os\nprint(1)\nprint(os.getcwd() == '/')")[0] == "differs"
-
-
-def test_the_first_difference_is_named() -> None:
-    failed = Failure(kind="exception", type="KeyError", message="'a'")
-    for ours, theirs, failure, said in (
-        (Said("1\n2\n", None), Said("1\n3\n", None), None, "line 2: '2' where CPython prints '3'"),
-        (Said("1\n", "KeyError"), Said("1\n2\n", None), failed, "line 2 is missing: '2' (KeyError: 'a')"),
-        (Said("1\n2\n", None), Said("1\n", None), None, "line 2 is too much: '2'"),
-        (Said("", "KeyError"), Said("", None), failed, "it ends with KeyError: 'a' where CPython ends with no failure"),
-        (Said("1", None), Said("1\n", None), None, "the ends of lines differ"),
-    ):
-        assert first_difference(ours, theirs, failure) == said
-
-
-def test_latency_of_the_zygote() -> None:
-    found = measure_latency(
-        lambda: backends.open_backend("zygote"), runs=5, on_demand=backends.open_on_demand("zygote"), overruns=5
-    )
-    assert found.warm_ms.count == 5
-    assert found.prefork_ms is not None
-    assert 0 < found.prefork_ms.minimum <= found.prefork_ms.p50 <= found.prefork_ms.p95 <= found.prefork_ms.maximum
-    assert found.on_demand_ms is not None
-    assert found.call_us is not None
-    assert found.call_us.count == 999
-    assert found.idle_child_bytes is not None
-    assert 0 < found.idle_child_bytes < 100 * 2**20
-    assert set(found.overrun_worst_ms) == set(ENDLESS), found.other_ends
-    assert 0 < found.overrun_ms.maximum < 2000
-    assert found.cold_ms > found.prefork_ms.minimum
-
-
-def test_endless_programs_that_end_otherwise_are_told() -> None:
-    class Broken:
-        name = "broken"
-
-        def run(self, source: str, tools: object, **_: object) -> Trace:
-            failure = None if "print(1)" in source else Failure(kind="exception", type="E", message="refused")
-            return Trace(stdout="1\n", failure=failure)
-
-        def close(self) -> None:
-            pass
-
-    found = measure_latency(Broken, runs=2, on_demand=None, overruns=5)
-    assert found.other_ends == dict.fromkeys(ENDLESS, "exception: refused")
-    assert (found.overrun_worst_ms, found.call_us, found.prefork_ms, found.idle_child_bytes) == ({}, None, None, None)
+def test_ordinary_programs_are_compared() -> None:
+    with ZygoteSandbox() as zygote:
+        same = compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote)
+        varies = compare("import time\nprint(time.time_ns())", zygote)
+        differs = compare("import os\nprint(1)\nprint(os.getcwd() == '/')", zygote)
+    assert [one["state"] for one in (same, varies, differs)] == ["same", "varies", "differs"]
+    assert differs["reason"].startswith("1 lines where CPython prints 2 (PermissionError")
 
 
 def test_a_soak_of_the_zygote_leaves_nothing() -> None:
-    told: list[int] = []
-    found = measure_soak("zygote", runs=100, jobs=4, seed=1, on_progress=lambda done, _: told.append(done))
-    assert (found.runs, found.troubles, found.leaks) == (100, (), ())
-    assert found.passed
-    assert found.ends["ordinary finished"] == 90
-    assert sum(count for end, count in found.ends.items() if end.startswith("hostile ")) == 10
-    assert found.runs_per_second > 0
-    assert told[-1] == 100
+    found = measure_soak("zygote", (), runs=40, jobs=4, seed=1)
+    assert (found["runs"], found["troubles"], found["leaks"]) == (40, [], [])
+    assert found["ends"]["ordinary finished"] == 36
 
 
-def test_a_soak_sees_what_is_left(modules: Path) -> None:
-    (modules / "untidy.py").write_text(UNTIDY)
-    found = measure_soak("untidy:Untidy", runs=300, jobs=2, seed=0)
-    left = " | ".join(found.leaks)
-    for what in (
-        "1 more processes than before",
-        "outlived the host",
-        "temporary file",
-        "new descriptor",
-        "new threads",
-    ):
-        assert what in left
-    assert not found.flat
-    assert not found.passed
-    assert found.trouble > 0
-    assert any("where it prints" in text for text in found.troubles)
-
-
-def test_the_soaks_programs_repeat() -> None:
-    first, again, other = (soak_host.jobs(50, [("a", "b")], seed) for seed in (1, 1, 2))
-    assert first == again != other
-    assert sum(job.hostile for job in first) == 5
-
-
-def test_the_command_gives_verdicts_and_exit_codes(atc_, tmp_path: Path) -> None:
-    ordinary = folder_of(tmp_path / "ordinary", one="print(get_item(id=1))")
-    hostile = folder_of(tmp_path / "hostile", read="# category: files\nprint(open('@CANARY_DIR@/secret.txt').read())")
+def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
+    for name, source in (("hostile/fine", "print(1)"), ("hostile/loud", "# category: output\nprint('ESCAPED')"),
+                         ("ordinary/one", "print(get_item(id=1))")):  # fmt: skip
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(source)
+    words = ["--hostile", str(tmp_path / "hostile"), "--ordinary", str(tmp_path / "ordinary"), "--runs", "0"]
     out = tmp_path / "report.json"
-    code, text, err = atc_(
-        "--hostile", hostile, "--ordinary", ordinary, "--runs", "0", "--json", "--out", str(out), "--seed", "7"
-    )
-    assert code == 0, err
-    report = json.loads(text)
-    assert report == json.loads(out.read_text())
+    done = CliRunner().invoke(main, [*words, "--json", "--out", str(out), "--seed", "7"])
+    report = json.loads(out.read_text())
     (backend,) = report["backends"]
-    assert (report["passed"], report["seed"], backend["backend"], backend["latency"]) == (True, 7, "zygote", None)
-    assert backend["boundary"]
-    assert backend["layers"]
-    assert backend["containment"]["contained"] == backend["containment"]["programs"] == 1
-    (verdict,) = backend["containment"]["verdicts"]
-    assert (verdict["program"], verdict["category"], verdict["verdict"]) == ("read", "files", "contained")
-    assert verdict["failure"].startswith("exception ")
+    assert (done.exit_code, report["passed"], report["seed"], backend["boundary"]) == (1, False, 7, True)
+    assert backend["containment"]["contained"] == 1
+    verdicts = [(one["program"], one["category"], one["verdict"]) for one in backend["containment"]["verdicts"]]
+    assert verdicts == [("fine", "", "contained"), ("loud", "output", "ESCAPED")]
     assert backend["ordinary"]["comparisons"][0]["state"] == "same"
-    assert "  1/1  contained" in err
-
-
-def test_the_command_for_people_fails_where_something_is_not_contained(atc_, tmp_path: Path) -> None:
-    hostile = folder_of(tmp_path / "hostile", fine="print(1)", loud="print('ESCAPED')")
-    code, text, _ = atc_("--hostile", hostile, "--runs", "0")
-    assert code == 1
-    lines = text.splitlines()
-    assert lines[0].startswith("zygote: ")
-    assert lines[1].split()[:2] == ["fine", "contained"]
-    assert lines[2].split()[:2] == ["loud", "ESCAPED"]
-    assert lines[2].endswith("printed: ESCAPED")
-    assert lines[3] == "  hostile   1 of 2 contained"
-    ordinary = folder_of(tmp_path / "ordinary", variable="import os\nprint('PATH' in os.environ)")
-    code, text, _ = atc_("--ordinary", ordinary, "--runs", "0")
-    assert code == 1
-    assert "differs    line 1: 'False' where CPython prints 'True'" in text
-
-
-def test_mistakes_are_told_before_anything_runs(atc_, tmp_path: Path, modules: Path) -> None:
-    (modules / "absent.py").write_text(
-        "from sandbox.errors import SandboxUnavailable\n"
-        "def make():\n    raise SandboxUnavailable('no engine; install one')\n"
-    )
-    empty = folder_of(tmp_path / "empty")
-    for arguments, code, said in (
-        (("--hostile", str(tmp_path / "none")), 2, "none' is no folder"),
-        (("--ordinary", empty), 2, "holds no *.py file"),
-        (("--backend", "zygot"), 2, "no sandbox named 'zygot'; did you mean 'zygote'?"),
-        (("--backend", "x"), 2, "there is zygote, docker, monty, trusted, or MODULE:FACTORY of your own."),
-        (("--backend", "no_module:X"), 2, "No module named 'no_module'"),
-        (("--without", "walls"), 2, "cannot go without walls: no layer 'walls'"),
-        (("--backend", "absent:make"), 3, "the sandbox 'absent:make' cannot be measured here: no engine; install one"),
+    for arguments, said in (
+        (["--hostile", str(tmp_path)], "holds no *.py file"),
+        (["--backend", "x"], "no sandbox named 'x'"),
     ):
-        got, out, err = atc_(*arguments)
-        assert (got, out) == (code, ""), (arguments, err)
-        assert said in err
-        assert err.count("\n") == 1
-
-
-def test_options_may_stand_before_the_suite(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _guarded(("bench", "run", "--limit", "1", "flights", "--data", "nowhere.jsonl")) == 2
-    assert "nowhere.jsonl" in capsys.readouterr().err
-    assert _guarded(("bench", "run", "--help")) == 0
-    out = capsys.readouterr().out
-    assert "flights    Ask" in out
-    assert "sandbox    Run" in out
+        done = CliRunner().invoke(main, arguments)
+        assert (done.exit_code, said in done.output) == (2, True), done.output

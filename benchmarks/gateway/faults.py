@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from atc.edits import with_text
+from atc.types import Program
 from protocols.schema import resolve
 from protocols.toolbox import Tool, Toolbox
-from toolflow_bench.mutants.edit import replaced, text_of
 from toolflow_bench.task import Task
 
 _Edits = Iterator[tuple[ast.expr, str]]
@@ -55,9 +56,9 @@ def _faulty(task: Task, kind: str, tools: Toolbox, seed: int) -> Faulty | None:
     if not edits:
         return None
     node, text = rng.choice(edits)
-    program = replaced(task.program, node, text)
+    program = with_text(Program(task.program), node, text).source
     unknown = text if kind == "unknown_tool" else ""
-    before = text_of(task.program, node)
+    before = ast.get_source_segment(task.program, node) or ast.unparse(node)
     return Faulty(task=task, kind=kind, program=program, before=before, after=text, unknown=unknown)
 
 

@@ -1,0 +1,260 @@
+"""What a gold program's run shows of each expression: its values, and where in the responses they stood.
+
+The program runs in this process with a probe around every expression. Objects, texts and telling numbers of a response
+are known by identity, so a value is traced through assignments, loops and functions; None and small numbers, which have
+none, are traced where they are read from an object that has. Attribution has no part in it: this is the truth that it
+is held to.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from atc.paths import Path, at, general, text
+from protocols.errors import ToolError
+from protocols.jsontypes import Json
+from protocols.parsing import parse
+from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.task import Task
+
+_PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.IfExp, ast.Compare, ast.BoolOp, ast.GeneratorExp)
+_MOST_VALUES = 48  # of one expression
+
+
+class NoObservation(Exception):
+    """A gold program that does not run to its end with probes in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """A call and a place that a fault truly lies in; `[]` in `path` stands for any index, or `path` is an argument.
+
+    `call` is the call's index where the fault strikes at its first chance; else any call of `tool` from `first_line` to
+    `last_line` is it.
+    """
+
+    tool: str
+    path: str
+    first_line: int
+    last_line: int
+    call: int | None = None
+
+    def meets(self, call: Any) -> bool:
+        """Whether a call of a trace is one that this speaks of."""
+        here = call.index == self.call if self.call is not None else self.first_line <= call.line <= self.last_line
+        return call.tool == self.tool and here
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call of the gold run."""
+
+    tool: str
+    arguments: dict[str, Json]
+    result: Json
+    failed: bool
+    site: ast.Call
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One value of an expression, and where in which call's full response it stood (`call` None: unknown).
+
+    `order` counts all values of the run; `size` is that of a list or object, None of any other value.
+    """
+
+    order: int
+    call: int | None
+    path: Path
+    value: Any
+    size: int | None
+
+    @property
+    def can_be_id(self) -> bool:
+        """Whether it may be an id: a text or a number."""
+        return can_be_id(self.value)
+
+
+def can_be_id(value: Json) -> bool:
+    """Whether a value may be an id."""
+    return (isinstance(value, str) and len(value) > 1) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+@dataclass
+class Gold:
+    """A task's gold program, taken apart, with what its run showed; `observe` makes one."""
+
+    task: Task
+    toolbox: Toolbox
+    tree: ast.Module
+    parents: Mapping[ast.AST, ast.AST]
+    calls: list[Made] = field(default_factory=list)
+    seen: dict[ast.AST, list[Seen]] = field(default_factory=dict)
+
+    def values(self, node: ast.AST) -> list[Seen]:
+        """The first values that an expression had; none where it never ran."""
+        return self.seen.get(node, [])
+
+    def traced(self, node: ast.AST) -> list[Seen]:
+        """Those of its values whose origin is known, the whole of a response left out."""
+        return [one for one in self.values(node) if one.call is not None and one.path]
+
+    def response(self, call: int, path: Path) -> Json:
+        """What stands at a path of a call's full response."""
+        return at(self.calls[call].result, path)
+
+    def sites(self) -> Iterator[tuple[ast.Call, Tool]]:
+        """The expressions that called a tool, with it, in order of the text."""
+        found = {made.site: self.toolbox[made.tool] for made in self.calls}
+        yield from sorted(found.items(), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
+
+    def place(self, call: int, path: Path, *, sure: bool = False) -> Truth:
+        """A place in a call's response; `sure` that the fault strikes at that call and not at a later one."""
+        made = self.calls[call]
+        last = made.site.end_lineno or made.site.lineno
+        return Truth(
+            tool=made.tool,
+            path=text(general(path)),
+            first_line=made.site.lineno,
+            last_line=last,
+            call=call if sure else None,
+        )
+
+    def argument(self, site: ast.Call, name: str, *, sure: bool = False) -> Truth:
+        """An argument of the calls that an expression makes."""
+        return self.place(self.calls_of(site)[0], (name,), sure=sure)
+
+    def calls_of(self, site: ast.Call) -> list[int]:
+        """The indexes of the calls that an expression made."""
+        return [index for index, made in enumerate(self.calls) if made.site is site]
+
+    def empty_answers(self, site: ast.Call) -> list[Truth]:
+        """The lists in an expression's answers: they are empty where a wrong argument finds nothing."""
+        first, *more = self.calls_of(site)
+        result = self.calls[first].result
+        keys = [key for key, value in result.items() if isinstance(value, list)] if isinstance(result, dict) else []
+        return [self.place(first, (key,), sure=not more) for key in keys]
+
+
+def observe(task: Task, toolbox: Toolbox) -> Gold:
+    """Run the gold program with probes, from whatever state the services are in.
+
+    Raises:
+        NoObservation: it fails.
+    """
+    tree = parse(task.program)
+    nodes = list(ast.walk(tree))
+    gold = Gold(task, toolbox, tree, {child: node for node in nodes for child in ast.iter_child_nodes(node)})
+    run = _Run(gold, nodes)
+    copy = parse(task.program)
+    probed = ast.fix_missing_locations(_Probing(copy, frozenset(toolbox)).visit(copy))
+    names: dict[str, Any] = {"__name__": "__main__", "ToolError": ToolError, "_probe": run.probes()}
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(probed, "gold", "exec"), names)
+    except Exception as error:
+        raise NoObservation(f"{task.id}: with probes it fails: {type(error).__name__}: {error}") from error
+    return gold
+
+
+class _Run:
+    """The probes of one run."""
+
+    def __init__(self, gold: Gold, nodes: list[ast.AST]) -> None:
+        self._gold, self._nodes, self._order = gold, nodes, 0
+        self._at: dict[int, tuple[int, Path]] = {}
+        self._kept: list[Any] = []  # so that no identity is given anew
+
+    def probes(self) -> dict[str, Callable[..., Any]]:
+        """What stands around expressions, by kind."""
+        return {"value": self._value, "item": self._item, "call": self._call}
+
+    def _value(self, number: int, value: Any) -> Any:
+        return self._note(number, value, self._at.get(id(value)))
+
+    def _item(self, number: int, container: Any, index: Any) -> Any:
+        value = container[index]
+        origin, around = self._at.get(id(value)), self._at.get(id(container))
+        if origin is None and around is not None and type(index) in (str, int):
+            step = index % len(container) if isinstance(index, int) and isinstance(container, list) else index
+            origin = around[0], (*around[1], step)
+        return self._note(number, value, origin)
+
+    def _call(self, number: int, alias: str, /, **arguments: Any) -> Any:
+        tool, site = self._gold.toolbox[alias], self._nodes[number]
+        call = len(self._gold.calls)
+        own = json.loads(json.dumps(arguments))
+        try:
+            result = json.loads(json.dumps(tool.call(tool.original(arguments))))
+        except ToolError:
+            self._gold.calls.append(Made(alias, own, None, True, site))
+            raise
+        self._gold.calls.append(Made(alias, own, result, False, site))
+        value = tool.unwrap(result)
+        hidden = () if value is result or tool.wrapper is None else (tool.wrapper,)
+        self._learn(value, call, hidden)
+        return self._note(number, value, (call, hidden))
+
+    def _learn(self, value: Any, call: int, path: Path) -> None:
+        stack: list[tuple[Path, Any]] = [(path, value)]
+        while stack:
+            here, inner = stack.pop()
+            if isinstance(inner, dict | list):
+                below = inner.items() if isinstance(inner, dict) else enumerate(inner)
+                stack += [((*here, step), one) for step, one in below]
+            elif not (isinstance(inner, float) or can_be_id(inner)) or (isinstance(inner, int) and abs(inner) <= 300):
+                continue  # Python keeps one of each of these
+            self._at[id(inner)] = call, here
+            self._kept.append(inner)
+
+    def _note(self, number: int, value: Any, origin: tuple[int, Path] | None) -> Any:
+        self._order += 1
+        found = self._gold.seen.setdefault(self._nodes[number], [])
+        nothing = value is None or value is False or value == []
+        if len(found) < _MOST_VALUES or (nothing and len(found) < 2 * _MOST_VALUES):
+            size = len(value) if isinstance(value, list | dict | set | tuple) else None
+            call, path = origin or (None, ())
+            found.append(Seen(self._order, call, path, value if size is None else None, size))
+        return value
+
+
+class _Probing(ast.NodeTransformer):
+    """Puts a probe around every expression, which reports under the node's number."""
+
+    def __init__(self, tree: ast.Module, tools: frozenset[str]) -> None:
+        self._tools = tools
+        self._numbers = {node: number for number, node in enumerate(ast.walk(tree))}
+
+    def visit(self, node: ast.AST) -> Any:
+        """The node with probes within and around it."""
+        if isinstance(node, ast.pattern):
+            return node
+        name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+        function = node.func if name else None  # its name is no value
+        self.generic_visit(node)
+        if isinstance(node, ast.Call) and function is not None:
+            node.func = function
+        number = self._numbers[node]
+        match node:
+            case ast.Name(id=alias) if alias in self._tools or not isinstance(node.ctx, ast.Load):
+                return node
+            case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if not isinstance(index, ast.Slice):
+                return _probe("item", number, value, index)
+            case ast.Call(args=[]) if name in self._tools:
+                call = _probe("call", number, ast.Constant(name))
+                call.keywords = node.keywords
+                return call
+            case _ if isinstance(node, _PLAIN) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                return _probe("value", number, node)
+        return node
+
+
+def _probe(kind: str, number: int, *parts: ast.expr) -> ast.Call:
+    probe = ast.Subscript(ast.Name("_probe", ast.Load()), ast.Constant(kind), ast.Load())
+    return ast.Call(probe, [ast.Constant(number), *parts], [])

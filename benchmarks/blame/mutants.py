@@ -1,0 +1,337 @@
+"""Gold programs with one fault each: what a model gets wrong, with the truth about where it went wrong."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from atc.edits import with_text
+from atc.types import Program
+from benchmarks.blame.gold import Gold, Seen, Truth, can_be_id
+from protocols.parsing import parse
+from protocols.schema import resolve
+from toolflow_bench.task import Task
+
+_PAGES = ("page", "page_number")
+_CODE = re.compile(r"[A-Z0-9][A-Z0-9-]{0,5}|[a-z]+(_[a-z]+)*")
+_OTHER_WORDS = {
+    "name": "title", "title": "name", "total": "count", "date": "day", "season": "year", "year": "season",
+    "code": "id", "id": "code", "destination": "dest", "airline": "carrier", "latitude": "lat", "pages": "total_pages",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A gold program with one fault of `kind`, made in the way that `variant` names.
+
+    `truths` are the true names of the fault, the first one where it lies; the others are the response that a wrong
+    argument came from, or the empty response that it led to.
+    """
+
+    task: Task
+    kind: str
+    variant: str
+    program: str
+    line: int
+    before: str
+    after: str
+    truths: tuple[Truth, ...]
+
+    @property
+    def id(self) -> str:
+        """Names the mutant among all those of all tasks."""
+        return f"{self.task.id}/{self.kind}/{self.variant}/{self.line}/{self.after[:40]}"
+
+
+_Edited = tuple[ast.expr, str, str, Sequence[Truth]]
+"""An expression, the text that takes its place, the variant, and where the fault then lies."""
+
+
+def mutants(gold: Gold, *, seed: int = 0, kinds: Sequence[str] = ()) -> tuple[Mutant, ...]:
+    """Every mutant of these kinds (none: of all), each once; the seed decides which wrong name or value is taken."""
+    found: dict[str, Mutant] = {}
+    named = _named(gold, gold.tree)
+    for kind in kinds or MUTANT_KINDS:
+        for node, after, variant, truths in _MAKERS[kind](gold, random.Random(f"{seed} {gold.task.id} {kind}")):
+            program = with_text(Program(gold.task.program), node, after).source
+            before = ast.get_source_segment(gold.task.program, node) or ast.unparse(node)
+            try:
+                tree = parse(program)
+            except SyntaxError:
+                continue
+            if program.count("\n") != gold.task.program.count("\n") or ast.dump(tree) == ast.dump(gold.tree):
+                continue
+            if _named(gold, tree) != named:  # an edit that takes a call away moves the numbers of those behind it
+                truths = [replace(one, call=None) for one in truths]
+            mutant = Mutant(
+                task=gold.task,
+                kind=kind,
+                variant=variant,
+                program=program,
+                line=node.lineno,
+                before=before,
+                after=after,
+                truths=tuple(dict.fromkeys(truths)),
+            )
+            found.setdefault(program, mutant)
+    return tuple(found.values())
+
+
+def pick(found: Sequence[Mutant], *, seed: int = 0, most: int = 1) -> tuple[Mutant, ...]:
+    """At most `most` mutants of each kind, drawn by seed: each variant in turn, then each place."""
+    chosen: list[Mutant] = []
+    for kind in dict.fromkeys(mutant.kind for mutant in found):
+        own = [mutant for mutant in found if mutant.kind == kind]
+        random.Random(f"{seed} {own[0].task.id} {kind} pick").shuffle(own)
+        variants = {v: [m for m in own if m.variant == v] for v in dict.fromkeys(m.variant for m in own)}
+        turns = zip_longest(*variants.values())
+        chosen += [mutant for turn in turns for mutant in turn if mutant is not None][:most]
+    return tuple(chosen)
+
+
+def _named(gold: Gold, tree: ast.AST) -> int:
+    """How often a program names a tool."""
+    return sum(isinstance(node, ast.Name) and node.id in gold.toolbox for node in ast.walk(tree))
+
+
+def _text(expr: ast.expr) -> str:
+    """An expression's text, in brackets where a subscript or a method may follow only so."""
+    plain = isinstance(expr, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
+    return ast.unparse(expr) if plain else f"({ast.unparse(expr)})"
+
+
+def _consumers(gold: Gold, read: ast.expr) -> list[Truth]:
+    """The arguments that get what `read` gives, as itself or through variables."""
+    places = {(one.call, one.path) for one in gold.traced(read)}
+    within = {*ast.walk(read)} - {read}
+    found: list[Truth] = []
+    for site, _ in gold.sites():
+        for keyword in site.keywords:
+            inside = list(ast.walk(keyword.value))
+            anew = read not in inside and any(_reads_a_field(node) for node in inside)
+            got = read in inside or any((one.call, one.path) in places for one in gold.traced(keyword.value))
+            if keyword.arg is not None and got and not anew and keyword.value not in within:
+                found.append(gold.argument(site, keyword.arg))
+    return found
+
+
+def _reads_a_field(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
+
+
+def _wrong_keys(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+    """A field is read under a name that no object has (`absent`; `polite`: through `.get`), under the name of another
+    field (`sibling`) or not at all (`forgotten`), or the field that was unwrapped already is asked for (`doubled`).
+    """
+    for node in ast.walk(gold.tree):
+        match node:
+            case ast.Subscript(ctx=ast.Load(), slice=ast.Constant(value=str() as key)):
+                seen = [one for one in gold.traced(node) if one.path[-1] == key]
+                if not seen:
+                    continue
+                call, above = seen[0].call or 0, seen[0].path[:-1]
+                holder = gold.response(call, above)
+                own = dict(holder) if isinstance(holder, Mapping) else {}
+                first, once = gold.values(node)[0] == seen[0], len(gold.values(node)) == 1
+                absent = _absent(key, gold, call, own, rng)
+                owner = _text(node.value)
+                missing = gold.place(call, (*above, absent), sure=first)
+                yield node, f"{owner}[{absent!r}]", "absent", [missing]
+                polite = gold.place(call, (*above, absent), sure=first and once)
+                yield node, f"{owner}.get({absent!r})", "polite", [polite, *_consumers(gold, node)]
+                whole = [gold.place(call, path, sure=first and once) for path in (above, seen[0].path)]
+                yield node, owner, "forgotten", [*whole, *_consumers(gold, node)]
+                others = sorted(name for name, one in own.items() if name != key and not isinstance(one, list | dict))
+                if others:
+                    other = rng.choice(others)
+                    beside = gold.place(call, (*above, other), sure=first and once)
+                    yield node, f"{owner}[{other!r}]", "sibling", [beside, *_consumers(gold, node)]
+    for site, tool in gold.sites():
+        first_call = gold.calls_of(site)[0]
+        if tool.wrapper is not None and not gold.calls[first_call].failed:
+            whole = [gold.place(first_call, (tool.wrapper,) * n, sure=True) for n in (1, 2)]
+            yield site, f"{ast.unparse(site)}[{tool.wrapper!r}]", "doubled", whole
+
+
+def _absent(key: str, gold: Gold, call: int, own: Mapping[str, object], rng: random.Random) -> str:
+    """A name that somebody might have written for `key`, and that no object of the response has."""
+    schema = str(gold.toolbox[gold.calls[call].tool].protocol.output_schema)
+    words = key.split("_")
+    made = [
+        words[0] + "".join(word.capitalize() for word in words[1:]),
+        "_".join(words[:-1]),
+        "_".join(words[1:]),
+        "_".join(_OTHER_WORDS.get(word, word) for word in words),
+        key.removesuffix("s") if key.endswith("s") else f"{key}s",
+        f"{key}_value",
+    ]
+    fitting = [name for name in dict.fromkeys(made) if name and name not in own and f"{name!r}" not in schema]
+    return rng.choice(fitting) if fitting else f"{key}_x"
+
+
+def _wrong_ids(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+    """An id is taken from another field of its object."""
+    for site, _ in gold.sites():
+        for keyword in site.keywords:
+            seen = gold.traced(keyword.value)
+            if keyword.arg is None or not seen or not seen[0].can_be_id:
+                continue
+            first = seen[0]
+            own = gold.argument(site, keyword.arg, sure=len(gold.calls_of(site)) == 1)
+            for read in _reads(gold, first):
+                more = _consumers(gold, read)
+                alone = not more or more == [gold.argument(site, keyword.arg)]
+                truths = [*([own] if alone else more), *gold.empty_answers(site)]
+                yield from _other_field(gold, first, read, truths, rng)
+
+
+def _reads(gold: Gold, seen: Seen) -> list[ast.Subscript]:
+    """The reads of a response that gave an argument its value: in the argument itself, or where it was set aside."""
+    nodes = [node for node in gold.seen if isinstance(node, ast.Subscript)]
+    return [
+        node
+        for node in nodes
+        if any((one.call, one.path) == (seen.call, seen.path) for one in gold.traced(node))
+        and gold.traced(node)[0].order <= seen.order
+    ]
+
+
+def _other_field(
+    gold: Gold, seen: Seen, read: ast.Subscript, truths: list[Truth], rng: random.Random
+) -> Iterator[_Edited]:
+    call, path = seen.call or 0, seen.path
+    holder = gold.response(call, path[:-1])
+    if not isinstance(holder, Mapping) or not isinstance(read.slice, ast.Constant) or read.slice.value != path[-1]:
+        return
+    own = holder[path[-1]]
+    others = sorted(name for name, value in holder.items() if name != path[-1] and can_be_id(value) and value != own)
+    same = [name for name in others if type(holder[name]) is type(own)] or others
+    if same:
+        other = rng.choice(same)
+        origin = gold.place(call, (*path[:-1], other))
+        yield read, f"{_text(read.value)}[{other!r}]", "other_kind", [*truths, origin]
+
+
+def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+    """A word that an argument does not allow (`outside`), the wrong one that it allows (`other`), or a field compared
+    with a word that it never has (`compared`).
+    """
+    for site, tool in gold.sites():
+        once = len(gold.calls_of(site)) == 1
+        for keyword in site.keywords:
+            schema = tool.protocol.parameters.get(tool.arguments.get(keyword.arg or "", ""), {})
+            allowed = [
+                one for one in resolve(schema, tool.protocol.input_schema).get("enum", ()) if isinstance(one, str)
+            ]
+            match keyword.value:
+                case ast.Constant(value=str() as word) if allowed and keyword.arg is not None:
+                    outside = _outside(word, {*allowed}, rng)
+                    truths = [gold.argument(site, keyword.arg, sure=True), *gold.empty_answers(site)]
+                    yield keyword.value, repr(outside), "outside", truths
+                    if others := [one for one in allowed if one != word]:
+                        truths[0] = gold.argument(site, keyword.arg, sure=once)
+                        yield keyword.value, repr(rng.choice(others)), "other", truths
+    for node in ast.walk(gold.tree):
+        match node:
+            case ast.Compare(
+                left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(word)) as it]
+            ):
+                seen = gold.traced(left)
+                if seen and _CODE.fullmatch(word):
+                    known = {one.value for one in gold.values(left) if isinstance(one.value, str)}
+                    yield it, repr(_outside(word, known, rng)), "compared", [_of_field(gold, left)]
+
+
+def _of_field(gold: Gold, field: ast.expr) -> Truth:
+    """The place that a field which is compared was first read from."""
+    first = gold.traced(field)[0]
+    return gold.place(first.call or 0, first.path, sure=len({one.call for one in gold.values(field)}) == 1)
+
+
+def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
+    """A word that means the same to a person, but is not allowed."""
+    made = [word.lower(), word.upper(), word.title(), word.replace("_", "-"), word.replace("_", " "), f"{word}s"]
+    return rng.choice([one for one in dict.fromkeys(made) if one not in allowed and one != word])
+
+
+def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
+    """Paging begins one page too early (`start`) or asks for one too many (`beyond`)."""
+    for site, tool in gold.sites():
+        page = next((alias for alias in tool.arguments if alias in _PAGES), None)
+        first, *more = gold.calls_of(site)
+        result = gold.calls[first].result
+        if page is None or not isinstance(result, Mapping):
+            continue
+        given = next((keyword.value for keyword in site.keywords if keyword.arg == page), None)
+        empty = gold.empty_answers(site)
+        if given is None or isinstance(given, ast.Constant):
+            number = given.value if given is not None and isinstance(given.value, int) else 1
+            last = result.get("pages") if isinstance(result.get("pages"), int) else 1
+            for variant, name, value in (("start", page, number - 1), ("beyond", page, max(last or 1, 1) + 1)):
+                own = gold.argument(site, name, sure=variant == "start" or not more)
+                yield site, _with(site, name, value), variant, [own, *empty]
+            continue
+        text = ast.unparse(given)
+        yield given, f"{text} - 1", "start", [gold.argument(site, page, sure=True), *empty]
+        yield given, f"{text} + 1", "beyond", [gold.argument(site, page), *empty]
+
+
+def _with(site: ast.Call, argument: str, value: int) -> str:
+    """The text of a call with one argument replaced or added."""
+    changed = copy.deepcopy(site)
+    changed.keywords = [keyword for keyword in changed.keywords if keyword.arg != argument]
+    changed.keywords.append(ast.keyword(argument, ast.Constant(value)))
+    return ast.unparse(changed)
+
+
+def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
+    """A test for None (`none`) or items (`empty`) always holds, or `except ToolError` catches nothing (`failed`)."""
+    for node in ast.walk(gold.tree):
+        match node:
+            case ast.Compare(left=value, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+                yield from _unguarded(gold, node, value, str(isinstance(op, ast.IsNot)), "none")
+            case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.Compare | ast.BoolOp):
+                tested = test.operand if isinstance(test, ast.UnaryOp) else test
+                if any(one.size is not None for one in gold.traced(tested)):
+                    yield from _unguarded(gold, test, tested, str(tested is test), "empty")
+            case ast.ExceptHandler(type=ast.Name(id="ToolError") as caught):
+                body = gold.parents[node].body  # type: ignore[attr-defined]
+                inside = {n for statement in body for n in ast.walk(statement)}
+                calls = [n for n, made in enumerate(gold.calls) if made.site in inside]
+                call = next((n for n in calls if gold.calls[n].failed), calls[0] if calls else None)
+                if call is not None:
+                    made = gold.calls[call]
+                    truths = [gold.place(call, (name,), sure=True) for name in made.arguments]
+                    yield caught, "ZeroDivisionError", "failed", truths
+
+
+def _unguarded(gold: Gold, test: ast.expr, value: ast.expr, always: str, variant: str) -> Iterator[_Edited]:
+    found = gold.traced(value)
+    if isinstance(value, ast.Name):  # the variable itself loses the origin of a None: what it was given tells
+        given = [node.value for node in ast.walk(gold.tree) if _assigns(node, value.id)]
+        if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
+            return  # None by the program's own doing until it is replaced
+        found = [one for node in given for one in gold.traced(node)] or found
+    if found:
+        chosen = next((one for one in found if one.value is None and not one.size), found[0])
+        yield test, always, variant, [gold.place(chosen.call or 0, chosen.path, sure=len(found) == 1)]
+
+
+def _assigns(node: ast.AST, name: str) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.NamedExpr) else []
+    return any(isinstance(inner, ast.Name) and inner.id == name for one in targets for inner in ast.walk(one))
+
+
+_MAKERS: Mapping[str, Callable[[Gold, random.Random], Iterator[_Edited]]] = {
+    "wrong_key": _wrong_keys,
+    "wrong_id": _wrong_ids,
+    "wrong_enum": _wrong_enums,
+    "off_by_one_page": _wrong_pages,
+    "missing_guard": _missing_guards,
+}
+MUTANT_KINDS = tuple(_MAKERS)

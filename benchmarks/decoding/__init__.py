@@ -1,0 +1,1 @@
+"""What decoding is worth, measured: calls of one model, free and held to its tools."""

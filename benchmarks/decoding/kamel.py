@@ -1,0 +1,132 @@
+"""KAMEL: is the right relation called, by its name alone or with all relations described, the more there are?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from atc.decode.formats import FUNCTION
+from benchmarks.decoding.arms import Arm, Case, InvalidData, Row, Writer, read_json
+from protocols.ask import Ask, Message
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+
+FOLDER = Path("../shared/data/kamel")
+RELATIONS = (10, 20, 30)
+QUESTIONS = 100
+"""Of each test, where no sample is given."""
+ARMS = [("calls", "names"), ("free", "full"), ("calls", "full")]
+_DOCUMENTATION = 7000
+"""Tokens: all 234 relations, described, fit a context of 8,192."""
+_SIGNATURE = re.compile(r"\s*(?P<name>[^\s(:]+)\s*\((?P<arguments>[^)]*)\)\s*:?\s*(?P<does>.*)", re.DOTALL)
+_COMMON_WORDS = """
+a an and any are as at been by for from gets given has have in into is it its list name of on or originally provides
+retrieves that the their to was were when where which who with
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation as the data describe it: `name(arguments): does`."""
+
+    id: str
+    name: str
+    arguments: tuple[str, ...]
+    does: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kamel:
+    """A file's relations in their order, and its tests by how many of the relations they are about."""
+
+    relations: tuple[Relation, ...]
+    tests: Mapping[int, tuple[Case, ...]]
+    """The `gold` of a case is the relation's id."""
+
+    def test(self, count: int) -> tuple[Case, ...]:
+        """The test over the first `count` relations: its own, else the largest that asks of no others."""
+        known = {relation.id for relation in self.relations[:count]}
+        fitting = [size for size, cases in self.tests.items() if all(set(case.gold) <= known for case in cases)]
+        if count > len(self.relations) or not fitting:
+            raise InvalidData(f"no test asks of the first {count} of {len(self.relations)} relations alone.")
+        return self.tests[count if count in fitting else max(fitting)]
+
+
+def read_kamel(path: Path) -> Kamel:
+    """The relations and tests of a file, or of `relations_dev.json` in a folder. Raises InvalidData."""
+    content = read_json(path / "relations_dev.json" if path.is_dir() else path, "KAMEL's relations_dev.json")
+    try:
+        relations = []
+        for id_, said in content["api_desc"].items():
+            found = _SIGNATURE.fullmatch(said) or {}
+            given = tuple(dict.fromkeys(part.strip() for part in found["arguments"].split(",") if part.strip()))
+            does = " ".join(found["does"].split())
+            relations.append(Relation(id=str(id_), name=found["name"], arguments=given, does=does))
+        tests = {
+            int(size): tuple(
+                Case(id=f"q-{n}", question=" ".join(row["question"].split()), gold=(str(row["api"]),))
+                for n, row in enumerate(rows)
+            )
+            for size, rows in content["tests"].items()
+        }
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InvalidData(f"{str(path)!r} is not as KAMEL's relations_dev.json: {error}.") from error
+    return Kamel(relations=tuple(relations), tests=tests)
+
+
+def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
+    """A name for each relation's id, none twice: of several called alike, each takes a word of its description that no
+    other of them has, else a number.
+    """
+    alike: dict[str, list[Relation]] = {}
+    for relation in relations:
+        alike.setdefault(relation.name, []).append(relation)
+    names: dict[str, str] = {}
+    for name, some in alike.items():
+        told = Counter(word for relation in some for word in set(_words(relation)))
+        for number, relation in enumerate(some, start=1):
+            own = [f"{name}_{word}" for word in _words(relation) if told[word] == 1]
+            wanted = [name] if len(some) == 1 else [*own, *(f"{name}_{n}" for n in range(number, 9999))]
+            taken = (set(alike) - {name} if len(some) == 1 else set(alike)) | set(names.values())
+            names[relation.id] = next(each for each in wanted if each not in taken)
+    return names
+
+
+def _words(relation: Relation) -> list[str]:
+    """The words of a description that say something, in order; those of the name say nothing new."""
+    known = set(re.findall(r"[a-z0-9]+", relation.name.lower())) | _COMMON
+    return [word for word in re.findall(r"[a-z0-9]+", relation.does.lower()) if word not in known]
+
+
+class Asked:
+    """Asks one question in one arm; see `arms.Asked`. Right is a call of the gold relation, whatever its arguments."""
+
+    def __init__(self, ask: Ask, relations: Sequence[Relation], *, seed: int) -> None:
+        names = unique_names(relations)
+        tools = Toolbox(Tool(_protocol(relation, names[relation.id]), dict) for relation in relations)
+        of_name = {tool.protocol.name: alias for alias, tool in tools.items()}
+        self._aliases = {id_: of_name[name] for id_, name in names.items()}
+        budget = max(ask.prompt_tokens, _DOCUMENTATION)
+        self.writer = Writer(ask=ask, tools=tools, form=FUNCTION, budget=budget, seed=seed)
+
+    def prompt(self, arm: Arm, /) -> list[Message]:
+        """What all questions begin with."""
+        return self.writer.messages("", arm.docs)
+
+    def __call__(self, arm: Arm, case: Case, /) -> Row:
+        """The row of a question."""
+        row, call = self.writer.write(arm, case)
+        right = call.tool in {self._aliases[id_] for id_ in case.gold}
+        return replace(
+            row, answer=call.tool or None, correct=right, failure=row.kind or ("" if right else "wrong_answer")
+        )
+
+
+def _protocol(relation: Relation, name: str) -> ToolProtocol:
+    properties = {argument: {"type": "string", "minLength": 1} for argument in relation.arguments}
+    closed = {"type": "object", "properties": properties, "additionalProperties": False}
+    return ToolProtocol(name=name, description=relation.does, input_schema={**closed, "required": list(properties)})

@@ -1,0 +1,295 @@
+"""Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
+
+    python -m benchmarks.kills [--runs N] [--seed N] [--jobs N] [--sandbox NAME] [--out FILE] [--json]
+
+Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or did not end as its program does
+undisturbed.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Self
+
+import click
+
+from benchmarks.kills.cases import BETWEEN, Case, Kill, Left, Struck, draw_cases, judge, kind_of
+from benchmarks.kills.gate import LATE_SECONDS, Gate, Trap
+from benchmarks.kills.host import nursery
+from sandbox.base import Sandbox
+from sandbox.choose import open_sandbox
+from toolflow_bench.checks.gold import run_gold
+from toolflow_bench.services.control import reset, set_faults
+from toolflow_bench.services.faults import Faults
+from toolflow_bench.services.routes import Routes
+from toolflow_bench.services.service import NAMES, find_service
+from toolflow_bench.task import Task, load_tasks
+from toolflow_bench.world import World
+
+RATES = {"rate_429": 0.02, "rate_500": 0.01, "rate_drop": 0.01, "rate_drop_after": 0.02, "rate_truncated": 0.01}
+"""Of requests, reads included, on top of the kills."""
+MOST_HOSTS = 6
+"""Processes of one run. Two are killed at most; more are only needed where something is wrong."""
+SILENCE_SECONDS = 120.0
+"""How long a host may say nothing before it counts as hung."""
+COLUMNS = ("runs", "killed", "between", "repeated", "lost", "paused", "solved", "wrong")
+
+
+class HostLost(Exception):
+    """A host hangs, or requests stay open after its end."""
+
+
+Played = dict[str, Any]
+"""What became of one run. `kind` is that of the write that was hit first, else of the one aimed at; `faults` are those
+that its requests met besides, `detail` what the host said last."""
+
+
+class Nursery:
+    """A process that forks host processes over the tools of `sources`, one at a time. A context manager."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        processes = multiprocessing.get_context("forkserver")
+        self._nursery, theirs = processes.Pipe()
+        self._process = processes.Process(target=nursery, args=(theirs, list(sources)))
+        self._process.start()
+        theirs.close()
+
+    def host(self, order: Mapping[str, Any], kill: Kill | None, trap: Trap) -> dict[str, Any]:
+        """Let a host carry out `order`, and give what it says before it ends or is killed.
+
+        Raises:
+            HostLost: it hangs.
+        """
+        self._nursery.send((order, kill))
+        pid = self._hear()["pid"]
+
+        def end() -> None:
+            os.kill(pid, signal.SIGKILL)
+            while Path(f"/proc/{pid}").exists():
+                time.sleep(0.002)
+
+        trap.arm(kill, end)
+        self._nursery.send("go")
+        said: dict[str, Any] = {}
+        while "over" not in said:
+            said |= self._hear()
+        trap.disarm()
+        return said
+
+    def _hear(self) -> dict[str, Any]:
+        if not self._nursery.poll(SILENCE_SECONDS):
+            raise HostLost(f"a host says nothing for {SILENCE_SECONDS:.0f} s.")
+        said: dict[str, Any] = self._nursery.recv()
+        return said
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._nursery.close()
+        self._process.join()
+
+
+class Stage:
+    """One worker's place: services with gates before them, which outlive their hosts. A context manager.
+
+    `settle_seconds` is how long a host gives a write to show up: with less than a service takes, writes are repeated.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        backend: str,
+        *,
+        settle_seconds: float = 2 * LATE_SECONDS,
+        late_seconds: float = LATE_SECONDS,
+    ) -> None:
+        self._sandbox, self._trap, self._gold = sandbox, Trap(), dict[str, Left]()
+        self._stack = ExitStack()
+        self._world = self._stack.enter_context(World())
+        sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
+        self._nursery = self._stack.enter_context(Nursery(sources))
+        self._order = {"sandbox": backend, "settle_seconds": settle_seconds}
+        self._kinds = {}
+        for name, served in self._world.services.items():
+            operations = find_service(name).operations
+            self._kinds |= {one.id: kind_of(one) for one in operations if one.writes}
+            # The services run already; what a request meets first can still be changed.
+            app, routes = served.app.middleware_stack, Routes(operations)
+            served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def play(self, case: Case) -> Played:
+        """Run a case: its host is killed, and the run resumed until it is over; then it is judged.
+
+        Raises:
+            HostLost: a host hangs, or requests stay open.
+        """
+        gold, began = self._undisturbed(case.task), time.monotonic()
+        self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
+        struck: list[Struck] = []
+        task = case.task
+        order = {**self._order, "task": task.question, "program": task.program, "candidates": task.candidates}
+        with tempfile.TemporaryDirectory(prefix="atc-kills-") as folder:
+            for number in range(MOST_HOSTS):
+                kill = case.kills[number] if number < len(case.kills) else None
+                said = self._nursery.host({**order, "folder": folder}, kill, self._trap)
+                struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
+                if "ended" in said or "crashed" in said:
+                    break
+        seconds = time.monotonic() - began
+        if not self._trap.settle(SILENCE_SECONDS / 2):
+            raise HostLost("requests are still open, although their host has ended.")
+        ended = said.get("ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None})
+        left = Left(log=self._log(), state=self._world.snapshot(), status=ended["status"], answer=ended["answer"])
+        hit = [self._kinds[one.operation] for one in struck if one.writes]
+        return {
+            "number": case.number,
+            "task": case.task.id,
+            "group": case.group,
+            "kind": hit[0] if hit else case.kind,
+            "struck": struck,
+            "faults": sum(one.fault != "" for records in left.log.values() for one in records),
+            "status": left.status,
+            "verdict": judge(left, gold, struck, self._kinds),
+            "detail": said.get("crashed") or ended.get("detail", ""),
+            "seconds": seconds,
+        }
+
+    def _undisturbed(self, task: Task) -> Left:
+        """What the task's program leaves where nothing goes wrong."""
+        if task.id not in self._gold:
+            self._clear(None)
+            run = run_gold(task.program, self._world, self._sandbox)
+            if run.problem is not None:
+                raise HostLost(f"the gold program of {task.id!r} is none: {run.problem}")
+            self._gold[task.id] = Left(log=self._log(), state=run.state, status="solved", answer=run.answer)
+        return self._gold[task.id]
+
+    def _clear(self, faults: Faults | None) -> None:
+        """Services as they were at first, their logs empty, with these faults."""
+        for served in self._world.services.values():
+            reset(served.app, log=True)
+            set_faults(served.app, faults)
+
+    def _log(self) -> dict[str, Any]:
+        served = self._world.services.items()
+        return {name: tuple(one for one in each.app.state.control.requests if one.operation) for name, each in served}
+
+
+def measure(*, runs: int, seed: int, jobs: int = 2, backend: str = "auto") -> Iterator[Played]:
+    """Play so many runs, `jobs` at a time, each worker with services of its own."""
+    operations = {one.id: one for name in NAMES for one in find_service(name).operations}
+    cases = draw_cases([task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed)
+    free: SimpleQueue[Stage] = SimpleQueue()
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(closing(open_sandbox(backend)))
+        for _ in range(min(jobs, runs)):
+            free.put(stack.enter_context(Stage(sandbox, backend)))
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+
+        def play(case: Case) -> Played:
+            stage = free.get()
+            try:
+                return stage.play(case)
+            finally:
+                free.put(stage)
+
+        yield from pool.map(play, cases)
+
+
+def tally(played: Sequence[Played]) -> dict[str, int]:
+    """The counts of these runs; `between` are those killed between the intent and the stored outcome of a write."""
+    verdicts = [one["verdict"] for one in played]
+    hit = [any(kill.moment in BETWEEN and kill.writes for kill in one["struck"]) for one in played]
+    ends = Counter(one["status"] for one in played)
+    return {
+        "runs": len(played),
+        "killed": sum(bool(one["struck"]) for one in played),
+        "between": sum(hit),
+        "repeated": sum(one["repeated"] for one in verdicts),
+        "lost": sum(one["lost"] for one in verdicts),
+        "paused": ends["paused"],
+        "solved": ends["solved"],
+        "wrong": sum(one["wrong"] is not None for one in verdicts),
+    }
+
+
+def report(played: Sequence[Played], *, seed: int, backend: str) -> dict[str, Any]:
+    """Everything as plain JSON. It is passed where no law is broken, and half of the kills struck where it matters."""
+    total = tally(played)
+    by: dict[str, dict[str, Any]] = {"group": {}, "kind": {}}
+    for name, found in by.items():
+        for group in dict.fromkeys(one[name] for one in played):
+            found[group] = tally([one for one in played if one[name] == group])
+    return {
+        "passed": total["wrong"] == 0 and 2 * total["between"] >= total["runs"],
+        "seed": seed,
+        "sandbox": backend,
+        "total": total,
+        "by_moment": by["group"],
+        "by_kind": by["kind"],
+        "runs": [one | {"struck": [kill._asdict() for kill in one["struck"]]} for one in played],
+    }
+
+
+def lines(found: dict[str, Any]) -> Iterator[str]:
+    """The tables for people."""
+    for title, rows in (("killed when", found["by_moment"]), ("outcome told by", found["by_kind"])):
+        yield f"{title:<16}" + "".join(f"{name:>10}" for name in COLUMNS)
+        for name, counts in rows.items():
+            yield f"{name:<16}" + "".join(f"{counts[column]:>10,}" for column in COLUMNS)
+    for one in found["runs"]:
+        if one["verdict"]["wrong"] is not None:
+            where = f"run {one['number']} ({one['group']}, {one['kind']}) {one['task']}"
+            yield f"wrong    {where}: {one['verdict']['wrong']}"
+            yield from (f"         {line}" for line in one["detail"].strip().splitlines()[-1:])
+    total, seconds = found["total"], sorted(one["seconds"] for one in found["runs"])
+    met = sum(one["faults"] for one in found["runs"])
+    yield f"seconds  median {seconds[len(seconds) // 2]:.2f}, longest {seconds[-1]:.2f}, faults met {met:,}"
+    # The one-sided 95% bound on a share of which none was seen.
+    bound = f"; with 95% confidence below {1 - 0.05 ** (1 / total['runs']):.1%} of runs" if not total["wrong"] else ""
+    hit = f"{total['between']} of {total['runs']} killed between intent and outcome"
+    yield f"total    {hit}; {total['wrong']} wrong{bound}"
+
+
+@click.command(help=__doc__.partition("\n")[0])
+@click.option("--runs", type=click.IntRange(1), default=200, show_default=True, help="Runs to be killed.")
+@click.option("--seed", default=0, show_default=True, help="What tasks and kills are drawn by.")
+@click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="Runs played at once.")
+@click.option("--sandbox", default="auto", show_default=True, help="What runs the programs.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the report here too, as JSON.")
+@click.option("--json", "as_json", is_flag=True)
+def main(*, runs: int, seed: int, jobs: int, sandbox: str, out: Path | None, as_json: bool) -> None:
+    """See the module's docstring."""
+    played = []
+    with click.progressbar(length=runs, label="killing", file=sys.stderr) as bar:
+        for one in measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox):
+            played.append(one)
+            bar.update(1)
+    found = report(played, seed=seed, backend=sandbox)
+    click.echo(json.dumps(found) if as_json else "\n".join(lines(found)))
+    if out is not None:
+        out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    sys.exit(0 if found["passed"] else 1)
+
+
+if __name__ == "__main__":
+    main()

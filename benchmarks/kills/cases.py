@@ -1,0 +1,154 @@
+"""What is killed when, drawn by seed, and whether a run that was killed and resumed did what it should."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from toolflow_bench.final_state import Snapshot, difference
+from toolflow_bench.services.log import RequestRecord
+from toolflow_bench.services.operation import Operation
+from toolflow_bench.task import Task
+
+MOMENTS = ("asked", "intended", "working", "dropped", "late", "applied", "replied", "stored", "attempted", "finished")
+"""When the host process is killed, in the order of a call's life:
+
+`asked` the program has asked for the call, and its intent is not stored yet; `intended` it is stored, and nothing was
+sent; `working` the service has the request, and carries it out although nobody waits for it; `dropped` the same, but
+the service never carries it out; `late` the same, but it is carried out only while the run is being resumed already;
+`applied` it was carried out, and the reply is lost; `replied` the reply has arrived, and the outcome is not stored;
+`stored` the outcome is stored, and the next call was not asked for; `attempted` the program has ended, and that is not
+stored; `finished` it is stored, but not how the run ended."""
+BY_SERVICE = frozenset({"working", "dropped", "late", "applied"})
+"""Moments that the service sees; the others are the host's own."""
+BETWEEN = frozenset({"intended", "working", "dropped", "late", "applied", "replied"})
+"""Moments between the intent of a call and its stored outcome."""
+RESUMING = "resuming"
+"""A second kill, while the run that was killed first goes on."""
+_CYCLE = (
+    "applied", "intended", "stored", "working", "replied", "asked", "dropped", RESUMING, "attempted", "applied",
+    "late", "finished",
+)  # fmt: skip
+"""The order of the groups: of any number of first ones, at least half are between intent and outcome."""
+KINDS = ("key", "read", "neither")
+"""What tells whether a write whose answer was lost took effect: its idempotency key, a read, or nothing."""
+
+
+class Kill(NamedTuple):
+    """When one process is killed: at this moment of its `nth` call; of those that write alone, with `writes`."""
+
+    moment: str
+    nth: int = 0
+    writes: bool = True
+
+
+class Struck(NamedTuple):
+    """A kill that came to pass, the call that it interrupted (empty between calls), and whether that really writes."""
+
+    moment: str
+    operation: str = ""
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run: its task, and the kills of its first process, of the second; `kind` of write the first is to hit."""
+
+    number: int
+    task: Task
+    group: str
+    kind: str
+    kills: tuple[Kill, ...]
+    seed: int
+
+
+def kind_of(operation: Operation) -> str:
+    """What tells whether a write of this operation took effect."""
+    return "key" if operation.takes_key else "read" if operation.verified_by else "neither"
+
+
+def draw_cases(tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int) -> list[Case]:
+    """So many runs. Every group meets every kind of write in turn; the task and its write are drawn."""
+    places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
+    for task in tasks:
+        writes = [kind_of(operations[name]) for name in task.operations if operations[name].writes]
+        for kind in dict.fromkeys(writes):
+            places[kind].append((task, [number for number, one in enumerate(writes) if one == kind]))
+    cases = []
+    for number in range(runs):
+        rng = random.Random(f"{seed} {number}")
+        group, kind = _CYCLE[number % len(_CYCLE)], KINDS[(number + number // len(_CYCLE)) % len(KINDS)]
+        task, numbers = rng.choice(places[kind])
+        first = rng.choice(sorted(BETWEEN)) if group == RESUMING else group
+        kills = [Kill(first, rng.choice(numbers))]
+        if group == RESUMING:
+            kills.append(Kill(rng.choice([moment for moment in MOMENTS if moment != "late"]), writes=False))
+        cases.append(Case(number, task, group, kind, tuple(kills), rng.randrange(1 << 30)))
+    return cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What a run left behind: the services' logs and state, how the host says that it ended, and its answer."""
+
+    log: Mapping[str, Sequence[RequestRecord]]
+    state: Snapshot
+    status: str
+    answer: str | None
+
+    def writes(self, service: str) -> list[tuple[str, str]]:
+        """The writes that took effect, in order: operations with their arguments as text."""
+        done = (one for one in self.log.get(service, ()) if one.wrote)
+        return [(one.operation, json.dumps(one.arguments, sort_keys=True)) for one in done]
+
+
+def judge(left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Hold what a run left against what its program leaves undisturbed; `kinds` are those of the writing operations.
+
+    `repeated` counts writes beyond those of the gold program, `lost` those that never took effect although the run
+    went on after them. `expected` is how it had to end: `paused` where the facts leave it open whether a write took
+    effect that has neither key nor read, `either` where a service said that it was busy. `wrong` is the first law that
+    was broken, in words.
+    """
+    extra: Counter[tuple[str, str]] = Counter()
+    lost = 0
+    for service in left.log.keys() | gold.log.keys():
+        there, wanted = Counter(left.writes(service)), gold.writes(service)
+        extra += there - Counter(wanted)
+        missing = []
+        for number, write in enumerate(wanted):
+            missing += [number] if not there[write] else []
+            there[write] -= bool(there[write])
+        done = len(wanted) - len(missing)
+        lost += len(missing) if left.status == "solved" else sum(number < done for number in missing)
+    expected = _expected(left, struck, kinds)
+    wrong = None
+    if extra:
+        (operation, arguments), count = extra.most_common(1)[0]
+        wrong = f"{operation} was done {count} times too often, with {arguments}"
+    elif lost:
+        wrong = f"{lost} writes were lost"
+    elif left.status not in ("solved", "paused"):
+        wrong = f"it ended {left.status}"
+    elif left.status == "paused" and expected == "solved":
+        wrong = "it paused although a key or a read told all outcomes"
+    elif left.status == "solved" and expected == "paused":
+        wrong = "it guessed the outcome of a write with neither key nor read"
+    elif left.status == "solved":
+        wrong = difference(left.state, gold.state) or None
+        if not wrong and (left.answer or "").strip() != (gold.answer or "").strip():
+            wrong = f"it answered {left.answer!r}, not {gold.answer!r}"
+    return {"repeated": extra.total(), "lost": lost, "expected": expected, "wrong": wrong}
+
+
+def _expected(left: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) -> str:
+    """How the run must end, by what its host could know."""
+    bare = [one.fault for records in left.log.values() for one in records if kinds.get(one.operation) == "neither"]
+    unknown = any(one.moment in BETWEEN and one.writes and kinds[one.operation] == "neither" for one in struck)
+    if unknown or {"500", "drop", "drop_after", "truncated"} & {*bare}:
+        return "paused"
+    return "either" if "429" in bare else "solved"

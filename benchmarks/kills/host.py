@@ -1,0 +1,122 @@
+"""A host process: a real `Agent` over a real store, which may kill itself at a moment that only it can see."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from atc import events
+from atc.agent import Agent
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.store import Store
+from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
+from benchmarks.kills.cases import Kill, Struck
+from protocols import transport  # noqa: F401
+from protocols.invoke import Invoker
+from protocols.sources import load_tools
+from protocols.toolbox import Toolbox
+from sandbox.choose import open_sandbox
+from sandbox.journal import Sink
+from sandbox.trace import ToolCall
+
+REPAIRS = 8
+"""The model writes the same program again so often: a read that failed is made again."""
+
+
+class MortalStore(Store):
+    """A store that calls `die` at the moment of `kill`; None: never."""
+
+    def __init__(self, path: Path, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object]) -> None:
+        super().__init__(path)
+        self._kill, self._tools, self._die, self._seen = kill, tools, die, 0
+
+    def journal_sink(self, run: str) -> Sink:
+        """As any store's."""
+        stored = super().journal_sink(run)
+
+        def sink(execution: int, call: ToolCall, complete: bool) -> None:
+            self._reach("replied" if complete else "asked", call)
+            stored(execution, call, complete)
+            self._reach("stored" if complete else "intended", call)
+
+        return sink
+
+    def observer(self, run: str) -> events.Observer:
+        """As any store's."""
+        stored = super().observer(run)
+
+        def observe(event: events.Event) -> None:
+            if isinstance(event, events.AttemptEnded):
+                self._reach("attempted")
+            stored(event)
+
+        return observe
+
+    def finish(self, *given: Any, **named: Any) -> None:
+        """As any store's."""
+        self._reach("finished")
+        super().finish(*given, **named)
+
+    def _reach(self, moment: str, call: ToolCall | None = None) -> None:
+        """Die if this is the moment."""
+        if self._kill is None or moment != self._kill.moment:
+            return
+        struck = Struck(moment)
+        if call is not None:
+            protocol = self._tools[call.tool].protocol
+            struck = Struck(moment, protocol.name, protocol.writes and not call.reused)
+            self._seen += struck.writes or not self._kill.writes
+            if (self._kill.writes and not struck.writes) or self._seen - 1 != self._kill.nth:
+                return
+        self._die(struck)
+
+
+def nursery(harness: Connection, sources: Sequence[str]) -> None:
+    """Load what every host needs once, and fork a host for each order, until the harness closes its end."""
+    with Invoker() as invoker:
+        tools = load_tools(*sources, invoker=invoker)
+        while True:
+            try:
+                order, kill = harness.recv()
+            except EOFError:
+                return
+            child = multiprocessing.get_context("fork").Process(target=_host, args=(order, kill, tools, harness))
+            child.start()
+            harness.send({"pid": child.pid})
+            child.join()
+            harness.send({"over": True})
+
+
+def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> None:
+    """Begin the order's run, or go on with it where it has been begun, and tell the harness how it ended."""
+    harness.recv()  # the word to go: the trap is armed
+    try:
+        harness.send({"ended": _carry_out(order, kill, tools.only(order["candidates"]), harness)})
+    except BaseException:  # noqa: BLE001 - the harness must hear of it
+        harness.send({"crashed": traceback.format_exc()})
+
+
+def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> dict[str, Any]:
+    def die(struck: Struck) -> None:
+        harness.send({"struck": struck})
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    config = Config(allow_writes=("all",), samples=1, max_repairs=REPAIRS, settle_seconds=order["settle_seconds"])
+    model = ScriptedModel(*[f"```python\n{order['program']}\n```"] * (REPAIRS + 1))
+    path = Path(order["folder"]) / "runs.sqlite"
+    with closing(open_sandbox(order["sandbox"])) as sandbox, MortalStore(path, kill, tools, die) as store:
+        begun = store.list(1)
+        agent = Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=lambda _: True, store=store)
+        solution = agent.resume(begun[0].id) if begun else agent.run(order["task"], seed=0)
+    last = solution.attempts[-1] if solution.attempts else None
+    failure = last.trace.failure if last is not None and last.trace is not None else None
+    said = f"{failure.kind}: {failure.type}: {failure.message}" if failure is not None else ""
+    return {"status": solution.status, "answer": solution.answer, "detail": said}

@@ -1,0 +1,144 @@
+"""How often all tools that a task needs are shown, among thousands, by searches that a model planned for it.
+
+    python -m benchmarks.planned_searches SEARCHES --others APIS_DIR [--count 2000] [--seed 3] [--solve N] [--json]
+
+SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. ToolFlow's 155 operations stand among `--count`
+APIs of StableToolBench, drawn by seed. Of each task, the hits of its searches are merged in turns, with and without the
+producers of the ids that they need (`atc.retrieve.searches.in_turns`); beside it, the task's question as one query.
+
+With --solve, the first N tasks are run end to end over the real services: the scripted model replies with the task's
+searches, asks (`SEARCH:`) for what was not shown, and then gives the gold program.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from atc import Agent, Config
+from atc.events import ToolsChosen
+from atc.models.scripted import ScriptedModel
+from atc.retrieve.base import Hit, Ranker
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.embed import choose
+from atc.retrieve.embedders import DEFAULT
+from atc.retrieve.fuse import Hybrid, hits
+from atc.retrieve.index import ToolIndex
+from atc.retrieve.searches import in_turns, with_producers
+from benchmarks.retrieval.data import load_data
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.choose import open_sandbox
+from toolflow_bench.task import load_tasks
+from toolflow_bench.world import World
+
+SHOWN = (12, 20, 40)
+DEPTH = 100
+"""Hits of each search that take part."""
+Chosen = Callable[[str, Sequence[str], int], Sequence[Hit]]
+
+
+def choices(ranker: Ranker, toolbox: Toolbox) -> dict[str, Chosen]:
+    """The tools for a question and its searches, at most so many, by each way of choosing."""
+
+    def searched(queries: Sequence[str]) -> list[Sequence[Hit]]:
+        return [hits(one, ranker.names, k=DEPTH) for one in ranker.top(queries, n=DEPTH)]
+
+    return {
+        "question": lambda question, _, k: searched([question])[0][:k],
+        "question + producers": lambda question, _, k: with_producers(searched([question])[0], toolbox, k=k),
+        "searches": lambda _, queries, k: in_turns(searched(queries), Toolbox(), k=k),
+        "searches + producers": lambda _, queries, k: in_turns(searched(queries), toolbox, k=k),
+    }
+
+
+def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str) -> dict[str, dict[int, float]]:
+    """The share of tasks of which all needed tools are among the first so many, by each way of choosing."""
+    data = load_data("toolflow")
+    assert data.toolbox is not None
+    asked = {query.id: query for query in data.queries}
+    index = ToolIndex.build([*data.documents, *others], embedder=choose(embedder))
+    assert index.dense is not None
+    found = {}
+    for name, ranker in (("bm25", index.lexical), ("hybrid", Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]))):
+        for way, chosen in choices(ranker, data.toolbox).items():
+            whole = dict.fromkeys(SHOWN, 0)
+            for row in rows:
+                query = asked[row["task"]]
+                for k in SHOWN:
+                    tools = {hit.tool for hit in chosen(query.text, row["queries"], k)}
+                    whole[k] += tools.issuperset(query.gold)
+            found[f"{name}, {way}"] = {k: whole[k] / len(rows) for k in SHOWN}
+    return found
+
+
+def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument]) -> dict[str, Any]:
+    """Tasks solved end to end, those whose tools were shown at once, and those whose missing tools were asked for."""
+    tasks = {task.id: task for task in load_tasks()}
+    figures: dict[str, Any] = {"tasks": len(rows), "solved": 0, "shown": 0, "asked for": 0, "problems": []}
+    with World() as world, open_sandbox("zygote") as sandbox, TemporaryDirectory() as folder:
+        toolbox = world.toolbox.also(Tool(_protocol(document), call=dict) for document in others)
+        for row in rows:
+            world.reset()
+            task, chosen = tasks[row["task"]], list[str]()
+            needed = {toolbox.find(name).alias for name in task.operations}
+
+            program = f"```python\n{task.program}\n```"
+
+            def search(_: Any, needed: set[str] = needed, chosen: list[str] = chosen, program: str = program) -> str:
+                missing = sorted(needed - set(chosen))
+                about = "; ".join(toolbox[name].protocol.description.split(". ")[0] for name in missing)
+                return f"SEARCH: {about}" if missing else program
+
+            model = ScriptedModel(json.dumps({"searches": row["queries"]}), search, program)
+            config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), index=Path(folder))
+            agent = Agent(toolbox, model=model, sandbox=sandbox, config=config)
+
+            def watch(event: Any, chosen: list[str] = chosen) -> None:
+                chosen += event.tools if isinstance(event, ToolsChosen) else ()
+
+            solution = agent.run(task.question, seed=0, observer=watch)
+            told = "\n".join(message.content for message in model.prompts[-1])
+            figures["solved"] += solution.status == "solved"
+            figures["shown"] += needed <= set(chosen)
+            figures["asked for"] += not needed <= set(chosen) and all(f"def {name}(" in told for name in needed)
+            if solution.status != "solved":
+                figures["problems"].append(f"{task.id}: {solution.status}")
+    return figures
+
+
+def _protocol(document: ToolDocument) -> ToolProtocol:
+    properties = {name: {"type": "string", "description": about} for name, about in document.parameters.items()}
+    schema = {"type": "object", "properties": properties, "required": list(document.required)}
+    reads = Annotations(read_only=True)
+    return ToolProtocol(name=document.name, description=document.description, input_schema=schema, annotations=reads)
+
+
+@click.command(help=__doc__)
+@click.argument("searches", type=click.Path(path_type=Path, exists=True))
+@click.option("--others", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--count", default=2000, show_default=True)
+@click.option("--seed", default=3, show_default=True)
+@click.option("--embedder", default=DEFAULT, show_default=True)
+@click.option("--solve", "most", default=0, help="Run so many tasks end to end instead.")
+@click.option("--json", "as_json", is_flag=True)
+def main(searches: Path, *, others: Path, count: int, seed: int, embedder: str, most: int, as_json: bool) -> None:
+    rows = [json.loads(line) for line in searches.read_text(encoding="utf-8").splitlines()]
+    drawn = random.Random(seed).sample(list(load_data(others).documents), count)
+    found = solve(rows[:most], drawn) if most else shown(rows, drawn, embedder)
+    if as_json or most:
+        click.echo(json.dumps(found, indent=1))
+        return
+    click.echo(f"All needed tools shown, {len(rows)} tasks among {count} tools and ToolFlow's:")
+    for name, shares in found.items():
+        click.echo(f"{name:32}" + "".join(f"  {k}: {share:5.1%}" for k, share in shares.items()))
+
+
+if __name__ == "__main__":
+    main()

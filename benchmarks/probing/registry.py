@@ -1,0 +1,142 @@
+"""The suite `registry`: services as they come from npm and PyPI (`registry.yaml`), probed by `atc probe` with writes.
+
+What is there is read before and after: records that somebody else made must be as they were, and what is new must stand
+in the report. `MOTO_SERVER` names moto's command where it is not on the path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import requests
+import yaml
+
+from benchmarks.probing.real import KINTO, free_port, running
+from benchmarks.probing.runs import Options, Suite, unit_folder
+from benchmarks.probing.score import Row
+from toolflow_bench.columns import columns
+
+_ATC = "import sys; from atc.cli.main import main; sys.exit(main())"
+_ROOT = Path(__file__).resolve().parents[2]
+_HEAD = (
+    "tools",
+    "documented",
+    "fields",
+    "links",
+    "calls",
+    "seconds",
+    "cpu_seconds",
+    "made",
+    "left",
+    "unnamed",
+    "foreign",
+)
+_VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
+"""Fields that change by themselves, and of what holds other things when something is made there."""
+
+
+def services() -> Mapping[str, Any]:
+    """What `registry.yaml` says of each service."""
+    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("registry.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def measure(unit: str, options: Options) -> Row:
+    """Start a service, probe it, and see what it left.
+
+    Raises:
+        SourceUnavailable: it does not start.
+    """
+    service, folder, port = services()[unit], unit_folder("registry", unit, options), free_port()
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, text in {**service.get("files", {}), "kinto.ini": KINTO}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    filled = {"port": port, "folder": folder, "root": _ROOT, "python": sys.executable,
+              "moto": os.environ.get("MOTO_SERVER", "moto_server")}  # fmt: skip
+    command = [part.format(**filled) if "{" in part else part for part in service["command"]]
+    url = f"http://127.0.0.1:{port}"
+    with running(["env", f"PYTHONPATH={_ROOT}", *command], port=port, folder=folder):
+        for path, body in service.get("makes", {}).items():
+            requests.put(url + path, json=body, timeout=30).raise_for_status()
+        before = _shown(url, service["shows"])
+        source = folder / "bare.json"
+        if "document" in service:
+            source = folder / f"document{Path(service['document']).suffix or '.json'}"
+            source.write_bytes(requests.get(url + service["document"], timeout=60).content)
+        else:
+            source.write_text(json.dumps({name: _bare(call, url) for name, call in service["tools"].items()}))
+        report, cpu = _probed(f"{source}@{url}" if "document" in service else str(source), folder / "out", options)
+        after = _shown(url, service["shows"])
+    named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
+    fresh = [one for key, one in after.items() if key not in before]
+    return {
+        "name": unit,
+        "tools": report["totals"]["tools"],
+        "documented": report["totals"]["answered"],
+        **{key: report["totals"][key] for key in ("fields", "links")},
+        "calls": report["sent"],
+        **cpu,
+        "made": len(report["made"]),
+        "left": sum(not one["removed"] for one in report["made"]),
+        "unnamed": sum(not any(name in json.dumps(one) for name in named) for one in fresh),
+        "foreign": sum(after.get(key) != one for key, one in before.items()),
+        "missing": {name: tool["missing"] for name, tool in report["coverage"].items() if not tool["answered"]},
+    }
+
+
+def _bare(call: str, url: str) -> Any:
+    method, path, *names = call.split()
+    return {"url": url + path, "method": method, "arguments": names} if names else f"{method} {url}{path}"
+
+
+def _probed(source: str, out: Path, options: Options) -> tuple[Any, Row]:
+    """The report of `atc probe`, with its seconds and those of the CPU."""
+    flags = [
+        "--allow-writes",
+        "--json",
+        "--model",
+        options.model,
+        "--rate",
+        "1000",
+        "--per-tool",
+        str(options.per_tool),
+    ]
+    command = [sys.executable, "-c", _ATC, "probe", source, "-o", str(out), *flags]
+    began = time.perf_counter()
+    with (out.parent / "report.json").open("wb") as said, (out.parent / "probe.log").open("wb") as told:
+        process = subprocess.Popen(command, cwd=_ROOT, stdout=said, stderr=told)
+        _, _, spent = os.wait4(process.pid, 0)
+    seconds, cpu = round(time.perf_counter() - began, 1), round(spent.ru_utime + spent.ru_stime, 1)
+    return json.loads((out.parent / "report.json").read_bytes()), {"seconds": seconds, "cpu_seconds": cpu}
+
+
+def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
+    """The records that a service shows, each by where it stands and its id."""
+    found: dict[str, Any] = {}
+    for path in paths:
+        body = requests.get(url + path, timeout=60).json()
+        inner = [part for part in body.values() if isinstance(part, list)] if isinstance(body, dict) else [body]
+        listed = [record for part in inner for record in part]
+        for record in listed if listed or isinstance(body, list) else [body]:
+            one = {k: v for k, v in record.items() if k not in _VOLATILE and not isinstance(v, list)}
+            found[f"{path} {one.get('id', one.get('path', one.get('name', '')))}"] = one
+    return found
+
+
+SUITE = Suite(
+    name="registry",
+    summary="services as they come from the registries",
+    units=lambda _: list(services()),
+    measure=measure,
+    total=lambda rows: {"unnamed": sum(r["unnamed"] for r in rows), "foreign": sum(r["foreign"] for r in rows)},
+    lines=lambda rows, _: columns([("", *_HEAD), *((r["name"], *(str(r[key]) for key in _HEAD)) for r in rows)]),
+)

@@ -1,0 +1,120 @@
+"""The suites `toolflow` and `writes`: ToolFlow's services, probed from bare descriptions over real HTTP."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import requests
+
+from benchmarks.probing.census import declared, knower
+from benchmarks.probing.runs import (
+    Options,
+    Probing,
+    Suite,
+    run_probing,
+    strip,
+    table,
+    total_by_setting,
+    unit_folder,
+)
+from benchmarks.probing.score import Row, added, links_of, misses, rate, score_tool, share
+from protocols.errors import AtcError
+from protocols.jsontypes import Json
+from protocols.protocol import ToolProtocol
+from toolflow_bench.services.serve import serve
+from toolflow_bench.services.service import NAMES, find_service
+
+DOCUMENTS = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/docs", "/redoc", "/bench/state", "/bench/log")
+"""Paths by which a service might tell what is to be found out; all must answer 404."""
+
+
+class TruthLeaked(AtcError):
+    """The service showed what the prober was to find out; its figures are worth nothing."""
+
+
+def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
+    """Probe one service and score what came of it.
+
+    Raises:
+        SourceUnavailable: its data or a package is missing.
+        TruthLeaked: the service answered for its document.
+    """
+    name, _, setting = unit.rpartition("-")
+    service, folder = find_service(name), unit_folder("writes" if writes else "toolflow", unit, options)
+    with knower(service, writes=writes, seed=options.seed, folder=options.cache) as known:
+        answers = known.answers(options.census)
+        with serve(service.app(service.database(options.cache), bare=True)) as served:
+            tools = {tool.name: tool for tool in declared(service, served.url) if tool.name in answers}
+            probing = run_probing(strip(tools.values(), setting), folder, name=name, writes=writes, options=options)
+            requested = Counter(record.operation for record in served.app.state.requests)
+            leaked = [r.path for r in served.app.state.requests if r.path in DOCUMENTS and r.status != 404]
+            leaked += [path for path in DOCUMENTS if requests.get(served.url + path, timeout=10).status_code != 404]
+        if leaked:
+            raise TruthLeaked(f"the {name} service answered {', '.join(leaked)}; its figures are worth nothing.")
+        found, wanted = links_of(probing.protocols.values()), links_of(tools.values())
+        false = {link for link in found - wanted if not known.really_flows(link)}
+    links = {"declared": rate(found, wanted), "real": share(link not in false for link in found)}
+    counts = [requested[tool] for tool in tools]
+    calls = {"total": requested.total(), "mean": round(requested.total() / len(tools), 4), "max": max(counts)}
+    return {
+        "name": name,
+        "setting": setting,
+        "tools": len(tools),
+        "census": {"answered": sum(map(len, answers.values()))},
+        "score": _score(probing.protocols.values(), tools, answers),
+        "links": links,
+        "effects": effects(probing, tools.values()),
+        "calls": calls,
+        "rounds": [_round(probing, number, tools, answers) for number in probing.rounds],
+        "seconds": probing.seconds,
+        "cpu_seconds": probing.cpu_seconds,
+        "stopped": dict(probing.stopped),
+        "left": [dict(one) for one in probing.made if not one["removed"]],
+        "misses": {n: m for n, t in tools.items() if (m := misses(probing.protocols.get(n), t, answers[n]))},
+        "false_links": sorted(map(" → ".join, false)),
+        "missing_links": sorted(map(" → ".join, wanted - found)),
+    }
+
+
+def _score(produced: Iterable[ToolProtocol], tools: dict[str, ToolProtocol], answers: dict[str, list[Json]]) -> Row:
+    """Over all tools; one that probing gave nothing of counts as wholly missing."""
+    by_name = {protocol.name: protocol for protocol in produced}
+    scores = [score_tool(by_name.get(n), tool, answers[n], maps=tool.output_schema) for n, tool in tools.items()]
+    total: Row = added(scores)
+    return total
+
+
+def _round(probing: Probing, number: int, tools: dict[str, ToolProtocol], answers: dict[str, list[Json]]) -> Row:
+    """What was known after a round, whatever came later."""
+    protocols = probing.after(lambda sample: sample.round <= number)
+    score = _score(protocols.values(), tools, answers)
+    links = rate(links_of(protocols.values()), links_of(tools.values()))
+    calls = sum(sample.round <= number for sample in probing.samples)
+    return {"round": number, "calls": calls, "documented": score["documented"], "seen": score["seen"], "links": links}
+
+
+def effects(probing: Probing, tools: Iterable[ToolProtocol]) -> Row:
+    """Of the hints that documents state of writing tools, those of which probing agrees."""
+    pairs = [
+        (getattr(tool.annotations, hint), getattr(probing.protocols[tool.name].annotations, hint))
+        for tool in tools
+        for hint in ("read_only", "destructive", "idempotent")
+        if tool.writes and tool.name in probing.protocols
+    ]
+    return share(said == stated for stated, said in pairs if stated is not None)
+
+
+def _suite(name: str, summary: str, *, writes: bool) -> Suite:
+    return Suite(
+        name=name,
+        summary=summary,
+        units=lambda options: [f"{one}-{setting}" for setting in options.settings for one in options.services or NAMES],
+        measure=lambda unit, options: measure_service(unit, options, writes=writes),
+        total=total_by_setting,
+        lines=table,
+    )
+
+
+READS = _suite("toolflow", "ToolFlow's reading operations", writes=False)
+WRITES = _suite("writes", "all of ToolFlow's operations, writes allowed", writes=True)

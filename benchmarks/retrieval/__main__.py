@@ -1,0 +1,234 @@
+"""Measure methods of search on queries whose tools are known.
+
+    python -m benchmarks.retrieval --data ../shared/data/toole/single_dev.json
+    python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
+    python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
+    python -m benchmarks.retrieval --data toolflow --measure closure --method hybrid
+
+Each query and method is one line of a file; a run that was stopped goes on where it was when the same command is given
+again with the same --out. Synthetic queries are written once (--expand) and kept beside the index. Exit status 3 if
+something is left that failed on our side.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from atc import __version__
+from atc.cli.bars import bar
+from atc.cli.settings import load_config
+from atc.cli.wiring import choose_model
+from atc.config import Config
+from atc.retrieve.base import RetrievalUnavailable
+from atc.retrieve.building import Setup
+from atc.retrieve.embed import choose
+from atc.retrieve.embedders import DEFAULT
+from atc.retrieve.expand import expand_all, neighbours
+from atc.retrieve.index import ToolIndex
+from atc.retrieve.methods import read
+from benchmarks.resumable import Resumable
+from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, load_data
+from benchmarks.retrieval.figures import abstention_figures, closure_figures, columns, method_figures, method_lines
+from benchmarks.retrieval.run import DEPTH, FORMAT, Outage, Row, Wanted, rows_of, run_method
+from benchmarks.toolqp.planner import TrainedPlanner
+from protocols.errors import AtcError
+from toolflow_bench.given import load_given
+
+CLOSED = 100
+"""Tools that a search is asked for before its producers come along: so many as `atc tools search` asks for."""
+MEASURES = ("ranking", "closure", "abstention")
+_NUMBER = click.IntRange(1)
+_DIR = click.Path(path_type=Path, file_okay=False)
+
+
+Options = SimpleNamespace
+"""The options of the command line."""
+
+
+@click.command(help=__doc__)
+@click.option("--data", required=True, metavar="PATH", help="A JSON file, a data set's folder, or 'toolflow'.")
+@click.option("--method", "methods", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help="As of 'atc tools search'.")
+@click.option("--measure", type=click.Choice(MEASURES), default="ranking", show_default=True)
+@click.option("--limit", type=_NUMBER, help="Queries drawn by --seed, for every method.")
+@click.option("--all", "everything", is_flag=True, help="All queries; else 100 for a method that asks a model.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What queries are drawn by.")
+@click.option("--depth", type=click.IntRange(1, 1000), help="Tools that a search gives; pools are compared, too.")
+@click.option("--model", metavar="NAME")
+@click.option("--planner-model", metavar="NAME", help="ToolQP's trained planner. Default: --model is prompted.")
+@click.option("--embedder", default=DEFAULT, show_default=True, metavar="NAME")
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Asked at once.")
+@click.option("--index", type=_DIR, help="Folder of the index and the synthetic queries. Default: in the cache.")
+@click.option("--expand", is_flag=True, help="Only write the tools' synthetic queries, or what is missing of them.")
+@click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, help="Of --expand, a tool.")
+@click.option("--kinds", default="queries,facets,contrast", show_default=True, help="Of --expand.")
+@click.option("--protocols", multiple=True, metavar="SERVICE=DIR", help="Of closure: probed protocols.")
+@click.option("--out", type=click.Path(path_type=Path), help="File of rows, continued if it is there.")
+@click.option("--restart", is_flag=True, help="Empty --out first.")
+@click.option("--json", "as_json", is_flag=True)
+def main(**given: Any) -> None:
+    options = Options(**given)
+    try:
+        sys.exit(_run(options, load_config({"model": options.model})[0]))
+    except AtcError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _run(options: Options, config: Config) -> int:
+    wanted = Wanted(
+        methods=options.methods,
+        limit=options.limit,
+        everything=options.everything,
+        seed=options.seed,
+        depth=options.depth or (CLOSED if options.measure == "closure" else DEPTH),
+    )
+    data = load_data(options.data)
+    if options.measure == "closure" and data.toolbox is None:
+        raise click.UsageError(f"closure needs links and tasks: give --data {TOOLFLOW}.")
+    for note in data.notes:
+        click.echo(f"{data.name}: {note}", err=True)
+    with opened(options, config, data, wanted.specs) as setup:
+        if options.expand:
+            return _write_expansions(options, data, setup)
+        if options.measure == "abstention":
+            found = abstention_figures(data, setup.index, count=options.limit or 200, seed=options.seed)
+            _show(
+                options,
+                {"data": data.name, "abstention": found},
+                columns([tuple(found), [_cell(v) for v in found.values()]]),
+            )
+            return 0
+        return _rank(options, config, wanted, data, setup)
+
+
+@contextmanager
+def opened(options: Options, config: Config, data: RetrievalData, specs: Sequence[str]) -> Iterator[Setup]:
+    """Index, synthetic queries and, where one is asked, the model. Vectors are made where something goes by them."""
+    used = [read(spec) for spec in specs]
+    vectors = any(method.embeds and flags.get("on") != "bm25" for method, flags in used)
+    asks = any(method.asks for method, _ in used)
+    if options.measure == "abstention" or options.expand:
+        vectors, asks = not options.expand or "contrast" in options.kinds, options.expand
+    folder = options.index or data.folder(config.cache_dir)
+    click.echo(f"{data.name}: {len(data.documents):,} tools; index and synthetic queries are in {folder}", err=True)
+    with ExitStack() as stack:
+        embedder = choose(options.embedder, folder=config.cache_dir / "models") if vectors else None
+        with bar("indexing", total=len(data.documents)) as watch:
+            index = ToolIndex.build(data.documents, folder=folder, embedder=embedder, watch=watch)
+        stack.callback(index.close)
+        ask = choose_model(config) if asks else None
+        planner = choose_model(replace(config, model=options.planner_model)) if asks and options.planner_model else None
+        for one in (ask, planner):
+            stack.callback(getattr(one, "close", lambda: None))
+        trained = TrainedPlanner(planner) if planner is not None else None
+        threads = max(1, 16 // options.workers)
+        yield Setup(
+            index=index,
+            ask=ask,
+            planner=trained,
+            expansions=index.expansions,
+            threads=threads,
+        )
+
+
+def _write_expansions(options: Options, data: RetrievalData, setup: Setup) -> int:
+    """Have the model write what is missing of the tools' synthetic queries, and say what that took."""
+    begun = time.monotonic()
+    with bar("expanding", total=len(data.documents)) as advance:
+        usage = expand_all(
+            data.documents,
+            setup.index.store,
+            setup.ask,
+            kinds=tuple(filter(None, options.kinds.split(","))),
+            queries=options.queries,
+            near=neighbours(data.documents, setup.index.dense or setup.index.lexical),
+            workers=options.workers,
+            watch=lambda done, _: advance(done),
+        )
+    took = {
+        "tools": len(data.documents),
+        "model_calls": usage.model_calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "seconds": round(time.monotonic() - begun, 1),
+    }
+    line = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in took.items())
+    _show(options, {"data": data.name, "model": setup.ask.name, "expanded": took}, [line])
+    return 0
+
+
+def _rank(options: Options, config: Config, wanted: Wanted, data: RetrievalData, setup: Setup) -> int:
+    """Run the methods and print the figures; gives the exit status."""
+    models = [one.name for one in (setup.ask, setup.planner and setup.planner.ask) if one is not None]
+    header = {
+        "format": FORMAT,
+        "data": data.name,
+        "digest": data.digest,
+        "model": ", planner ".join(models) or "none",
+        "embedder": options.embedder,
+        "seed": wanted.seed,
+        "version": __version__,
+        "depth": wanted.depth,
+    }
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    path = options.out or config.state_dir / "bench" / f"retrieval-{stamp}.jsonl"
+    click.echo(f"{data.name}: {', '.join(wanted.specs)}; rows go to {path}", err=True)
+    outages: list[str] = []
+    rows: dict[str, list[Row]] = {}
+    with Resumable(path, header, key=("method", "id"), restart=options.restart) as file:
+        for spec in wanted.specs:
+            if outages and read(spec)[0].asks:
+                continue  # the model is down: the next method would only wait for it too
+            queries = wanted.queries(spec, data)
+            try:
+                with bar(spec, total=len(queries)) as watch:
+                    rows[spec] = run_method(spec, wanted, data, setup, file, workers=options.workers, watch=watch)
+            except RetrievalUnavailable as error:
+                if wanted.methods:
+                    raise
+                click.echo(f"{spec} is left out: {error}", err=True)
+            except Outage as error:
+                outages.append(str(error))
+                rows[spec] = rows_of(spec, file, queries)
+    report = {
+        "data": data.name,
+        "model": header["model"],
+        "rows": str(path),
+        "notes": list(data.notes),
+        "ties": "by name",
+    }
+    if options.measure == "closure":
+        given = load_given({name: Path(path) for name, _, path in (one.partition("=") for one in options.protocols)})
+        closed = closure_figures(rows, data, given, seed=options.seed)
+        table = [tuple(closed[0]), *([_cell(value) for value in one.values()] for one in closed)] if closed else []
+        _show(options, {**report, "closure": closed}, columns(table))
+    else:
+        found = method_figures(rows, data.queries, seed=options.seed)
+        _show(options, {**report, "methods": found}, method_lines(found, pools=bool(options.depth)))
+    for outage in outages:
+        click.echo(outage, err=True)
+    return 3 if outages or any(row.status != "ok" for some in rows.values() for row in some) else 0
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{value['mean']:+.3f} ({value['low']:+.3f} to {value['high']:+.3f})"
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _show(options: Options, report: Mapping[str, Any], lines: Sequence[str]) -> None:
+    text = json.dumps({"suite": "retrieval", **report}, indent=2, ensure_ascii=False) if options.as_json else ""
+    click.echo(text or "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""Queries with the tools that they need: ToolE, StableToolBench, RestBench, ToolFlow, or one's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from atc.retrieve.document import ToolDocument, documents
+from protocols.errors import AtcError
+from protocols.links import response_paths
+from protocols.toolbox import Toolbox
+from toolflow_bench.services.tools import service_tools
+from toolflow_bench.task import load_tasks
+
+TOOLFLOW = "toolflow"
+"""What --data names instead of a path."""
+EXPECTED = (
+    'a JSON file {"tools": [{"id": …, "description": …}, …], "queries": [{"id": …, "query": …, "gold": [id, …]}, …]}, '
+    "StableToolBench's or RestBench's folder"
+)
+_APIS = "apis.json"
+_DEPTH = 3
+"""Of response fields: how many objects deep."""
+
+
+class InvalidRetrievalData(AtcError):
+    """A file of tools and queries that cannot be used: says what is wrong where, and what is expected."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalQuery:
+    """What somebody asks, and the names of the tools that it takes, each once."""
+
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    group: str = ""
+    """The part of the data that it belongs to, where the data have parts (`G1_tool`, `tmdb`)."""
+    plan: str = ""
+    """How the query is to be solved, where the data say so (ToolRet's instructions)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalData:
+    """The tools that are searched and what is asked of them. `notes` state what is known to be odd, a sentence each.
+
+    ToolFlow's has its toolbox too, whose tools have links.
+    """
+
+    name: str
+    documents: tuple[ToolDocument, ...]
+    queries: tuple[RetrievalQuery, ...]
+    notes: tuple[str, ...] = ()
+    toolbox: Toolbox | None = None
+
+    @property
+    def digest(self) -> str:
+        """Changes when a tool, a query or a label does."""
+        content = [[d.digest for d in self.documents], [[q.id, q.text, sorted(q.gold)] for q in self.queries]]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+    def folder(self, cache: Path) -> Path:
+        """Where the index of these documents is kept below `cache`; queries and labels have no part in it."""
+        digest = hashlib.sha256("".join(sorted(document.digest for document in self.documents)).encode()).hexdigest()
+        return cache / "retrieval" / digest[:16]
+
+
+def draw(queries: Sequence[RetrievalQuery], count: int, *, seed: int) -> tuple[RetrievalQuery, ...]:
+    """`count` of the queries (all where there are no more), in their order, drawn by seed and ids alone."""
+    order = sorted(query.id for query in queries)
+    random.Random(f"{seed} queries").shuffle(order)
+    drawn = set(order[:count])
+    return tuple(query for query in queries if query.id in drawn)
+
+
+def load_data(source: Path | str) -> RetrievalData:
+    """The tools and queries at a path, or ToolFlow's own.
+
+    Raises:
+        InvalidRetrievalData: it is none of the known kinds; says what is expected.
+    """
+    path = Path(source)
+    if str(source) == TOOLFLOW:
+        return _toolflow()
+    if (path / _APIS).is_file():
+        return _stabletoolbench(path)
+    apis = sorted(file.name.removesuffix("_tasks.json") for file in path.glob("*_tasks.json"))
+    if apis:
+        return _restbench(path, apis)
+    content = read_json(path)
+    if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
+        raise InvalidRetrievalData(f"there is no list of tools in {str(path)!r}; give {EXPECTED}.")
+    return labelled(path.stem, [read_tool(one) for one in content["tools"]], content.get("queries", []))
+
+
+def labelled(
+    name: str,
+    tools: Iterable[ToolDocument],
+    queries: Iterable[Mapping[str, Any]],
+    *,
+    notes: Sequence[str] = (),
+    toolbox: Toolbox | None = None,
+) -> RetrievalData:
+    """The data set, its odd places noted: gold tools that do not exist (left out), queries that contradict each other.
+
+    Raises:
+        InvalidRetrievalData: two tools or two queries have one name, there are no tools, or a query lacks its text.
+    """
+    found = tuple(tools)
+    known = {document.name for document in found}
+    try:
+        asked = [
+            RetrievalQuery(
+                id=str(row.get("id") or number),
+                text=row["query"].strip(),
+                gold=tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"])),
+                group=row.get("group", ""),
+                plan=row.get("plan") or row.get("instruction") or "",
+            )
+            for number, row in enumerate(queries)
+        ]
+    except (KeyError, TypeError) as error:
+        raise InvalidRetrievalData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
+    for what, names in (("tools", [one.name for one in found]), ("queries", [one.id for one in asked])):
+        twice = [one for one, number in Counter(names).items() if number > 1 or not one]
+        if twice or (what == "tools" and not names):
+            raise InvalidRetrievalData(f"{name}: {what} need names of their own, got {twice[:1] or 'none'}.")
+    missing = {tool for query in asked for tool in query.gold} - known
+    kept = [
+        replace(query, gold=tuple(tool for tool in query.gold if tool in known))
+        for query in asked
+        if known & set(query.gold)
+    ]
+    told = list(notes)
+    if missing:
+        told.append(f"{len(missing)} gold tools are not among the tools ({min(missing)!r} …) and were left out.")
+    labels: dict[str, set[frozenset[str]]] = {}
+    for query in kept:
+        labels.setdefault(" ".join(query.text.casefold().split()), set()).add(frozenset(query.gold))
+    if odd := sum(len(golds) > 1 for golds in labels.values()):
+        told.append(f"{odd} texts are asked with different gold tools: no ranking is right for all of them.")
+    return RetrievalData(name=name, documents=found, queries=tuple(kept), notes=tuple(told), toolbox=toolbox)
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file.
+
+    Raises:
+        InvalidRetrievalData: it cannot be read or is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidRetrievalData(f"cannot read {str(path)!r} ({error}); give {EXPECTED}.") from error
+
+
+def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
+    """The document of one record of ToolE, StableToolBench or RestBench; absent fields are empty."""
+    name = name or str(record.get("id") or record.get("name") or "")
+    title = next((str(record[key]).strip() for key in ("name", "summary", "api_name") if record.get(key)), "")
+    arguments = {argument: (about, needed) for argument, about, needed in _arguments(record)}
+    return ToolDocument(
+        name=name,
+        title=title if title != name else "",
+        description=str(record.get("description") or record.get("api_description") or "").strip(),
+        category=str(record.get("category_name") or "").strip(),
+        collection=collection or str(record.get("tool_name") or "").strip(),
+        parameters={argument: about for argument, (about, _) in arguments.items()},
+        required=tuple(sorted(argument for argument, (_, needed) in arguments.items() if needed)),
+        returns=tuple(dict.fromkeys(_returns(record))),
+    )
+
+
+def _arguments(record: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """Name, description, and whether it must be given, of each argument; of one named twice the last counts."""
+    for key, needed in (("parameters", False), ("required_parameters", True), ("optional_parameters", False)):
+        listed = record.get(key) or ()
+        if isinstance(listed, Mapping):
+            yield from ((str(name), str(about or "").strip(), False) for name, about in listed.items())
+            continue
+        for one in listed:
+            about = one.get("description") or (one.get("schema") or {}).get("description") or ""
+            yield one["name"], str(about).strip(), needed or str(one.get("required", "")).casefold() == "true"
+    body = record.get("request_body") or {}
+    for schema in (media.get("schema") for media in body.get("content", {}).values()):
+        for name, one in (schema or {}).get("properties", {}).items():
+            about = one.get("description", "") if isinstance(one, dict) else ""
+            yield name, str(about).strip(), name in (schema or {}).get("required", ())
+
+
+def _returns(record: Mapping[str, Any]) -> Iterator[str]:
+    yield from record.get("returns", ())
+    for path, _ in response_paths(record.get("response_schema")):
+        steps = path.replace("[]", "").strip(".").split(".")
+        if steps[-1] and len(steps) <= _DEPTH:
+            yield steps[-1]
+    yield from _keys(record.get("template_response"), depth=_DEPTH)
+
+
+def _keys(template: Any, *, depth: int) -> Iterator[str]:
+    """The keys of a response template, those `depth` objects deep included, in order."""
+    if isinstance(template, list):
+        yield from _keys(template[0] if template else None, depth=depth)
+    elif isinstance(template, Mapping) and depth:
+        for key, value in template.items():
+            yield str(key)
+            yield from _keys(value, depth=depth - 1)
+
+
+def _stabletoolbench(folder: Path) -> RetrievalData:
+    """The APIs of RapidAPI, named `tool/API` (an API's own name says little), and ToolBench's queries over them."""
+    records = read_json(folder / _APIS)
+    names: dict[str, str] = {}
+    for record in records:
+        name = f"{record['tool_name'].strip()}/{record['api_name'].strip()}"
+        names[record["id"]] = record["id"] if name in names.values() else name
+    tools = [replace(read_tool(record, name=names[record["id"]]), title="") for record in records]
+    queries = [
+        {**row, "gold": [names.get(one, one) for one in row["gold"]], "group": row.get("group", file.stem)}
+        for file in sorted(folder.glob("queries*.json"))
+        for row in read_json(file)
+    ]
+    return labelled("stabletoolbench", tools, queries)
+
+
+def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
+    """The operations of TMDB and Spotify, named as gold paths name them, whatever their arguments are called there."""
+    tools: list[ToolDocument] = []
+    queries: list[dict[str, Any]] = []
+    for api in apis:
+        records = read_json(folder / f"{api}_tools.json")
+        names = {_pattern(record["id"]): record["id"] for record in records}
+        tools += [read_tool(record, collection=api) for record in records]
+        for row in read_json(folder / f"{api}_tasks.json"):
+            gold = [names.get(_pattern(step), step) for step in row["gold_path"]]
+            queries.append({**row, "gold": gold, "group": api})
+    return labelled("restbench", tools, queries)
+
+
+def _pattern(operation: str) -> str:
+    return re.sub(r"{[^}]*}", "{}", operation.strip().rstrip("/"))
+
+
+def _toolflow() -> RetrievalData:
+    """ToolFlow's tasks over the operations of its four services; gold is what each gold program calls."""
+    toolbox = service_tools()
+    queries = [
+        {"id": task.id, "query": task.question, "gold": task.operations, "group": task.split} for task in load_tasks()
+    ]
+    return labelled(TOOLFLOW, documents(toolbox.values()), queries, toolbox=toolbox)

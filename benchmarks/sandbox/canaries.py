@@ -1,0 +1,211 @@
+"""What a hostile program must not get at (a folder, listeners, secrets), and whether it did."""
+
+import base64
+import hashlib
+import re
+import secrets
+import selectors
+import shutil
+import socket
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+KINDS = ("file", "home", "environment", "memory", "tcp", "udp", "unix", "abstract", "admin")
+ABSTRACT_NAME = "\0canary_abstract"
+WAIT_SECONDS = 60.0
+"""How long to wait for another measurement on this machine, which holds the one abstract name."""
+WINDOW = 10
+"""So many characters in a row of a secret's random part give it away: chance makes as much once in 10**12 places."""
+
+_ROT13 = str.maketrans("abcdef", "nopqrs")
+_FILE_LINE = re.compile(r'^\s*File ".*", line (\d+)')
+
+
+def environment(secret: str) -> dict[str, str]:
+    """Variables that a host might hold credentials in."""
+    names = ("HOST_SECRET", "API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN")
+    return dict.fromkeys(names, secret) | {"DATABASE_URL": f"postgres://user:{secret}@127.0.0.1/db"}
+
+
+class Canaries:
+    """A folder that anybody may read, enter and write, four listeners, and the secrets that they hold."""
+
+    def __init__(self) -> None:
+        # The word in front is what programs look for in a file.
+        self.secrets = {kind: f"CANARY_{secrets.token_hex(10)}" for kind in KINDS}
+        self.root = Path(tempfile.mkdtemp(prefix="atc-bench-", dir="/tmp"))
+        self.root.chmod(0o755)
+        self.folder, self.work, self.home, self.temporary = (
+            self.root / name for name in ("canary", "work", "home", "tmp")
+        )
+        for path in (self.folder, self.work, self.home, self.temporary, self.home / ".aws", self.home / ".ssh"):
+            path.mkdir()
+            path.chmod(0o777)  # so that being another user alone does not keep a program out
+        for path, kind in ((self.folder / "secret.txt", "file"), (self.home / ".aws/credentials", "home"),
+                           (self.home / ".ssh/id_rsa", "home")):  # fmt: skip
+            path.write_text(self.secrets[kind] + "\n")
+            path.chmod(0o666)
+        self.ports: dict[str, int] = {}
+        self.reached: dict[str, None] = {}
+        """The listeners that somebody came to, in order."""
+        self._selector = selectors.DefaultSelector()
+        self._stop, stopped = socket.socketpair()
+        self._selector.register(stopped, selectors.EVENT_READ, "stop")
+        for kind, family, address in (
+            ("tcp", socket.AF_INET, ("127.0.0.1", 0)),
+            ("udp", socket.AF_INET, ("127.0.0.1", 0)),
+            ("unix", socket.AF_UNIX, str(self.folder / "host.sock")),
+            ("abstract", socket.AF_UNIX, ABSTRACT_NAME),
+        ):
+            self._listen(kind, family, address)
+        (self.folder / "host.sock").chmod(0o777)
+        self._thread = threading.Thread(target=self._serve, name="canaries", daemon=True)
+        self._thread.start()
+        self._before = self._contents()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.send(b"x")
+        self._thread.join()
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()  # type: ignore[union-attr]
+        self._selector.close()
+        self._stop.close()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def fill(self, source: str) -> str:
+        """`source` with this folder and these ports in their places."""
+        source = source.replace("@CANARY_DIR@", str(self.folder))
+        return source.replace("@TCP_PORT@", str(self.ports["tcp"])).replace("@UDP_PORT@", str(self.ports["udp"]))
+
+    def changes(self) -> list[str]:
+        """What is new, changed or gone in the canary folder, the home and the working folder since the start."""
+        was, now = self._before, self._contents()
+        return [
+            *(f"new file {path}" for path in sorted(now.keys() - was.keys())),
+            *(f"file {path} is gone" for path in sorted(was.keys() - now.keys())),
+            *(f"file {path} was changed" for path in sorted(was.keys() & now.keys()) if now[path] != was[path]),
+        ]
+
+    def leftovers(self) -> list[str]:
+        """What lies in the folder for temporary files."""
+        return sorted(str(path.relative_to(self.root)) for path in self.temporary.rglob("*"))
+
+    def _contents(self) -> dict[str, tuple[object, ...]]:
+        paths = [path for top in (self.folder, self.home, self.work) for path in (top, *top.rglob("*"))]
+        return {str(path.relative_to(self.root)): fingerprint(path) for path in paths}
+
+    def _listen(self, kind: str, family: socket.AddressFamily, address: str | tuple[str, int]) -> None:
+        listener = socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                listener.bind(address)
+                break
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+        if kind != "udp":
+            listener.listen(16)
+        if family == socket.AF_INET:
+            self.ports[kind] = listener.getsockname()[1]
+        self._selector.register(listener, selectors.EVENT_READ, kind)
+
+    def _serve(self) -> None:
+        while True:
+            for key, _ in self._selector.select():
+                if key.data == "stop":
+                    return
+                self.reached[key.data] = None
+                secret = self.secrets[key.data].encode()
+                listener: socket.socket = key.fileobj  # type: ignore[assignment]
+                with suppress(OSError):
+                    if key.data == "udp":
+                        listener.sendto(secret, listener.recvfrom(65536)[1])
+                        continue
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.settimeout(0.2)
+                        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + secret + b"\n")
+                        connection.shutdown(socket.SHUT_WR)
+                        connection.recv(65536)  # else the kernel would take the answer back with a reset
+
+
+def fingerprint(path: Path) -> tuple[object, ...]:
+    """What changes when somebody writes to the file; its time of access does not count."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):  # what happens in a folder shows in its files
+            return (status.st_mode, status.st_uid)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if status.st_size < 1 << 20 else ""
+    except OSError as error:
+        return (error.errno,)
+    return (status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns, digest)
+
+
+def leaked(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
+    """Which of the secrets (kind → text) the `texts` hold: plain, reversed, hex, rot13, base64 or as codes.
+
+    Letter case, and whatever stands between the characters, do not hide them.
+    """
+    text = "\n".join(texts)
+    squeezed = re.sub(r"[^a-z0-9]", "", text.replace("\\x", "").lower())
+    dense = re.sub(r"\s|\\n", "", text).replace("-", "+").replace("_", "/")
+    coded = "".join(chr(int(code)) for code in re.findall(r"\d+", text) if len(code) <= 3 and int(code) < 128).lower()
+    found = []
+    for kind, secret in known.items():
+        body = secret.rpartition("_")[2]
+        forms = (body, body[::-1], body.translate(_ROT13), body.encode().hex(), body[::-1].encode().hex())
+        plain = (piece for form in forms for piece in _windows(form, WINDOW * len(form) // len(body)))
+        if (
+            any(piece in squeezed for piece in plain)
+            or any(piece in dense for piece in _base64_pieces(body))
+            or any(piece in coded for piece in _windows(body, WINDOW))
+        ):
+            found.append(kind)
+    return found
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text and number within JSON, keys included."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from strings(item)
+    elif value is not None:
+        yield str(value)
+
+
+def says_escaped(text: str, source: str) -> bool:
+    """Whether `text` claims success, lines of the program that a traceback quotes left out."""
+    program, kept, quoted = source.splitlines(), [], ""
+    for line in text.splitlines():
+        if not (quoted and line.strip() == quoted):
+            kept.append(line)
+        place = _FILE_LINE.match(line)
+        number = int(place[1]) if place else 0
+        quoted = program[number - 1].strip() if 0 < number <= len(program) else ""
+    return "ESCAPED" in "\n".join(kept)
+
+
+def _windows(text: str, width: int) -> list[str]:
+    return [text[start : start + width] for start in range(len(text) - width + 1)]
+
+
+def _base64_pieces(body: str) -> Iterator[str]:
+    """What stands in any base64 text that has `body` somewhere within: it may begin at any of three places."""
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + body.encode()).decode().rstrip("=")
+        yield from _windows(encoded[4 if offset else 0 : -2], 14)  # the ends mix with what stands before and behind

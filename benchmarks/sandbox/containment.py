@@ -1,0 +1,363 @@
+"""Runs hostile programs, each with a host process and canaries of its own, and judges what became of it."""
+
+import ast
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.sandbox import processes
+from benchmarks.sandbox.canaries import Canaries, environment, fingerprint, leaked, says_escaped, strings
+from protocols.parsing import parse
+from sandbox.choose import NAMES
+from sandbox.docker.engine import LABEL, connect
+from sandbox.errors import SandboxUnavailable
+from sandbox.limits import Limits
+
+LIMITS = Limits(wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, output_bytes=2**20, tool_calls=20)
+OVERRUN_SECONDS, LONGEST_LEAD_SECONDS = 0.2, 1.0
+MEMORY_MARGIN_BYTES = 96 * 2**20
+"""Beyond the limit: what the host holds of output and calls, a fresh spare child, pages that are counted twice."""
+PROCESSES = 64
+RUNAWAY_BYTES, RUNAWAY_PROCESSES = 1536 * 2**20, 256
+START_SECONDS, GRACE_SECONDS, REPORT_SECONDS, SETTLE_SECONDS, SAMPLE_SECONDS = 120.0, 8.0, 30.0, 2.0, 0.02
+VERDICTS = {
+    "ESCAPED": ("printed", "secret", "file", "listener", "undeclared", "argument", "forged"),
+    "HARMED": ("host", "stderr", "state", "sibling", "probe", "lost"),
+    "EXCEEDED": ("wall", "memory", "calls", "output", "processes", "left"),
+}
+"""Verdict → the kinds of findings that lead to it; the first that fits is given."""
+ROOT = str(Path(__file__).resolve().parents[2])
+
+
+class Program(NamedTuple):
+    """One file of a folder, by its name without `.py`."""
+
+    name: str
+    source: str
+
+    @property
+    def category(self) -> str:
+        """What its line `# category: …` says; empty where there is none."""
+        lines = (line.partition("category:") for line in self.source.splitlines() if line.startswith("#"))
+        return next((said.strip() for _, found, said in lines if found), "")
+
+
+@dataclass
+class Evidence:
+    """What was seen while one program ran, and afterwards."""
+
+    source: str
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    lost: str = ""
+    seconds: float = 0.0
+    lead: float = 0.0
+    """What a short program took just before: an overrun begins after as much, since no program runs in that time."""
+    host: str = ""
+    output: Sequence[str] = ("", "")
+    """What came on the host's own stdout and stderr while the program ran and after it."""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    made: int = 0
+    odd: Sequence[str] = ()
+    changes: Sequence[str] = ()
+    reached: Sequence[str] = ()
+    left: Sequence[str] = ()
+    grown_bytes: int = 0
+    more_processes: int = 0
+    runaway: str = ""
+
+
+class HostEnded(Exception):
+    """The host process ended, or does not say what it should in time; the message says which."""
+
+
+def measure_containment(
+    programs: Sequence[Program],
+    backend: str,
+    without: Sequence[str] = (),
+    on_verdict: Callable[[dict[str, Any], int], object] = lambda *_: None,
+) -> dict[str, Any]:
+    """Run each of `programs` on a fresh sandbox in a fresh process, one after the other. Gives the report.
+
+    Raises:
+        SandboxUnavailable: the sandbox cannot be had here.
+    """
+    verdicts: list[dict[str, Any]] = []
+    lost: list[str] = []
+    with processes.adopting():
+        for program in programs:
+            try:
+                verdicts.append(judge_program(program, backend, without))
+            except SandboxUnavailable as error:  # it died before the program was run
+                lost.append(f"{program.name}: {error}")
+                verdicts.append(judge_program(program, backend, without))
+            on_verdict(verdicts[-1], len(verdicts))
+    margins = {"overrun_seconds": OVERRUN_SECONDS, "memory_bytes": MEMORY_MARGIN_BYTES, "processes": PROCESSES}
+    return {
+        "programs": len(verdicts),
+        "contained": sum(not verdict["findings"] for verdict in verdicts),
+        "lost_starts": lost,
+        "limits": asdict(LIMITS),
+        "margins": margins,
+        "verdicts": verdicts,
+    }
+
+
+def judge_program(program: Program, backend: str, without: Sequence[str]) -> dict[str, Any]:
+    """The verdict on one program. What it leaves behind is killed."""
+    known = processes.descendants()
+    with Canaries() as canaries:
+        seen = Evidence(canaries.fill(program.source))
+        host = _Host(canaries, seen.source, backend, without)
+        try:
+            sibling = _conduct(seen, host, canaries, known)
+        finally:
+            processes.kill_all(known)
+            host.close()
+        if backend == "docker":
+            client = connect()
+            found = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+            ours = [one.short_id for one in found if one.labels[LABEL].split()[2:3] == [str(host.process.pid)]]
+            seen.left = [*seen.left, *(f"container {name}" for name in ours)]
+            client.close()
+        found = [*_escapes(seen, canaries.secrets), *_harms(seen), *_excesses(seen)]
+    failure, kinds = seen.trace.get("failure"), {kind for kind, _ in found}
+    return {
+        "program": program.name,
+        "category": program.category,
+        "findings": [{"kind": kind, "text": text} for kind, text in found],
+        "seconds": seen.seconds,
+        "failure": f"{failure['kind']} {failure['type']}" if failure else "",
+        "memory_bytes": seen.grown_bytes,
+        "sibling": sibling,
+        "verdict": next((name for name, those in VERDICTS.items() if kinds & set(those)), "contained"),
+        "reason": "; ".join(f"{kind}: {text}" for kind, text in found),
+    }
+
+
+class _Host:
+    """The host process with secrets in its environment, and a channel to it."""
+
+    def __init__(self, canaries: Canaries, source: str, backend: str, without: Sequence[str]) -> None:
+        self._nonce, self._root, self._received = secrets.token_hex(16), canaries.root, b""
+        self._channel, theirs = socket.socketpair()
+        # A sandbox that claims to be one is tested as it stands; the others must not take the machine with them.
+        isolate = backend == "trusted" or backend not in NAMES
+        command = [sys.executable, "-P", "-s", "-B", "-m", "benchmarks.sandbox.host", str(theirs.fileno())]
+        passed = ("PATH", "LANG", "XDG_RUNTIME_DIR", "ATC_DOCKER_BASE", "ATC_DOCKER_RUNTIME", "DOCKER_HOST")
+        variables = {name: os.environ[name] for name in passed if name in os.environ}
+        variables |= environment(canaries.secrets["environment"])
+        variables |= {
+            "PYTHONPATH": os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")])),
+            "HOME": str(canaries.home),
+            "TMPDIR": str(canaries.temporary),
+        }
+        with theirs, (self._root / "stdout").open("wb") as out, (self._root / "stderr").open("wb") as err:
+            self.process = subprocess.Popen(
+                ["unshare", "--pid", "--fork", "--kill-child", *command] if isolate else command,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=variables, cwd=canaries.work,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # a program that signals its process group must not end us
+            )  # fmt: skip
+        known = {"memory_secret": canaries.secrets["memory"], "admin_secret": canaries.secrets["admin"]}
+        order = {"source": source, "backend": backend, "without": list(without), "limits": asdict(LIMITS)}
+        self.tell({"nonce": self._nonce, "isolate": isolate, **order, **known})
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Send one line. A host that is gone is found out by `hear`."""
+        with suppress(OSError):
+            self._channel.sendall((json.dumps(message) + "\n").encode())
+
+    def hear(self, seconds: float) -> dict[str, Any]:
+        """The host's next message. Raises `HostEnded` where none came in time, or one that is not the host's."""
+        until = time.monotonic() + seconds
+        while b"\n" not in self._received:
+            self._channel.settimeout(max(until - time.monotonic(), 0.001))
+            try:
+                data = self._channel.recv(1 << 20)
+            except TimeoutError:
+                raise HostEnded(f"the host process said nothing for {seconds:.1f} s: it hangs") from None
+            except OSError:
+                data = b""
+            if not data:
+                raise HostEnded(f"the host process died ({self.ended(2.0)})")
+            self._received += data
+        line, _, self._received = self._received.partition(b"\n")
+        try:
+            message: dict[str, Any] = json.loads(line)
+            genuine = message.pop("nonce") == self._nonce
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+            genuine = False
+        if not genuine:
+            raise HostEnded("somebody else than the host wrote to its descriptor")
+        return message
+
+    def ended(self, seconds: float) -> str:
+        """How it ended; what it does instead where it does not in time."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return "it does not end"
+        return f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+    def output(self) -> list[str]:
+        """All that is on its stdout and its stderr by now."""
+        return [(self._root / name).read_text("utf-8", "replace") for name in ("stdout", "stderr")]
+
+    def close(self) -> None:
+        """Kill what is left of it and hang up."""
+        self._channel.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -> bool:
+    """Let the host run the program, and look at everything before, while and after. Gives whether a sibling ran."""
+    paths = _named_paths(seen.source)
+    try:
+        greeting = host.hear(START_SECONDS)
+    except HostEnded as ended:
+        raise SandboxUnavailable(f"no program was run: {ended}; {host.output()[1][-300:]}") from ended
+    if "unavailable" in greeting:
+        raise SandboxUnavailable(greeting["unavailable"])
+    seen.lead, said = greeting["lead"], host.output()
+    done = threading.Event()
+    watch = threading.Thread(target=_watch, args=(seen, known, done), daemon=True)
+    before = _settled(known, RUNAWAY_PROCESSES)
+    watch.start()
+    try:
+        began = time.monotonic()
+        host.tell({"go": True})
+        try:
+            ended_as = host.hear(LIMITS.wall_seconds + GRACE_SECONDS)
+        finally:
+            seen.seconds = time.monotonic() - began
+        seen.trace, seen.lost = ended_as.get("trace") or {}, ended_as.get("lost", "")
+        seen.made, seen.odd = ended_as["made"], ended_as["odd"]
+        after = _settled(known, len(before))
+        if len(after) > len(before):
+            new = processes.names(after - before)
+            seen.left = [f"{len(after) - len(before)} more processes than before the run: {new}"]
+        host.tell({"look": True})
+        seen.report = host.hear(REPORT_SECONDS)
+        seen.made = max(seen.made, seen.report["made"])
+        if (how := host.ended(10.0)) != "exit code 0":
+            seen.host = f"the host process ended otherwise: {how}"
+    except HostEnded as ended:
+        seen.host = str(ended)
+    finally:
+        done.set()
+        watch.join()
+    if not seen.host and (left := processes.descendants() - known):
+        seen.left = [*seen.left, f"{len(left)} processes outlived the host: {processes.names(left)}"]
+    seen.left = [*seen.left, *(f"temporary file {path}" for path in canaries.leftovers()[:3])]
+    changed = (path for path, was in paths.items() if fingerprint(Path(path)) != was)
+    seen.changes = [*canaries.changes(), *(f"{path} was made or changed" for path in changed)]
+    seen.reached = list(canaries.reached)
+    seen.output = [now[len(was) :] for was, now in zip(said, host.output(), strict=True)]
+    return bool(greeting["sibling"])
+
+
+def _settled(known: set[int], most: int) -> set[int]:
+    """The processes of the host, once their number has not changed for a moment and is not over `most`."""
+    until, steady, before = time.monotonic() + SETTLE_SECONDS, 0, -1
+    while True:
+        now = processes.descendants() - known
+        steady = steady + 1 if len(now) == before and len(now) <= most else 0
+        if steady == 5 or time.monotonic() > until:
+            return now
+        before = len(now)
+        time.sleep(SAMPLE_SECONDS)
+
+
+def _watch(seen: Evidence, known: set[int], done: threading.Event) -> None:
+    """Note by how much memory and processes grow; end what grows without end."""
+    first: tuple[int, int] | None = None
+    while not done.wait(SAMPLE_SECONDS):
+        pids = processes.descendants() - known
+        held = sum(map(processes.resident, pids))
+        first = first or (held, len(pids))
+        seen.grown_bytes = max(seen.grown_bytes, held - first[0])
+        seen.more_processes = max(seen.more_processes, len(pids) - first[1])
+        if seen.grown_bytes > RUNAWAY_BYTES or len(pids) > RUNAWAY_PROCESSES:
+            seen.runaway = f"{held >> 20} MiB, {len(pids)} processes: all were killed"
+            processes.kill_all(known)
+            return
+
+
+def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
+    """The absolute files that a program's texts name, with what they are now, so that a change can be seen."""
+    try:
+        nodes = list(ast.walk(parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+    paths = {text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in texts}
+    named = (path for path in paths if path.startswith("/") and not {"\0", "\n"} & set(path))
+    return {path: fingerprint(Path(path)) for path in named if not path.startswith(("/proc", "/dev", "/sys"))}
+
+
+def _escapes(seen: Evidence, known: Mapping[str, str]) -> list[tuple[str, str]]:
+    trace, report = seen.trace, seen.report
+    failure = trace.get("failure") or {}
+    words = [str(trace.get("stdout", "")), *strings(trace.get("value"))]
+    words += [text for call in trace.get("calls", ()) for text in strings([call["tool"], call["arguments"]])]
+    if failure.get("kind") == "exception":  # the others are our sentences, and may quote the program's source
+        words.append(failure["message"])
+    found = [("printed", "ESCAPED")] if any(says_escaped(text, seen.source) for text in words) else []
+    before, after = ["\n".join(strings(said)) for said in report.get("probe") or ({}, {})]
+    new = [line for line in after.splitlines() if line not in before.splitlines()]
+    everything = [*strings(trace), seen.lost, seen.host, *seen.output, *new]
+    everything += strings([report.get("sibling"), report.get("changed")])
+    found += [("secret", f"the secret of {kind} came out") for kind in leaked(everything, known)]
+    found += [("file", change) for change in seen.changes]
+    found += [("listener", f"{name} was reached") for name in seen.reached]
+    found += [("undeclared", f"admin_wipe ran {report['wiped']} times")] if report.get("wiped") else []
+    return found + [("argument", text) for text in seen.odd]
+
+
+def _harms(seen: Evidence) -> list[tuple[str, str]]:
+    report, found = seen.report, []
+    if seen.host:
+        found.append(("forged" if "somebody else" in seen.host else "host", seen.host))
+    if seen.lost:
+        found.append(("lost", seen.lost))
+    for name, text in zip(("stdout", "stderr"), seen.output, strict=True):
+        if text:
+            found.append(("stderr", f"{len(text):,} characters on the host's {name}: {text[:80]!r}"))
+    if changed := report.get("changed"):
+        found.append(("state", ", ".join(changed[:3]) + (f", and {len(changed) - 3} more" if changed[3:] else "")))
+    if report.get("sibling"):
+        found.append(("sibling", str(report["sibling"])))
+    if report.get("probe"):
+        one, other = ("\n".join(strings(said)).splitlines() for said in report["probe"])
+        pairs = (f"{a[:100]!r} became {b[:100]!r}" for a, b in zip(one, other, strict=False) if a != b)
+        found.append(("probe", next(pairs, f"{len(one)} lines became {len(other)}")))
+    return found
+
+
+def _excesses(seen: Evidence, limits: Limits = LIMITS) -> list[tuple[str, str]]:
+    found = []
+    over = seen.seconds - limits.wall_seconds - min(seen.lead, LONGEST_LEAD_SECONDS)
+    if over > OVERRUN_SECONDS:
+        found.append(("wall", f"{over:.2f} s beyond {limits.wall_seconds:g} s"))
+    if seen.grown_bytes > limits.memory_bytes + MEMORY_MARGIN_BYTES:
+        found.append(("memory", f"{seen.grown_bytes >> 20} MiB where {limits.memory_bytes >> 20} MiB are allowed"))
+    if seen.runaway or seen.more_processes > PROCESSES:
+        found.append(("processes", seen.runaway or f"{seen.more_processes} more processes"))
+    calls = max(seen.made, len(seen.trace.get("calls", ())))
+    if calls > limits.tool_calls:
+        found.append(("calls", f"{calls} calls where {limits.tool_calls} are allowed"))
+    size = len(str(seen.trace.get("stdout", "")).encode("utf-8", "replace"))
+    if size > limits.output_bytes:
+        found.append(("output", f"{size:,} bytes kept where {limits.output_bytes:,} are allowed"))
+    return found + [("left", text) for text in seen.left]

@@ -1,0 +1,316 @@
+"""What a sandbox runs and costs: ordinary programs against CPython, times of runs and calls, thousands of runs."""
+
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.sandbox import processes
+from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
+from benchmarks.sandbox.containment import ROOT, Program
+from benchmarks.sandbox.host import changes, held, look, open_backend
+from protocols.errors import AtcError
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.conformance import make_tool, shop
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Trace, trace_to_json
+from sandbox.zygote import ZygoteSandbox
+
+ENDLESS = {
+    "loop": "while True: pass",
+    "sleep": "import time\ntime.sleep(60)",
+    "tool": "hang()",
+    "sum": "print(sum(range(10 ** 12)))",
+    "power": "print((3 ** (10 ** 9)) % 7)",
+}
+"""What goes on for longer than the limit: Python code, a wait, a tool, and two calls that are all C."""
+OVERRUNS, OVERRUN_WALL_SECONDS, CALLS = 100, 0.1, 1000
+_PLAIN = """
+import builtins, json, os, random, sys, types
+from protocols.errors import ToolError
+from sandbox.conformance import shop
+path, descriptor = sys.argv[1:]
+sys.argv = ["program.py"]
+builtins.ToolError = ToolError
+program = types.ModuleType("__main__")
+for alias, tool in shop().items():
+    setattr(program, alias, lambda tool=tool, **given: tool.unwrap(tool.call(given)))
+sys.modules["__main__"] = program
+random.seed(0)  # as every sandboxed run does
+ended = None
+try:
+    exec(compile(open(path, encoding="utf-8").read(), "program.py", "exec"), vars(program))
+except BaseException as error:
+    ended = None if isinstance(error, SystemExit) and not error.code else type(error).__name__
+sys.stdout.flush()
+os.write(int(descriptor), json.dumps({"failure": ended}).encode())
+os._exit(0)
+"""
+"""What CPython alone makes of a program; how it ended goes to the descriptor as JSON."""
+
+FLAT_BYTES = 6 * 2**20
+"""By how much the host may grow from the first quarter of a soak's runs to the last."""
+SHORT = Limits(wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20)
+HOSTILE = {
+    "fork": "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+    "memory": "x = []\nwhile True: x.append('A' * 10_000_000)",
+    "flood": "while True: print('x' * 1000)",
+    "wall": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "calls": "while True:\n    try: echo(text='a')\n    except BaseException: pass",
+    "frames": "import os\nfor fd in range(64):\n    try: os.write(fd, b'{[' * 9999 + b'\\n')\n    except OSError: pass",
+    "exit": "import os\nos._exit(7)",
+}
+"""A soak's hostile programs where no folder of them is given."""
+
+
+def measure_ordinary(
+    programs: Sequence[Program], sandbox: Sandbox, on_comparison: Callable[[dict[str, Any], int], object]
+) -> dict[str, Any]:
+    """Compare what each program prints with what CPython prints. Gives the report."""
+    found = []
+    for program in programs:
+        found.append({"program": program.name, **compare(program.source, sandbox)})
+        on_comparison(found[-1], len(found))
+    counts = Counter(one["state"] for one in found)
+    return {"programs": len(found), "same": counts["same"], "differing": counts["differs"], "comparisons": found}
+
+
+def compare(source: str, sandbox: Sandbox) -> dict[str, Any]:
+    """`same` as CPython, `differs`, or `varies` (CPython itself gives two different outputs), and why."""
+    try:
+        limits = Limits(wall_seconds=20.0, cpu_seconds=10.0)
+        trace = sandbox.run(source, shop(), limits=limits, journal=Journal())
+    except AtcError as error:
+        return {"state": "differs", "reason": f"{type(error).__name__}: {error}", "seconds": 0.0}
+    failure = trace.failure
+    ended = failure and (failure.type if failure.kind in ("exception", "syntax") else f"{failure.kind} {failure.type}")
+    theirs = plain(source)
+    if (trace.stdout, ended) == theirs:
+        state, reason = "same", ""
+    elif plain(source) != theirs:
+        state, reason = "varies", "CPython itself prints something else each time"
+    else:
+        state, reason = "differs", first_difference((trace.stdout, ended), theirs, failure.message if failure else "")
+    return {"state": state, "reason": reason, "seconds": trace.seconds}
+
+
+def plain(source: str) -> tuple[str, str | None]:
+    """What a fresh interpreter without any sandbox makes of `source`: output, and the class of the end's exception."""
+    reading, writing = os.pipe()
+    with tempfile.TemporaryDirectory(prefix="atc-bench-") as folder, os.fdopen(reading, "rb") as ended:
+        path = Path(folder) / "program.py"
+        path.write_text(source, encoding="utf-8", newline="\n")
+        command = [sys.executable, "-s", "-P", "-B", "-c", _PLAIN, str(path), str(writing)]
+        variables = {
+            "PYTHONPATH": ROOT,
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "PYTHONUTF8": "1",
+            "TZ": "UTC",
+            "PATH": os.defpath,
+        }
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+        with subprocess.Popen(command, env=variables, cwd=folder, pass_fds=[writing], **pipes) as process:
+            os.close(writing)
+            stdout, _ = process.communicate(timeout=60.0)
+        told = ended.read()
+    return stdout.decode("utf-8", "replace"), json.loads(told)["failure"] if told else f"exit code {process.returncode}"
+
+
+def first_difference(ours: tuple[str, str | None], theirs: tuple[str, str | None], message: str) -> str:
+    """Where the sandbox first departs from CPython, as one line."""
+    one, other = ours[0].splitlines(), theirs[0].splitlines()
+    for number, (left, right) in enumerate(zip(one, other, strict=False), 1):
+        if left != right:
+            return f"line {number}: {left[:100]!r} where CPython prints {right[:100]!r}"
+    if len(one) != len(other):
+        return f"{len(one)} lines where CPython prints {len(other)} ({ours[1]}: {message})"
+    return f"it ends with {ours[1]}: {message} where CPython ends with {theirs[1] or 'no failure'}"
+
+
+def measure_latency(backend: str, without: Sequence[str], runs: int, overruns: int = OVERRUNS) -> dict[str, Any]:
+    """Times of runs and calls, overruns of the wall limit, memory of a waiting child. None where one does not apply."""
+    began = time.perf_counter()
+    sandbox = open_backend(backend, without)
+    try:
+        _run(sandbox, "print(1)")
+        cold = (time.perf_counter() - began) * 1e3
+        warm = [_print_ms(sandbox) for _ in range(runs)]
+        prefork = [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]
+        over = _overruns(sandbox, overruns)
+        tools = Toolbox([make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
+        trace = _run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
+        calls = [(after.started - before.started) * 1e6 for before, after in pairwise(trace.calls)]
+        pids = getattr(sandbox, "spare_pids", list)  # containers are no processes of ours
+        idle = [processes.private(pid) for pid in pids()] if _await_spare(sandbox) else []
+    finally:
+        sandbox.close()
+    on_demand: list[float] = []
+    if backend == "zygote":
+        with ZygoteSandbox(spares=0, without=without) as zygote:
+            _run(zygote, "print(1)")
+            on_demand = [_print_ms(zygote) for _ in range(runs)]
+    return {
+        "cold_ms": cold,
+        "warm_ms": _quantiles(warm),
+        "prefork_ms": _quantiles(prefork),
+        "on_demand_ms": _quantiles(on_demand),
+        "call_us": _quantiles(calls if trace.failure is None else []),
+        "echo_us": _quantiles(_echo_us()),
+        **over,
+        "idle_child_bytes": max(idle, default=None),
+    }
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    p95 = ordered[min(int(len(ordered) * 0.95), len(ordered) - 1)]
+    middle = statistics.median(ordered)
+    return {"minimum": ordered[0], "p50": middle, "p95": p95, "maximum": ordered[-1], "count": len(ordered)}
+
+
+def _run(sandbox: Sandbox, source: str, tools: Toolbox | None = None, **limits: Any) -> Trace:
+    return sandbox.run(source, tools or Toolbox(), limits=Limits(**limits), journal=Journal())
+
+
+def _print_ms(sandbox: Sandbox) -> float:
+    began = time.perf_counter()
+    trace = _run(sandbox, "print(1)")
+    taken = (time.perf_counter() - began) * 1e3
+    if trace.stdout != "1\n":
+        raise RuntimeError(f"print(1) gave {trace.stdout!r}, {trace.failure}")
+    return taken
+
+
+def _await_spare(sandbox: Sandbox) -> bool:
+    """Wait until a child waits; False where the sandbox keeps none or does not get one ready."""
+    ready, until = getattr(sandbox, "spares_ready", None), time.monotonic() + 5.0
+    while ready is not None and time.monotonic() < until:
+        if ready():
+            return True
+        time.sleep(0.0005)
+    return False
+
+
+def _echo_us() -> list[float]:
+    """A few bytes to another process and back: what a call cannot be quicker than here."""
+    ours, theirs = socket.socketpair()
+    echo = "import os, sys\nwhile data := os.read(int(sys.argv[1]), 100): os.write(int(sys.argv[1]), data)"
+    command = [sys.executable, "-P", "-c", echo, str(theirs.fileno())]
+    with ours, theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()]):
+        theirs.close()
+        taken = []
+        for _ in range(CALLS):
+            began = time.perf_counter()
+            ours.sendall(b"x" * 60)
+            ours.recv(100)
+            taken.append((time.perf_counter() - began) * 1e6)
+        ours.shutdown(socket.SHUT_RDWR)  # at this it ends
+    return taken[1:]
+
+
+def _overruns(sandbox: Sandbox, count: int) -> dict[str, Any]:
+    """How far `count` runs over the kinds in turn lasted beyond their wall limit, and ends by something else."""
+    taken: dict[str, list[float]] = {}
+    others: dict[str, str] = {}
+    for number in range(count):
+        kind = list(ENDLESS)[number % len(ENDLESS)]
+        answered = threading.Event()
+        tools = Toolbox([make_tool("hang", {}, lambda answered=answered: answered.wait(60.0))])
+        began = time.perf_counter()
+        trace = _run(sandbox, ENDLESS[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
+        seconds = time.perf_counter() - began
+        answered.set()
+        if trace.failure is not None and trace.failure.type == "wall_seconds":
+            taken.setdefault(kind, []).append((seconds - OVERRUN_WALL_SECONDS) * 1e3)
+        else:
+            others[kind] = trace.failure.message if trace.failure else "it ended by itself"
+    every = _quantiles([value for values in taken.values() for value in values])
+    worst = {kind: max(values) for kind, values in taken.items()}
+    return {"overrun_ms": every, "overrun_worst_ms": worst, "other_ends": others}
+
+
+def measure_soak(
+    backend: str, without: Sequence[str], runs: int, jobs: int, seed: int, hostile: Sequence[Program] = ()
+) -> dict[str, Any]:
+    """Runs on one sandbox, `jobs` at a time, a tenth of them hostile, and what is left of them afterwards."""
+    draw = random.Random(seed)
+    ends: Counter[str] = Counter()
+    troubles: list[str] = []
+    resident: list[int] = []
+    known = processes.descendants()
+    with processes.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
+        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(HOSTILE.items())
+        sandbox = open_backend(backend, without)
+
+        def work(job: tuple[str, str, str | None]) -> None:
+            name, source, expected = job
+            within = Limits(wall_seconds=60.0)
+            if expected is None:
+                within = Limits(
+                    wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20
+                )
+            trace = sandbox.run(source, shop(), limits=within, journal=Journal())
+            end = trace.failure.type if trace.failure else "finished"
+            ends[f"{'hostile' if expected is None else 'ordinary'} {end}"] += 1
+            said = [*strings(trace_to_json(trace))]
+            if expected is not None and (trace.failure is not None or trace.stdout != expected):
+                troubles.append(f"{name}: {trace.stdout[:100]!r} where it prints {expected!r} ({trace.failure})"[:300])
+            elif expected is None and (leaked(said, canaries.secrets) or says_escaped(trace.stdout, source)):
+                troubles.append(f"{name}: ESCAPED")
+            elif trace.seconds > within.wall_seconds + 2.0:  # with several at a time, a moment late is the machine's
+                troubles.append(f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit")
+            resident.append(processes.resident(os.getpid()))
+
+        planned: list[tuple[str, str, str | None]] = []
+        for number in range(runs):
+            n, page = draw.randrange(40), draw.randrange(6)
+            rows = [page * 10 + row for row in range(10)] if page < 5 else []
+            total = sum(k * 1.5 for k in range(n))
+            planned.append(
+                (*draw.choice(attacks), None) if number % 10 == 9
+                else draw.choice([
+                    ("print", f"print({n})", f"{n}\n"),
+                    ("sum", f"print(sum(get_item(id=n)['price'] for n in range({n})))", f"{total}\n"),
+                    ("list", f"print([row['id'] for row in list_items(page={page})])", f"{rows}\n"),
+                    ("error", "try: get_item(id=-1)\nexcept ToolError as e: print(echo(text=str(e.status)))", "404\n"),
+                ])
+            )  # fmt: skip
+        list(pool.map(work, planned[: 20 * jobs]))  # until then threads and caches come to be
+        first, inside, had = len(resident), look(), held()
+        ends.clear()
+        began = time.monotonic()
+        list(pool.map(work, planned))
+        seconds = time.monotonic() - began
+        left = changes(inside, had)
+        sandbox.close()
+        survivors = processes.descendants() - known
+        processes.kill_all(known)
+        left += [f"{len(survivors)} processes: {processes.names(survivors)}"] if survivors else []
+        left += [*canaries.changes(), *(f"{name} was reached" for name in canaries.reached), *canaries.leftovers()]
+    kept = resident[first:]
+    quarter = max(len(kept) // 4, 1)
+    one, other = (int(statistics.median(part)) for part in (kept[:quarter], kept[-quarter:]))
+    flat = other - one <= FLAT_BYTES
+    return {
+        "runs": runs, "jobs": jobs, "seed": seed, "seconds": seconds, "runs_per_second": runs / seconds,
+        "ends": dict(sorted(ends.items())), "troubles": troubles[:5], "trouble": len(troubles), "leaks": left,
+        "resident_first_bytes": one, "resident_last_bytes": other, "flat": flat, "flat_bytes": FLAT_BYTES,
+        "passed": flat and not left and not troubles,
+    }  # fmt: skip

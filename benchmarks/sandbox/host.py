@@ -1,0 +1,255 @@
+"""The host process of one hostile program: `python -m benchmarks.sandbox.host DESCRIPTOR`.
+
+It opens the sandbox, holds secrets and tools as a real host does, runs the program between two runs of a probe, and
+tells its parent over the descriptor, as JSON lines, what happened. What can be seen from outside, the parent looks at
+itself: a program that took this process over could make it say anything.
+"""
+
+import os
+import random
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from json import dumps, loads  # by name: a program that gets here may replace what the module holds
+from pathlib import Path
+from typing import Any, NoReturn
+
+from protocols.errors import AtcError
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.choose import NAMES, open_sandbox
+from sandbox.conformance import make_tool, shop
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Trace
+
+HOLD_SECONDS = 300.0
+SETTLE_SECONDS = 2.0
+"""How long threads and descriptors of a run may take to be gone."""
+SPARE = {"threads": 4, "descriptors": 8}
+"""How many more are no leak: idle threads, and a few sockets of a dead child, may be kept until the next run."""
+HOST_MEMORY_BYTES = 4 * 2**30
+API_KEY = ""
+"""A secret in memory, under the name that a program would look for."""
+
+# Whatever a run could leave changed for the next one; each line must be the same before and after.
+PROBE = """
+import builtins, json, math, os, random, re, sys, time
+print(json.dumps({"a": [1, None]}), json.loads("[1, 2]"), round(math.pi, 9), random.random(), re.findall("a+", "caat"))
+print(len(dir(builtins)), sorted(name for name in globals() if not name.startswith("_")), time.gmtime(0)[:6])
+print(sorted({"a", "b", "c"}), callable(print), sorted(os.environ), sys.argv, sys.path, len(sys.modules))
+for folder in ("/tmp", "/dev/shm", "."):
+    try:
+        print(folder, sorted(os.listdir(folder)))
+    except OSError as error:
+        print(folder, error.errno)
+print(get_item(id=3), [row["id"] for row in list_items(page=1)], echo(text="e"))
+try:
+    get_item(id=-1)
+except ToolError as error:
+    print(error.status, error.body)
+"""
+SIMPLE_PROBE = """
+import json, math
+print(json.loads("[1, 2]"), round(math.pi, 9), [x for x in range(3)], get_item(id=3), echo(text="e"))
+"""
+"""For sandboxes that run a part of Python."""
+FAILING = "def f():\n    return get_item(id=-1)\nprint('before')\nf()"
+
+
+def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
+    """The sandbox of this name, or of `MODULE:FACTORY`, layers of the names in `without` switched off."""
+    if name in NAMES:
+        return open_sandbox(name, without=without)
+    module, _, factory = name.partition(":")
+    made: Sandbox = getattr(import_module(module), factory)()
+    return made
+
+
+class ToolHost:
+    """The tools, declared ones and one that is not, and a record of what reached them."""
+
+    def __init__(self, admin_secret: str = "") -> None:
+        self._shop, self._admin_secret = shop(), admin_secret
+        self.made = self.wiped = 0
+        self.odd: list[str] = []
+        """Arguments that are no plain JSON values."""
+
+    def t_admin_wipe(self, arguments: Any = None) -> str:  # noqa: ARG002 - whatever it is called with
+        """Not declared: nothing within a program's reach leads here."""
+        self.wiped += 1
+        return self._admin_secret
+
+    def toolbox(self) -> Toolbox:
+        """The declared tools."""
+        return self._shop.map(lambda tool: Tool(tool.protocol, lambda given: self._make(tool, given), tool.alias))
+
+    def _make(self, tool: Tool, arguments: Any) -> Any:
+        self.made += 1
+        kinds = (dict, list, str, int, float, bool, type(None))
+        for value in (arguments, *arguments.keys(), *arguments.values()):
+            if type(value) not in kinds:
+                self.odd.append(f"{tool.alias} was given a {type(value).__name__}")
+        return tool.call(arguments)
+
+
+class Sibling:
+    """A program that runs beside the hostile one, in a tool call until it is released."""
+
+    def __init__(self, host: "Host") -> None:
+        self._host, self.calls, self.said = host, 0, None
+        self._released, self.holding = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._go, daemon=True)
+        self._thread.start()
+        self.holding.wait(10.0)
+
+    def trouble(self) -> str | None:
+        """Let it end. Gives how it ended otherwise than it should."""
+        self._released.set()
+        self._thread.join(10.0)
+        as_it_should = self.said == ("held\n", None) and self.calls == 1
+        return None if as_it_should else f"it made {self.calls} calls of 1 and ended with {self.said!r}"
+
+    def _go(self) -> None:
+        try:
+            trace = self._host.run(
+                "print(hold())", Toolbox([make_tool("hold", {}, self._hold)]), wall_seconds=HOLD_SECONDS
+            )
+            self.said: Any = (trace.stdout, trace.failure and trace.failure.message)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the sibling was harmed
+            self.said = f"{type(error).__name__}: {error}"
+
+    def _hold(self) -> str:
+        self.calls += 1
+        self.holding.set()
+        self._released.wait(HOLD_SECONDS)
+        return "held"
+
+
+class Host:
+    """One sandbox with its tools and probes."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        self._limits = order["limits"]
+        self.sandbox = open_backend(order["backend"], order["without"])
+        self.lead = 0.0
+        """Seconds that a short program takes, most of it the sandbox's own work before and after."""
+
+    def run(self, source: str, tools: Toolbox, **changed: Any) -> Trace:
+        """Run a program within the order's limits, some of them changed."""
+        return self.sandbox.run(source, tools, limits=Limits(**{**self._limits, **changed}), journal=Journal())
+
+    def probe(self, source: str) -> dict[str, Any]:
+        """What a program of ours gives now."""
+        began = time.monotonic()
+        try:
+            trace = self.run(source, ToolHost().toolbox())
+        except Exception as error:  # noqa: BLE001 - that the next run fails is a finding
+            return {"error": f"{type(error).__name__}: {error}"}
+        self.lead = time.monotonic() - began
+        failure = trace.failure and [trace.failure.kind, trace.failure.type, trace.failure.message]
+        calls = [[call.tool, call.arguments, call.result, call.error] for call in trace.calls]
+        return {"stdout": trace.stdout, "failure": failure, "calls": calls}
+
+    def start_sibling(self) -> Sibling | None:
+        """A program that goes on beside others; None where this sandbox runs one at a time."""
+        sibling = Sibling(self)
+        beside = threading.Thread(target=self.probe, args=(FAILING,), daemon=True)
+        beside.start()
+        beside.join(5.0)
+        if not beside.is_alive() and sibling.holding.is_set() and sibling.said is None:
+            return sibling
+        sibling.trouble()
+        beside.join(30.0)
+        return None
+
+
+def look() -> dict[str, object]:
+    """What this process is like inside: what a program of a sandbox must not change."""
+    watched = ("builtins", "json", "math", "os", "random", "re", "sys", "sandbox", "protocols")
+    functions = {
+        f"{name} attribute {key}": id(value)
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] in watched
+        for key, value in list(getattr(module, "__dict__", {}).items())
+        if callable(value)
+    }
+    modules = {f"module {name}": True for name in sys.modules}
+    state = {"random state": random.getstate(), "environment": dict(os.environ), "working folder": str(Path.cwd())}
+    handlers = {"signal handlers": [str(signal.getsignal(number)) for number in range(1, 32)]}
+    return functions | modules | state | handlers
+
+
+def held() -> dict[str, int]:
+    """How many threads and descriptors this process has."""
+    return {"threads": threading.active_count(), "descriptors": len(list(Path("/proc/self/fd").iterdir()))}
+
+
+def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
+    """How this process differs from then, once threads and descriptors have had time to go."""
+    until = time.monotonic() + SETTLE_SECONDS
+    while True:
+        now, has = look(), held()
+        found = [f"{what} is new" for what in sorted(now.keys() - was.keys())]
+        found += [f"{what} changed" for what in was if now.get(what) != was[what]]
+        found += [f"{has[what]} {what}, from {had[what]}" for what in had if has[what] > had[what] + SPARE[what]]
+        if not found or time.monotonic() > until:
+            return found
+        time.sleep(0.02)
+
+
+def main(descriptor: int) -> NoReturn:
+    """Take the order, and carry it out. Each message has the nonce of the order, which a forger does not know."""
+    global API_KEY
+    os.set_inheritable(descriptor, False)
+    channel = socket.socket(fileno=descriptor)
+    reader = channel.makefile("r", encoding="utf-8")
+    order = loads(reader.readline())
+
+    def tell(**message: Any) -> None:
+        channel.sendall((dumps({"nonce": order["nonce"], **message}) + "\n").encode())
+
+    API_KEY = order["memory_secret"]
+    try:
+        if order["isolate"]:  # for programs that no sandbox stops; others set limits that this could be in the way of
+            resource.setrlimit(resource.RLIMIT_AS, (HOST_MEMORY_BYTES, HOST_MEMORY_BYTES))
+        host = Host(order)
+        source, before = PROBE, host.probe(PROBE)
+        if before.get("failure"):
+            source, before = SIMPLE_PROBE, host.probe(SIMPLE_PROBE)
+        host.run("while True:\n    pass", Toolbox(), wall_seconds=0.1)
+    except (AtcError, OSError) as error:
+        tell(unavailable=f"{order['backend']}: {error}")
+        sys.exit(3)
+    sibling = host.start_sibling()
+    tools = ToolHost(order["admin_secret"])
+    declared = tools.toolbox()
+    ready, until = getattr(host.sandbox, "spares_ready", None), time.monotonic() + 60.0
+    while ready is not None and not ready() and time.monotonic() < until:
+        time.sleep(0.05)  # to start one is not the program's time
+    inside, had = look(), held()
+    tell(sibling=sibling is not None, lead=host.lead)
+    reader.readline()
+    try:
+        ended: dict[str, Any] = {"trace": asdict(host.run(order["source"], declared))}
+    except AtcError as error:
+        ended = {"lost": f"{type(error).__name__}: {error}"}
+    tell(**ended, made=tools.made, odd=tools.odd[:3])
+    reader.readline()
+    changed = changes(inside, had)
+    trouble = sibling and sibling.trouble()
+    after = host.probe(source)
+    probe = None if before == after else [before, after]
+    tell(changed=changed, sibling=trouble, probe=probe, wiped=tools.wiped, made=tools.made)
+    host.sandbox.close()
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,131 @@
+"""Make conversations that teach a model to plan and to search for tools (ToolQP, Algorithm 1).
+
+    python -m benchmarks.toolqp --data tools_and_queries.json --out toolqp.jsonl --limit 100 --model gpt-4.1-mini
+
+Each line of the file is a conversation ('messages') for supervised training. What is done is kept beside the file: the
+same command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atc.cli.bars import bar
+from atc.cli.settings import load_config
+from atc.cli.wiring import choose_model
+from atc.retrieve.asking import Tally
+from atc.retrieve.building import Setup, build
+from atc.retrieve.embed import choose
+from atc.retrieve.index import ToolIndex
+from atc.retrieve.methods import read
+from atc.side_by_side import SideBySide
+from benchmarks.resumable import Resumable
+from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
+from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Maker, Settings
+from protocols.ask import Ask
+from protocols.errors import AtcError
+from protocols.files import write_whole
+
+
+@click.command(help=__doc__)
+@click.option("--data", required=True, metavar="PATH", help="Tools, and queries with the tools that they take.")
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--limit", type=click.IntRange(1), help="Queries, drawn by --seed.")
+@click.option("--method", default="dense", show_default=True, help="The search that a query must fit.")
+@click.option("--candidates", type=click.IntRange(1, 20), default=3, show_default=True, help="Queries in a round.")
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--model", metavar="NAME")
+@click.option("--json", "as_json", is_flag=True)
+def main(
+    *, data: str, out: Path, limit: int | None, method: str, workers: int, model: str | None, **given: Any
+) -> None:
+    as_json = given.pop("as_json")
+    settings, config = Settings(**given), load_config({"model": model})[0]
+    try:
+        found = load_data(data)
+        queries = draw(found.queries, limit or len(found.queries), seed=settings.seed)
+        embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
+        index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
+        ask = choose_model(config)
+        maker = Maker(build(method, Setup(index=index, ask=ask)), index.documents, settings)
+        header = {"format": "atc-toolqp-1", "data": found.digest, "model": ask.name, "method": method}
+        rows = make_all(maker, queries, ask, out, {**header, **asdict(settings)}, workers=workers)
+    except AtcError as error:
+        raise click.ClickException(str(error)) from error
+    report = {"data": found.name, "model": ask.name, "method": method, "out": str(out), **figures(rows)}
+    click.echo(json.dumps(report, indent=2) if as_json else "\n".join(f"{k:14} {v}" for k, v in report.items()))
+
+
+def make_all(
+    maker: Maker, queries: Sequence[RetrievalQuery], ask: Ask, out: Path, header: Mapping[str, Any], *, workers: int = 1
+) -> list[dict[str, Any]]:
+    """Conversations of `queries` in `out` (JSON Lines, in the queries' order), however often it is interrupted.
+
+    Gives the rows of the work file beside it, those of dropped requests too.
+
+    Raises:
+        InvalidRunFile: the work file cannot be used or continued.
+        ModelUnavailable: the teacher did not answer; what is done stands.
+    """
+    with Resumable(out.with_name(f"{out.stem}.work.jsonl"), header, key=("id",)) as file:
+        todo = [query for query in queries if (query.id,) not in file.rows]
+        with bar("making", total=len(todo)) as watch:
+            for done, row in enumerate(_rows(maker, todo, ask, workers), start=1):
+                file.append(row)
+                watch(done)
+        rows = [file.rows[query.id,] for query in queries]
+    kept = [{key: value for key, value in row.items() if key != "usage"} for row in rows if "messages" in row]
+    write_whole(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
+    return rows
+
+
+def _rows(maker: Maker, queries: Sequence[RetrievalQuery], ask: Ask, workers: int) -> Iterator[dict[str, Any]]:
+    """The row of each request as it is done; an outage ends it when those in work are done."""
+
+    def make(query: RetrievalQuery) -> dict[str, Any]:
+        tally = Tally(ask)
+        try:
+            made = maker.make(query, tally)
+        except Dropped as dropped:
+            made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
+        return {"id": query.id, **made, "usage": asdict(tally.usage)}
+
+    with SideBySide(workers) as pool:
+        futures = [pool.submit(make, query) for query in queries]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What came of the requests: `valid` counts the steps that were valid in round 1, 2, …, `dropped` by reason."""
+    steps = [step for row in rows for step in row.get("steps", ())]
+    failed = [step for step in steps if len(step["attempts"]) > 1]
+    rounds = Counter(step["round"] for step in steps)
+    return {
+        "requests": len(rows),
+        "trajectories": sum("messages" in row for row in rows),
+        "steps": len(steps),
+        "queries": sum(len(step["attempts"]) if step["kept"] else 1 for step in steps),
+        "valid": {str(number): rounds[number] for number in range(1, ROUNDS + 1)},
+        "failed": len(failed),
+        "failed_kept": sum(step["kept"] for step in failed),
+        "dropped": dict(sorted(Counter(row["dropped"] for row in rows if "dropped" in row).items())),
+        **{key: sum(row["usage"][key] for row in rows) for key in ("model_calls", "input_tokens", "output_tokens")},
+    }
+
+
+if __name__ == "__main__":
+    main()

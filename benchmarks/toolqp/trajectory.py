@@ -1,0 +1,248 @@
+"""Algorithm 1: from a request and the tools that it takes to a trajectory of queries that find them.
+
+A teacher writes a plan where the data have none, names the sub-task of each tool, and writes queries for it without
+seeing the tool's name, told more of the tool in each of five rounds (Figure 15), until the search finds it among the
+first five.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from atc.retrieve.asking import a_text, an_object, json_object, one_text
+from atc.retrieve.base import Hit, Retriever
+from atc.retrieve.document import ToolDocument, json_text
+from atc.retrieve.planners import listing
+from atc.retrieve.toolqp import Found
+from benchmarks.retrieval.data import RetrievalQuery
+from benchmarks.toolqp.planner import BEGIN, STOP, opening, plan_text, query_text, results
+from benchmarks.toolqp.prompts import fill
+from protocols.abridge import clipped
+from protocols.ask import Ask, Message
+
+ROUNDS = 5
+"""Rounds for one sub-task, each with more told about its tools; then there is no more to tell (Figure 15)."""
+DEPTH = 100
+"""Tools of a result in which a target's rank is looked for; one that is not among them has the rank behind."""
+_DESCRIPTION_LETTERS = 600
+_MASK = "this tool"
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How trajectories are made: the paper's values, and those that it does not state."""
+
+    candidates: int = 3
+    """Queries that are written in each round, of which the best counts: N, which the paper does not state."""
+    threshold: int = 5
+    """A query is valid where the mean rank of the sub-task's tools is no worse than this (C.2)."""
+    keep_failed: float = 0.4
+    """Probability that the queries which failed before the valid one stay in the trajectory (C.2)."""
+    shown: int = 5
+    """Tools of a result that the conversation shows (C.3)."""
+    queries: int = 10
+    """The longest trajectory, in queries: a planner may write no more (C.4)."""
+    temperature: float = 1.0
+    """Of the teacher's queries; plans and sub-goals are greedy. The paper took the endpoint's default."""
+    seed: int = 0
+
+
+class Dropped(Exception):
+    """No trajectory can be made of a request; the text says why."""
+
+
+class Names:
+    """Keeps the names of tools out of what a planner learns: it shall describe what it looks for, not recite.
+
+    A name of one word that other tools' documents use too (`search`) gives nothing away.
+    """
+
+    def __init__(self, documents: Mapping[str, ToolDocument]) -> None:
+        self._words = {name: set(_words(document.description)) for name, document in documents.items()}
+        self._used = Counter(word for words in self._words.values() for word in words)
+
+    def hidden(self, text: str, tools: Iterable[str]) -> str:
+        """`text` with the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`), left out."""
+        for name in tools:
+            words, parts = _words(name), _PART.findall(name)
+            if len(words) == 1 and self._used[words[0]] > (words[0] in self._words.get(name, ())):
+                continue
+            spellings = [re.escape(name), r"[\W_]+".join(map(re.escape, parts)) if parts else re.escape(name)]
+            text = re.sub(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)", _MASK, text, flags=re.IGNORECASE)
+        return text
+
+
+class Maker:
+    """Makes trajectories over one set of tools; several threads may use it at once."""
+
+    def __init__(self, base: Retriever, documents: Mapping[str, ToolDocument], settings: Settings) -> None:
+        self.base, self.documents, self.settings = base, documents, settings
+        self.names = Names(documents)
+
+    def make(self, query: RetrievalQuery, ask: Ask) -> dict[str, Any]:
+        """The conversation in which a planner learns to search for `query` (Figure 7), and what a reward asks for.
+
+        Raises:
+            Dropped: no valid query was found, or something else is missing.
+            ModelUnavailable: the teacher did not answer.
+        """
+        making = _Making(self, query, ask)
+        plan = query.plan or making.plan()
+        steps: list[dict[str, Any]] = []
+        for goal, tools in making.sub_tasks(plan).items():
+            steps.append(making.step(plan, goal, tools, steps))
+        if sum(len(step["shown"]) for step in steps) > self.settings.queries:
+            steps = [{**step, "kept": False, "shown": step["shown"][-1:]} for step in steps]
+        if len(steps) > self.settings.queries:
+            raise Dropped("too many queries")
+        messages = [*opening(query.text), Message("assistant", plan_text(plan, [step["goal"] for step in steps]))]
+        messages.append(Message("user", BEGIN))
+        for text, found in (shown for step in steps for shown in step.pop("shown")):
+            shown = found[: self.settings.shown]
+            messages += [Message("assistant", query_text(text)), results(shown, self.documents)]
+        messages.append(Message("assistant", STOP))
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        return {"messages": turns, "query": query.text, "plan": plan, "gold": list(query.gold), "steps": steps}
+
+
+class _Making:
+    """One request's trajectory in the making."""
+
+    def __init__(self, maker: Maker, query: RetrievalQuery, ask: Ask) -> None:
+        self._maker, self._query, self._ask, self._settings = maker, query, ask, maker.settings
+        self._found = Found(maker.base, depth=DEPTH)
+
+    def plan(self) -> str:
+        """The request's plan in words (Shi et al.'s instruction)."""
+        listed = "\n".join(f"- {self._described(name, self._query.gold)}" for name in self._query.gold)
+        written = self._text("plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200)
+        if not written:
+            raise Dropped("no plan")
+        return self._maker.names.hidden(written, self._query.gold)
+
+    def sub_tasks(self, plan: str) -> dict[str, list[str]]:
+        """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
+        named, grouped = list(self._query.gold), dict[str, list[str]]()
+        if len(named) > 1:
+            tools = "\n".join(f"- {name}: {self._about(name)}" for name in named)
+            schema = {"type": "array", "items": {"enum": named}, "minItems": len(named), "maxItems": len(named)}
+            order = self._reply("order", fill("order", query=self._query.text, plan=plan, tools=tools), schema, 600)
+            order = [name for name in order if name in named] if isinstance(order, list) else []
+            named = list(dict.fromkeys([*order, *named]))
+        for name in named:
+            others = "\n" + fill("sub_goal_others", goals=" ".join(grouped)) if grouped else ""
+            prompt = fill("sub_goal", plan=plan, tool=self._described(name, [name]), others=others)
+            goal = self._maker.names.hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
+            if not goal:
+                raise Dropped("no sub-goal")
+            grouped.setdefault(goal, []).append(name)
+        return grouped
+
+    def step(self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
+        settings = self._settings
+        attempts: list[tuple[str, Sequence[Hit], float]] = []
+        told: list[str] = []
+        done = [f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"' for number, one in enumerate(before, 1)]
+        for number in range(1, ROUNDS + 1):
+            told.append(self._hint(number, goal, tools, plan, attempts[-1][0] if attempts else ""))
+            context = "\n\n".join(filter(None, told))
+            prompt = fill("query", query=self._query.text, plan=plan, done="\n".join(done) or "(none)", context=context)
+            best = min(self._candidates(prompt, f"{goal} {number}", tools), key=lambda one: one[2], default=None)
+            if best is None:
+                continue
+            attempts.append(best)
+            if best[2] <= settings.threshold:
+                break
+        else:
+            raise Dropped(f"no valid query: {goal}")
+        kept = random.Random(f"{settings.seed} {self._query.id} {len(before)}").random() < settings.keep_failed
+        shown = [(query, found) for query, found, _ in attempts]
+        return {
+            "goal": goal,
+            "tools": list(tools),
+            "round": number,
+            "attempts": [[query, rank] for query, _, rank in attempts],
+            "kept": kept,
+            "shown": shown if kept else shown[-1:],
+        }
+
+    def _candidates(
+        self, prompt: str, purpose: str, tools: Sequence[str]
+    ) -> Iterable[tuple[str, Sequence[Hit], float]]:
+        """Queries that are not empty and name no tool, each with what it found and the mean rank of the tools in it."""
+        system = [Message("system", fill("query_system"))]
+        for number in range(self._settings.candidates):
+            options = {"before": system, "temperature": self._settings.temperature}
+            query = self._text("query", prompt, f"{purpose} {number}", 200, most=300, **options)
+            if query and self._maker.names.hidden(query, tools) == query:
+                found = self._found.look(query)
+                ranks = {hit.tool: rank for rank, hit in enumerate(found, start=1)}
+                yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
+
+    def _hint(self, number: int, goal: str, tools: Sequence[str], plan: str, tried: str) -> str:
+        """What round `number` is told besides; results are those of the last query that was tried."""
+        match number:
+            case 1:
+                return fill("hint_goal", goal=goal)
+            case 2:
+                about = [self._maker.names.hidden(self._maker.documents[one].description, [one]) for one in tools]
+                return fill("hint_description", description="\n".join(filter(None, about))) if any(about) else ""
+            case 3:
+                return fill("hint_results", query=tried, found=self._listed(tried)) if tried else ""
+            case 4:
+                with_plan = fill("hint_with_plan", found=self._listed(f"{tried} {plan}"))
+                return f"{self._hint(3, goal, tools, plan, tried)}\n\n{with_plan}" if tried else ""
+        documents = [json.dumps(self._definition(name), ensure_ascii=False) for name in tools]
+        return fill("hint_document", document="\n".join(documents))
+
+    def _listed(self, query: str) -> str:
+        return listing(self._found.look(query)[: self._settings.shown], self._maker.documents)
+
+    def _definition(self, name: str) -> dict[str, Any]:
+        """The document of a tool as the index has it, without what names the tool."""
+        found: dict[str, Any] = json.loads(json_text(self._maker.documents[name]))
+        kept = {key: value for key, value in found.items() if key not in ("name", "title")}
+        if kept.get("description"):
+            kept["description"] = self._maker.names.hidden(kept["description"], [name])
+        return kept
+
+    def _about(self, name: str) -> str:
+        return clipped(" ".join(self._maker.documents[name].description.split()), _DESCRIPTION_LETTERS)
+
+    def _described(self, name: str, hidden: Iterable[str]) -> str:
+        """What a tool does; where nothing says it, its name must."""
+        return self._maker.names.hidden(self._about(name) or self._maker.documents[name].title, hidden) or name
+
+    def _text(self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any) -> str:
+        return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose=purpose, **options))
+
+    def _reply(
+        self,
+        key: str,
+        prompt: str,
+        schema: Mapping[str, Any],
+        tokens: int,
+        *,
+        purpose: str = "order",
+        before: Sequence[Message] = (),
+        temperature: float = 0.0,
+    ) -> Any:
+        """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
+        seed = random.Random(f"{self._settings.seed} {self._query.id} {purpose}").getrandbits(31)
+        messages = [*before, Message("user", prompt)]
+        reply = self._ask(
+            messages, schema=an_object({key: dict(schema)}), temperature=temperature, seed=seed, max_tokens=tokens
+        )
+        return json_object(reply.text).get(key)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in re.findall(r"\w+", text)]

@@ -1,0 +1,259 @@
+"""ToolQP's training data and reward: Algorithm 1 with a scripted teacher, each part of the reward by hand."""
+
+import json
+import re
+from math import log2
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from atc.models.scripted import ScriptedModel  # noqa: E402
+from atc.retrieve.base import Hit, Retrieval  # noqa: E402
+from atc.retrieve.document import ToolDocument  # noqa: E402
+from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
+from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
+from benchmarks.toolqp.planner import opening, plan_text, query_text  # noqa: E402
+from benchmarks.toolqp.reward import answer, reward  # noqa: E402
+from benchmarks.toolqp.trajectory import Dropped, Maker, Settings  # noqa: E402
+from protocols.ask import Message  # noqa: E402
+from protocols.errors import ModelUnavailable  # noqa: E402
+
+DOCUMENTS = {
+    name: ToolDocument(name=name, description=about, parameters={"address": ""})
+    for name, about in {
+        "MailCat": "MailCat sends a letter by electronic post",
+        "search": "Search for a paper",
+        "papers": "Search and read a paper of science",
+        "ForecastNow": "Says how the weather will be",
+        **{f"paper_{number}": "Read a paper" for number in range(8)},
+    }.items()
+}
+QUERY = RetrievalQuery(id="q1", text="Mail Ann", gold=("MailCat",))
+STOP = "<stop_retrieval>"
+
+
+class Overlap:
+    """A retriever by shared words."""
+
+    def search(self, query, *, k):
+        words = set(re.findall(r"\w+", query.lower()))
+        scored = []
+        for name, document in DOCUMENTS.items():
+            own = set(re.findall(r"\w+", f"{document.name} {document.description}".lower()))
+            if words & own:
+                scored.append((-len(words & own) / len(own), name))
+        return Retrieval(hits=tuple(Hit(name, -score) for score, name in sorted(scored)[:k]))
+
+
+class Teacher(ScriptedModel):
+    """Answers each kind of question by the key that its schema asks for, from a list or always the same."""
+
+    def __init__(self, **replies):
+        self._of = {key: list(value) if isinstance(value, list) else value for key, value in replies.items()}
+        super().__init__(name="teacher")
+
+    def __call__(self, messages, *, schema=None, **options):
+        [key] = schema["required"]
+        value = self._of[key]
+        value = value.pop(0) if isinstance(value, list) and key != "order" else value
+        if isinstance(value, Exception):
+            raise value
+        self._replies = (*self._replies, json.dumps({key: value}))
+        return super().__call__(messages, schema=schema, **options)
+
+    def asked(self, key):
+        asked = zip(self.prompts, self.options, strict=True)
+        return [prompt[-1].content for prompt, option in asked if option["schema"]["required"] == [key]]
+
+
+def maker(**settings):
+    return Maker(Overlap(), DOCUMENTS, Settings(**{"candidates": 1, **settings}))
+
+
+def made(teacher, query=QUERY, **settings):
+    return maker(**settings).make(query, teacher)
+
+
+def test_a_query_that_finds_the_tool_at_once_makes_a_trajectory_in_the_papers_form():
+    plan = "Given a task of mail, retrieve tools that send."
+    found = made(Teacher(plan=plan, goal="Send a letter.", query="electronic post"))
+    assert [(turn["role"], turn["content"]) for turn in found["messages"][1:]] == [
+        ("user", "User query: Mail Ann"),
+        ("assistant", plan_text(plan, ["Send a letter."])),
+        ("user", "Begin retrieval."),
+        ("assistant", "<query>electronic post</query>"),
+        ("user", "System retrieved tools for previous query:\n1. MailCat: MailCat sends a letter by electronic post"),
+        ("assistant", STOP),
+    ]
+    assert (found["plan"], found["gold"]) == (plan, ["MailCat"])
+
+
+def test_more_is_told_of_the_tool_in_each_round_and_never_its_name():
+    queries = ["weather", "how will it be", "says how", "weather will be", "post"]
+    teacher = Teacher(plan="Send mail.", goal="Send a letter.", query=queries)
+    [step] = made(teacher)["steps"]
+    assert step["attempts"] == [[query, 1 if query == "post" else 101] for query in queries]
+    told = teacher.asked("query")
+    assert ["sends a letter by electronic post" in one for one in told] == [False, True, True, True, True]
+    assert ['The query "how will it be" was tried' in one for one in told] == [False, False, True, True, True]
+    assert ["the whole plan behind it" in one for one in told] == [False, False, False, True, True]
+    assert ['"parameters": ["address"]' in one for one in told] == [False, False, False, False, True]
+    assert not any("MailCat" in one for one in told)
+
+
+def test_names_are_kept_out_of_queries_plans_and_goals_unless_they_are_common_words():
+    teacher = Teacher(
+        plan="Use MailCat to send.", goal="Send with Mail Cat.", query=["mail-cat", "MAILCAT letter", "letter"]
+    )
+    found = made(teacher)
+    assert (found["plan"], found["steps"][0]["goal"]) == ("Use this tool to send.", "Send with this tool.")
+    assert (found["steps"][0]["attempts"], found["steps"][0]["round"]) == ([["letter", 1]], 3)
+    query = RetrievalQuery(id="q", text="Find it", gold=("search",), plan="Find.")
+    [step] = made(Teacher(goal="Find a paper.", query="search for a paper"), query)["steps"]
+    assert step["attempts"][-1][0] == "search for a paper"
+
+
+def test_the_best_of_the_candidates_counts_and_a_rank_behind_the_fifth_is_not_valid():
+    query = RetrievalQuery(id="q", text="x", gold=("papers",))
+    teacher = Teacher(plan="Read.", goal="Read.", query=["read a paper", "paper of science", "weather"])
+    [step] = made(teacher, query, candidates=3)["steps"]
+    assert step["attempts"] == [["paper of science", 1]]
+    assert len({option["seed"] for option in teacher.options}) == 5
+    [step] = made(Teacher(plan="Read.", goal="Read.", query=["read a paper", "science"]), query)["steps"]
+    assert [rank for _, rank in step["attempts"]] == [10, 1]
+
+
+@pytest.mark.parametrize(
+    ("replies", "reason"),
+    [
+        ({"plan": " "}, "no plan"),
+        ({"plan": "Do.", "goal": 7}, "no sub-goal"),
+        ({"plan": "Send mail.", "goal": "Send a letter.", "query": "weather"}, "no valid query: Send a letter."),
+    ],
+)
+def test_a_request_is_dropped_where_something_is_missing(replies, reason):
+    with pytest.raises(Dropped, match=reason):
+        made(Teacher(**replies))
+
+
+@pytest.mark.parametrize("order", [["ForecastNow", "MailCat"], ["ForecastNow", "ForecastNow", 7]])
+def test_tools_come_in_the_order_of_use_none_is_lost_and_earlier_steps_are_shown(order):
+    query = RetrievalQuery(id="q", text="Mail Ann the weather", gold=("MailCat", "ForecastNow"))
+    teacher = Teacher(plan="Both.", order=order, goal=["Get weather.", "Mail it."], query=["weather", "letter"])
+    steps = made(teacher, query)["steps"]
+    assert [(step["goal"], step["tools"]) for step in steps] == [
+        ("Get weather.", ["ForecastNow"]),
+        ("Mail it.", ["MailCat"]),
+    ]
+    assert '1. Get weather. Found by: "weather"' in teacher.asked("query")[1]
+
+
+def test_tools_of_one_goal_share_a_step_and_their_mean_rank_counts():
+    query = RetrievalQuery(id="q", text="x", gold=("papers", "search"))
+    teacher = Teacher(plan="Find.", order=[], goal="Find a paper.", query="search for a paper of science")
+    [step] = made(teacher, query)["steps"]
+    assert (step["tools"], step["attempts"][-1][1]) == (["papers", "search"], 1.5)
+
+
+def test_failed_attempts_are_kept_with_the_papers_probability_and_the_same_each_time():
+    def kept(seed):
+        found = []
+        for number in range(200):
+            query = RetrievalQuery(id=f"q{number}", text="x", gold=("MailCat",))
+            trajectory = made(Teacher(plan="M.", goal="S.", query=["weather", "letter"]), query, seed=seed)
+            searched = [turn["content"] for turn in trajectory["messages"] if turn["content"].startswith("<query>")]
+            found.append(len(searched) == 2)
+        return found
+
+    assert kept(0) == kept(0) != kept(1)
+    assert 60 <= sum(kept(0)) <= 100
+
+
+def test_a_trajectory_too_long_for_a_planner_loses_its_failed_attempts():
+    replies = {"plan": "M.", "goal": "S.", "query": ["weather", "weather how", "letter"]}
+    found = made(Teacher(**replies), keep_failed=1.0, queries=2)
+    assert [turn["content"] for turn in found["messages"] if "<query>" in turn["content"]][1:] == [
+        "<query>letter</query>"
+    ]
+
+
+def test_a_data_set_is_made_once_however_often_it_is_interrupted(tmp_path):
+    queries = [RetrievalQuery(id=f"q{n}", text="x", gold=("MailCat",), plan="Mail.") for n in range(3)]
+    header, out = {"format": "atc-toolqp-1"}, tmp_path / "conversations.jsonl"
+    replies = {"goal": "S.", "query": ["letter", ModelUnavailable("down")]}
+    with pytest.raises(ModelUnavailable):
+        make_all(maker(), queries, Teacher(**replies), out, header)
+    teacher = Teacher(goal=["S.", 7], query="letter")
+    found = figures(make_all(maker(), queries, teacher, out, header))
+    assert (found["requests"], found["trajectories"], found["dropped"]) == (3, 2, {"no sub-goal": 1})
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["q0", "q1"]
+    assert len(teacher.asked("goal")) == 2
+
+
+FOUND = {
+    "task": ["x1", "x2", "gold1"],
+    "task plan": ["x1", "gold1", "x2"],
+    "one": ["gold1", "x3"],
+    "two": ["gold2", "x4"],
+    "bad": ["x5", "x6"],
+}
+
+
+class Base:
+    """Finds what the table says."""
+
+    def search(self, query, *, k):
+        return Retrieval(hits=tuple(Hit(name, 1 / rank) for rank, name in enumerate(FOUND.get(query, ())[:k], start=1)))
+
+
+class Letters:
+    """An embedder that counts letters."""
+
+    def embed(self, texts):
+        rows = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows / np.where(lengths > 0, lengths, 1)
+
+
+def rollout(*turns):
+    return opening("task") + [one for turn in turns for one in (Message("assistant", turn), Message("user", "…"))]
+
+
+def rewarded(*turns, gold=("gold1", "gold2")):
+    return reward(rollout(*turns), task="task", gold=gold, plan="plan", base=Base(), embedder=Letters())
+
+
+def test_a_rollout_that_finds_all_in_form_earns_each_part():
+    earned = rewarded(plan_text("plan", ["a", "b"]), query_text("one"), query_text("two"), STOP)
+    before = (1 / log2(3)) / (1 + 1 / log2(3))
+    assert earned["ndcg"] == pytest.approx(1 - before)
+    assert (earned["recall"], earned["form"], earned["stop"]) == (0.5, 1.0, 1.0)
+    assert earned["plan"] == pytest.approx(1.0)
+    assert earned["total"] == pytest.approx(5.0 * (1 - before) + 2.5 * 0.5 + 1.5 + 0.6 + 1.0)
+
+
+def test_what_is_worse_than_the_base_out_of_form_unstopped_or_too_late_costs():
+    assert rewarded(plan_text("plan", ["a"]), query_text("bad"), STOP, gold=("gold1",))["ndcg"] < 0
+    out_of_form = rewarded("plan", "one", query_text("two"), STOP)
+    assert (out_of_form["form"], out_of_form["recall"], out_of_form["plan"]) == (0.5, 0.5, 0.0)
+    for last in (query_text("two"), "two <stop_retrieval>?", "<query>x</query><stop_retrieval>"):
+        assert rewarded(plan_text("plan", ["a"]), last)["stop"] == 0
+    ten = [query_text(f"bad {number}") for number in range(10)]
+    assert rewarded(plan_text("plan", ["a"]), *ten, query_text("two"), gold=("gold2",))["recall"] == 0
+    assert rewarded(plan_text("plan", ["a"]), *ten[1:], query_text("two"), gold=("gold2",))["recall"] == 1
+    assert rewarded()["form"] == 0
+
+
+def test_the_environment_begins_shows_the_best_five_and_ends():
+    documents = {"gold1": ToolDocument(name="gold1", description="The first")}
+
+    def said(*turns):
+        message = answer(rollout(*turns)[:-1] if turns else opening("task"), base=Base(), documents=documents)
+        return message.content if message else None
+
+    assert said(plan_text("plan", ["a"])) == "Begin retrieval."
+    assert said("p", query_text("one")).endswith("query:\n1. gold1: The first\n2. x3")
+    assert said("p", query_text(" ")).endswith("(nothing)")
+    assert [said("p", query_text("one"), STOP), said("p", *["one"] * 10), said()] == [None] * 3
+    assert said("p", *["one"] * 9) is not None

