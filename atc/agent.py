@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
+from atc import notebook
 from atc.config import Config, public
 from atc.consent import AskPerson, Consent
-from atc.events import Observer
+from atc.events import Event, Observer
 from atc.learned import LearnedSchemas
 from atc.past import Past, recorded
 from atc.redaction import Redactor
@@ -25,6 +27,7 @@ from atc.strategies import strategy
 from atc.strategies.base import Parts
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
+from atc.typed import OutputType, TypedSolution
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
 from protocols.errors import AtcError
@@ -37,7 +40,6 @@ from sandbox.journal import Journal, canonical
 from sandbox.trace import Pins, ToolCall
 
 if TYPE_CHECKING:
-    from atc.retrieve.expand import Expansions
     from atc.retrieve.index import ToolIndex
     from atc.store import RunStore
 
@@ -47,17 +49,33 @@ LONGEST_TASK = 20_000
 """Characters. A longer task would leave a small model no room for the tools."""
 
 
+T = TypeVar("T")
+
+
+class Budget(TypedDict, total=False):
+    """What runs of an agent may take; each is the setting of that name (`atc.Config`)."""
+
+    max_seconds: float
+    max_calls: int
+    max_tokens: int
+    max_model_calls: int
+    max_cost: float
+
+
 class InvalidTask(AtcError):
     """A task that cannot be worked on: empty, or too long to be read."""
+
+    exit_code = 2
 
 
 class Agent:
     """Solves tasks with one toolbox. A context manager: `close` ends the sandbox's process.
 
     `model` is an `Ask`, or a name as `atc run --model` takes it; None is the configuration's, that is, the endpoint
-    of the environment or else the embedded model. Tools that may change something run only when the configuration's
-    `allow_writes` names them or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is recorded
-    from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
+    of the environment or else the embedded model. Tools that may change something run only when `allow_writes` (or the
+    configuration's) names them, or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is
+    recorded from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
+    `budget` holds for each run, and goes before the configuration: `Agent(tools, max_cost=0.05, max_seconds=60)`.
     """
 
     def __init__(
@@ -70,16 +88,45 @@ class Agent:
         ask_person: AskPerson | None = None,
         store: RunStore | None = None,
         learned: LearnedSchemas | None = None,
+        allow_writes: Iterable[str] = (),
+        **budget: Unpack[Budget],
     ) -> None:
         self.toolbox = tools if learned is None else learned.over(tools)
         self._learned, self._learning = learned, threading.Lock()
-        self.config = config or Config()
+        allowed = (allow_writes,) if isinstance(allow_writes, str) else tuple(allow_writes)
+        config = config or Config()
+        self.config = replace(config, allow_writes=(*config.allow_writes, *allowed), **budget)
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
 
+    @overload
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: type[T],
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> TypedSolution[T]: ...
+
+    @overload
     def run(
         self, task: str, *, observer: Observer | None = None, seed: int | None = None, max_seconds: float | None = None
+    ) -> Solution: ...
+
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: type[T] | None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
     ) -> Solution:
-        """Solve one task. `max_seconds` replaces the setting.
+        """Solve one task. `max_seconds` replaces the setting; in a notebook it is shown as it happens.
+
+        With an `output_type`, a pydantic model for instance, the answer must be JSON of that type, and the solution
+        has it as `output`. An answer of another form is a fault, which the model is told of.
 
         The programs' `random`, `uuid` and `secrets` start from `seed`. Without one each run draws its own, so that
         nobody can guess a password or an id that a program makes; it is stored with the run.
@@ -88,12 +135,51 @@ class Agent:
             InvalidTask: the task is empty or too long.
             ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
         """
-        task = readable(task)
+        output = None if output_type is None else OutputType(output_type)
+        task = readable(task if output is None else output.asked(task))
         pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
-        with self._recording(task, observer, pins) as record:
-            solution = self._solve(task, self._parts(record, max_seconds=max_seconds))
-            record.solution = replace(solution, run=record.run)
-        return record.solution
+        with notebook.shown(observer) as watcher, self._recording(task, watcher, pins) as record:
+            parts = replace(
+                self._parts(record, max_seconds=max_seconds), problem=None if output is None else output.problem
+            )
+            record.solution = replace(self._solve(task, parts), run=record.run)
+        return record.solution if output is None else output.solution(record.solution)
+
+    @overload
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: type[T],
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> TypedSolution[T]: ...
+
+    @overload
+    async def arun(
+        self, task: str, *, observer: Observer | None = None, seed: int | None = None, max_seconds: float | None = None
+    ) -> Solution: ...
+
+    async def arun(self, task: str, *, observer: Observer | None = None, **how: Any) -> Solution:
+        """Solve one task as `run` does, in a thread of its own: the event loop goes on, and several runs go together.
+
+        `observer` is called in that thread. A run whose task is cancelled ends at its next step, as one that Ctrl-C
+        interrupts: `resume` goes on with it.
+        """
+        cancelled = threading.Event()
+
+        def watch(event: Event) -> None:
+            if cancelled.is_set():
+                raise asyncio.CancelledError
+            if observer is not None:
+                observer(event)
+
+        try:
+            return await asyncio.to_thread(partial(self.run, task, observer=watch, **how))
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
 
     def resume(
         self,
@@ -312,16 +398,24 @@ class Agent:
 
         return open_sandbox(self.config.sandbox, policy=self.config.policy)
 
-    def finder(self, ask: Ask) -> Retriever:
-        """Search over the toolbox by the configured method; `ask` answers what that method asks a model."""
-        from atc.retrieve.methods import open_finder
+    def finder(self, ask: Ask | None) -> Retriever:
+        """Search over the toolbox: `ask` answers what the configured method asks a model, by default planned searches.
 
-        found = self._expansions
-        return open_finder(self.config.retrieval, self._index, self.toolbox, ask=ask, expansions=found, threads=1)
+        With None, the configured method if it asks no model, else the best that asks none.
+        """
+        from atc.retrieve.finder import open_finder
+        from atc.retrieve.methods import AUTO, read
+
+        method = self.config.retrieval
+        if method == AUTO and ask is not None:
+            method = "planned"
+        elif method != AUTO and ask is None and read(method)[0].asks:
+            method = AUTO
+        return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)
 
     def word_finder(self) -> Retriever:
         """Search over the toolbox by words alone: it is there at once, where an index by meaning takes minutes."""
-        from atc.retrieve.methods import open_finder, open_index
+        from atc.retrieve.finder import open_finder, open_index
 
         index = open_index(self.toolbox, replace(self.config, index=None, tools=()), method="bm25")
         return open_finder("bm25", index, self.toolbox, ask=NoModel(), threads=1)
@@ -329,20 +423,9 @@ class Agent:
     @cached_property
     def _index(self) -> ToolIndex:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""
-        from atc.retrieve.methods import open_index
+        from atc.retrieve.finder import open_index
 
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
-
-    @cached_property
-    def _expansions(self) -> Expansions | None:
-        """The synthetic queries that are kept beside the index."""
-        from atc.retrieve.methods import expanded
-
-        if not expanded(self._index):
-            return None
-        from atc.retrieve.expand import Expansions
-
-        return Expansions(self._index.folder)
 
     def _parts(
         self,

@@ -30,11 +30,13 @@ from protocols.jsontypes import Json
 from sandbox.effects import OnUnknown
 from sandbox.names import AUTO, NAMES, named
 
-_CLOSED = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+_CLOSED = ConfigDict(extra="forbid", defer_build=True)
 
 
 class InvalidConfig(AtcError):
     """A setting that cannot be used: names the file (or flag, or variable), the key, what was found and wanted."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinst
 YesOrNo = Annotated[bool, Strict(), expects("true or false")]
 AtLeastOne = Annotated[int, Strict(), Field(ge=1), expects("a whole number of at least 1")]
 NotNegative = Annotated[int, Strict(), Field(ge=0), expects("a whole number of at least 0")]
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Dollars = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("an amount above 0, in USD")]
 Seconds = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("a number of seconds above 0")]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute()), expects("a folder")]
 Backends = Annotated[
@@ -76,28 +80,52 @@ Backends = Annotated[
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class CredentialEntry:
-    """A secret that tools may name, and the only hosts it is sent to."""
+    """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
 
     value: Annotated[
-        str, Field(pattern=r"^[^\n]+$"), expects("'env:NAME', 'file:PATH' or the secret itself, as one line of text")
-    ] = Field("", validate_default=True, repr=False)
-    """`env:NAME`, `file:PATH` (its first line) or the secret itself."""
+        str, Field(pattern=r"^[^\n]*$"), expects("'env:NAME', 'file:PATH' or the secret itself, as one line of text")
+    ] = Field("", repr=False)
+    """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token, `user:password`."""
     hosts: Annotated[
         tuple[Annotated[str, AfterValidator(_host)], ...],
         Field(min_length=1),
         expects("a list of the hosts that may see it, such as ['api.example.org']"),
     ] = Field((), validate_default=True)
     """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
-    place: Literal["header", "query", "cookie"] = "header"
-    """Where in a request it goes."""
-    name: Annotated[Text, expects("text")] = "Authorization"
-    """The header's, parameter's or cookie's name."""
-    prefix: Annotated[str, expects("text")] = Field(None)  # type: ignore[assignment]  # filled below
+    header: Annotated[str, expects("the name of a header")] = ""
+    query: Annotated[str, expects("the name of a parameter")] = ""
+    """Where it goes, for documents that declare nothing; then also with the tools that name no credential."""
+    place: Annotated[Literal["header", "query", "cookie"], expects("one of header, query, cookie")] | None = None
+    name: Annotated[str, expects("text")] = ""
+    """The same in two settings, for cookies too."""
+    prefix: Annotated[str, expects("text")] | None = None
     """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
+    client_id: Annotated[str, expects("text")] = ""
+    """Of OAuth 2, in place of `value`: a token is got at the addresses that the document names."""
+    client_secret: Annotated[str, expects("'env:NAME', 'file:PATH' or the secret itself")] = Field("", repr=False)
+    """With it the client signs in by itself; without it you do, in the browser."""
+    scopes: tuple[Text, ...] = ()
+    """Those that the document lists where empty."""
+    token_url: Annotated[str, expects("an address")] = ""
+    authorization_url: Annotated[str, expects("an address")] = ""
+    """For documents that name none."""
 
-    def __post_init__(self) -> None:
-        if self.prefix is None:
-            object.__setattr__(self, "prefix", "Bearer " if self.name.lower() == "authorization" else "")
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not (self.value or self.client_id):
+            raise PydanticCustomError("setting", "a table with a value, or with a client_id")
+        return self
+
+    def how(self) -> dict[str, Any]:
+        """Where it goes as the user said it."""
+        if self.header or self.query:
+            name = self.header or self.query
+            return {"place": "header" if self.header else "query", "name": name, "prefix": self.prefix}
+        return {"place": self.place, "name": self.name, "prefix": self.prefix}
+
+    @field_serializer("client_secret")
+    def _hidden(self, client_secret: str) -> str:
+        return _without_secret(client_secret) if client_secret else ""
 
     @field_serializer("value")
     def _shown(self, value: str) -> str:
@@ -169,7 +197,7 @@ class Config:
     """What runs the program: the best that there is, or names of backends, tried in that order."""
     policy: YesOrNo = False
     """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
-    max_tools: AtLeastOne = 8
+    max_tools: AtLeastOne = 40
     """Tools in one prompt, where not all of them fit."""
     prompt_tokens: Annotated[int, Strict(), Field(ge=200), expects("a whole number of at least 200")] | None = None
     """Tokens that descriptions of tools may take in a prompt; None: what suits the model."""
@@ -186,6 +214,19 @@ class Config:
     """Requests to the model in one run; None: no cap."""
     max_seconds: Seconds | None = None
     """Wall time of one run; None: no cap."""
+    max_cost: (
+        Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("an amount above 0, in USD")] | None
+    ) = None
+    """USD that the model of one run may cost, by `model_price`; None: no cap."""
+    model_price: (
+        Annotated[
+            tuple[Price, Price],
+            BeforeValidator(lambda raw: tuple(raw.split(",")) if isinstance(raw, str) else raw),
+            expects("two amounts in USD, such as [0.25, 2.0]"),
+        ]
+        | None
+    ) = None
+    """USD for a million tokens of prompts, and of replies; None: the list price (`atc/models/prices.py`)."""
     allow_writes: Annotated[Names, expects("a list of tool names, or 'all'")] = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
     on_unknown: OnUnknown = "stop"
@@ -215,15 +256,16 @@ class Config:
     """By the name that a tool's binding gives."""
     mcp: Mapping[str, McpEntry] = field(default_factory=dict)
     """MCP servers by the name that a tool's binding gives."""
+    headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Fixed headers of a source, by the host that its tools call. What is secret belongs into `credentials`."""
 
 
-TABLES = ("credentials", "mcp")
+TABLES = ("credentials", "mcp", "headers")
 """Settings that are tables by name, and so neither flags nor variables."""
 SETTINGS = tuple(setting.name for setting in fields(Config))
-_CONFIG = TypeAdapter(Config)
 
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = _CONFIG.dump_python(config, mode="json", warnings=False)
+    shown: dict[str, Json] = TypeAdapter(Config).dump_python(config, mode="json", warnings=False)
     return shown

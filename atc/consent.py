@@ -17,8 +17,7 @@ from atc.taint import Taint, Tainted
 from atc.taint.trusted import tool_named
 from atc.types import Program
 from protocols.jsontypes import JsonObject
-from protocols.protocol import McpBinding
-from protocols.spelled import spelled
+from protocols.protocol import McpBinding, spelled
 from protocols.toolbox import Tool, Toolbox
 from sandbox.clock import waiting_on_person
 from sandbox.errors import Paused

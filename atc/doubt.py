@@ -42,7 +42,7 @@ def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbo
     return (
         *empty,
         *_own_words(task, program, answer),
-        *_raw_record(answer),
+        *_raw_record(task, answer),
         *_pages(program, trace, tools),
         *_swallowed(trace),
         *_left_out(task, program, trace),
@@ -118,9 +118,9 @@ def _texts(results: list[Json]) -> dict[str, None] | None:
     return None
 
 
-def _raw_record(answer: str) -> Iterator[str]:
+def _raw_record(task: str, answer: str) -> Iterator[str]:
     text = answer.strip()
-    if text.startswith(("{", "[{")) and ":" in text:
+    if text.startswith(("{", "[{")) and ":" in text and "json" not in task.casefold():
         yield "It printed a whole record: print only the value that the task asks for."
 
 

@@ -22,14 +22,10 @@ class ToolsChosen:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A prompt is about to go to the model. `purpose`: write, sample or repair.
-
-    `statement` counts the statements of a program that is asked for one by one, from 0; else it is None.
-    """
+    """A prompt is about to go to the model. `purpose`: write, sample or repair."""
 
     purpose: str
     messages: Sequence[Message]
-    statement: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,6 @@ class ModelReplied:
 
     purpose: str
     completion: Completion
-    statement: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,24 @@
-"""Findings as values and as text: where they point, which name was meant, and the caret under it."""
+"""Findings as values and as text, and the words for values and calls that all messages share."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from atc.types import Finding, Program
+from protocols.jsontypes import Json
+from protocols.schema import type_name
 from protocols.words import alike
+from sandbox.trace import ToolCall
 
 _COMMON = frozenset(("", "get", "list", "find", "fetch", "search", "show", "all", "by", "of", "for", "the", "to", "in"))
 """Words that make two names no more alike."""
 _MOST_COMPARED = 100_000
+MOST_KEYS = 20
+_ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
 
 
@@ -110,6 +116,33 @@ def listed(names: Iterable[str], *, most: int = 24) -> str:
     """`a, b, c`, cut where there are very many."""
     known = list(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+
+
+def snippet(value: Json, *, most: int = 160) -> str:
+    """A value as one short line of JSON."""
+    line = json.dumps(value, ensure_ascii=False, default=str)
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def a_type(value: Json) -> str:
+    """`a list of 3`, `None`, `a string`."""
+    kind = type_name(value)
+    if kind == "array":
+        return f"a list of {len(value)}" if value else "an empty list"
+    return _ARTICLE.get(kind, f"a {kind}")
+
+
+def invocation(call: ToolCall) -> str:
+    """`get_flights(origin="JFK", page=1)`."""
+    given = ", ".join(f"{name}={snippet(value, most=60)}" for name, value in call.arguments.items())
+    return f"{call.tool}({given})"
+
+
+def keys_there(value: Json) -> str:
+    """`its keys are a, b, c`, or what the value is where it has none."""
+    if isinstance(value, Mapping):
+        return f"its keys are {listed(map(str, value), most=MOST_KEYS)}" if value else "it is an empty object"
+    return f"it is {a_type(value)}"
 
 
 def spelled(node: ast.AST, *, most: int = 60) -> str:

@@ -71,9 +71,8 @@ def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     if tree is None:
         return ()
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & tools.keys()
-    calls = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print"
-    ]
+    called = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in called if getattr(node.func, "id", None) == program.printing]
     plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
     if not named or any(tools[name].protocol.writes for name in named) or not calls or len(plain) < len(calls):
         return ()

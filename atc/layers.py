@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,10 +17,10 @@ from protocols.errors import AtcError
 from sandbox.names import AUTO
 
 _HINTS = get_type_hints(Config, include_extras=True)
-_TYPES = {key: TypeAdapter(hint) for key, hint in _HINTS.items()}
-_ENTRIES: Mapping[str, tuple[type, TypeAdapter[Any], str]] = {
-    "credentials": (CredentialEntry, TypeAdapter(CredentialEntry), "value and hosts"),
-    "mcp": (McpEntry, TypeAdapter(McpEntry), "command or url"),
+_ENTRIES: Mapping[str, tuple[Any, str]] = {
+    "credentials": (CredentialEntry, "value and hosts"),
+    "mcp": (McpEntry, "command or url"),
+    "headers": (dict[str, str], "names and texts"),
 }
 """By table: what an entry of it is, and what its entries hold at least."""
 _LISTS = frozenset({"tools", "allow_writes", "trust"})
@@ -71,16 +72,22 @@ def nearest_key(name: str, *, cutoff: float = 0.6) -> str | None:
     return found[0] if found else None
 
 
+@cache
+def _type(key: str) -> TypeAdapter[Any]:
+    """What checks a setting; few are set, and each takes a millisecond to make."""
+    return TypeAdapter(_HINTS[key])
+
+
 def _value(layer: Layer, key: str, raw: Any) -> Any:
     if key not in SETTINGS:
         raise InvalidConfig(_unknown(layer, key, SETTINGS))
     try:
         if not layer.text:
-            value = _TYPES[key].validate_python(raw)
+            value = _type(key).validate_python(raw)
         elif key in _LISTS:
-            value = _TYPES[key].validate_python([part.strip() for part in raw.split(",") if part.strip()])
+            value = _type(key).validate_python([part.strip() for part in raw.split(",") if part.strip()])
         else:
-            value = _TYPES[key].validate_strings(raw)
+            value = _type(key).validate_strings(raw)
     except ValidationError:
         raise InvalidConfig(
             f"{layer.origin}: {layer.label(key)} must be {_wanted(_HINTS[key])}, got {raw!r}."
@@ -94,23 +101,23 @@ def _value(layer: Layer, key: str, raw: Any) -> Any:
 
 def _entries(layer: Layer, table: str, raw: Any) -> dict[str, Any]:
     """The entries of a table. Messages never quote a value that may be a secret."""
-    kind, adapter, least = _ENTRIES[table]
+    kind, least = _ENTRIES[table]
     if not isinstance(raw, Mapping):
         example = "github" if table == "credentials" else "files"
         what = f"must be tables such as [{table}.{example}]"
         raise InvalidConfig(f"{layer.origin}: {table} {what}, got a {type(raw).__name__}.")
-    found = {}
+    found: dict[str, Any] = {}
     for name, entry in raw.items():
         where = f"{table}.{name}"
         if not isinstance(entry, Mapping):
             what = f"must be a table with {least}, got a {type(entry).__name__}."
             raise InvalidConfig(f"{layer.origin}: {where} {what}")
         try:
-            found[name] = adapter.validate_python(dict(entry))
+            found[name] = TypeAdapter(kind).validate_python(dict(entry))
         except ValidationError as error:
             first = min(error.errors(), key=lambda one: one["type"] != "unexpected_keyword_argument")
             field = str(first["loc"][0]) if first["loc"] else ""
-            hints = get_type_hints(kind, include_extras=True)
+            hints = get_type_hints(kind, include_extras=True) if isinstance(kind, type) else {}
             if first["type"] == "unexpected_keyword_argument":
                 raise InvalidConfig(_unknown(layer, field, list(hints), within=f"{where}.")) from None
             got = f", got {entry[field]!r}" if field in _TOLD and field in entry else ""

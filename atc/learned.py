@@ -20,12 +20,11 @@ from typing import Any
 
 from atc.redaction import Redactor
 from atc.synthesize import described
-from probing.infer.counts import count_fields
-from probing.infer.inference import infer
+from probing.infer import count_fields, infer
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Evidence, ToolProtocol, dump
 from protocols.schema import validator, wrapper_key
-from protocols.secret_parts import within
+from protocols.secrets import within
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -142,6 +141,12 @@ class LearnedSchemas:
         with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False, encoding="utf-8") as file:
             json.dump(document, file, indent=1)
         os.replace(file.name, self._folder / f"{key}.json")  # noqa: PTH105 - of a name, not of a Path
+
+
+def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
+    """The tools of `before` whose declared response schema `after` replaces by what calls brought."""
+    declared = (tool for tool in before.values() if tool.protocol.evidence.level == "declared" and described(tool))
+    return [tool for tool in declared if after[tool.alias].protocol.output_schema != tool.protocol.output_schema]
 
 
 def is_news(tool: Tool, response: Json) -> bool:

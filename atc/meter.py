@@ -10,15 +10,17 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
+from atc.ask_each import Reply, Request, reply
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
 from atc.models.circles import runs_in_circles
+from atc.models.prices import Price
 from atc.past import Past
+from atc.searching import Searching
 from atc.types import Usage
+from atc.waiting import wait_until
 from protocols.ask import Ask, Completion, Message, Powers, powers
-from protocols.ask_each import Reply, Request, reply
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.render import token_estimate
-from protocols.waiting import wait_until
 
 PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
@@ -52,6 +54,8 @@ class Meter:
         max_seconds: float | None = None,
         max_tokens: int | None = None,
         max_calls: int | None = None,
+        max_cost: float | None = None,
+        price: Price | None = None,
         past: Past | None = None,
         redact: Callable[[str], str] = str,
         restore: Callable[[str], str] = str,
@@ -59,10 +63,13 @@ class Meter:
         self._ask, self._observer, self._past = ask, observer, past or Past()
         self._redact, self._restore = redact, restore
         self._max_seconds, self._max_tokens, self._max_calls = max_seconds, max_tokens, max_calls
+        self._max_cost, self._price = max_cost, price
         self._began = time.monotonic()
         self._ends = math.inf if max_seconds is None else self._began + max_seconds
         self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
         self._notes: dict[str, None] = {}
+        self.searching: Searching | None = None
+        """What the model may search for, where not all tools are shown."""
         self.usage = self._past.usage
 
     @property
@@ -101,9 +108,8 @@ class Meter:
         max_tokens: int = PROGRAM_TOKENS,
         schema: Mapping[str, Any] | None = None,
         grammar: str | None = None,
-        statement: int | None = None,
     ) -> Completion:
-        """Ask the model; `statement` numbers the requests of a program that is asked for statement by statement.
+        """Ask the model.
 
         Raises:
             BudgetSpent: there is no time for another reply, or it ended while this one was written; or no tokens or
@@ -115,7 +121,7 @@ class Meter:
         if known is not None:
             return self._given_again(known, max_tokens)
         self._require_budget()
-        self._observer(ModelAsked(purpose, tuple(messages), statement))
+        self._observer(ModelAsked(purpose, tuple(messages)))
         began = time.monotonic()
         try:
             with wait_until(self._ends):
@@ -125,7 +131,16 @@ class Meter:
         except OutOfTime:
             raise self._out_of_time(time.monotonic() - began) from None
         self._count(took := time.monotonic() - began)
-        return self._heard(completion, took, purpose, statement)
+        return self._heard(completion, took, purpose)
+
+    def write(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
+        """The reply with a program or a piece of one; where the model may search first, the reply after that."""
+        while self.searching is not None:
+            told = self.searching.within(messages)
+            completion = self.complete(told, purpose=purpose, temperature=temperature, seed=seed)
+            if not self.searching.asks(completion.text, messages):
+                return completion
+        return self.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
     def each(self, requests: Sequence[Request], threads: Executor, *, purpose: str) -> list[Reply]:
         """Ask several requests side by side, see `ask_each`; they are counted and stored in their order.
@@ -172,7 +187,7 @@ class Meter:
         cut = known.output_tokens >= max_tokens or runs_in_circles(known.text)
         return replace(known, text=self._restore(known.text), truncated=cut)
 
-    def _heard(self, completion: Completion, took: float, purpose: str, statement: int | None = None) -> Completion:
+    def _heard(self, completion: Completion, took: float, purpose: str) -> Completion:
         """A reply that was counted and told."""
         self.usage = Usage(
             model_calls=self.usage.model_calls + 1,
@@ -182,7 +197,7 @@ class Meter:
             cached_tokens=self.usage.cached_tokens + completion.cached_tokens,
         )
         completion = replace(completion, seconds=took)
-        self._observer(ModelReplied(purpose, completion, statement))
+        self._observer(ModelReplied(purpose, completion))
         return replace(completion, text=self._restore(completion.text))
 
     def _count(self, took: float) -> None:
@@ -214,6 +229,10 @@ class Meter:
             raise BudgetSpent(f"max_tokens = {self._max_tokens}")
         if self._max_calls is not None and self.usage.model_calls >= self._max_calls:
             raise BudgetSpent(f"max_model_calls = {self._max_calls}")
+        # What stood in a cache is counted in full: the run may cost less than it is taken to, and never more.
+        spent = self._price.of(self.usage.input_tokens, self.usage.output_tokens) if self._price else 0.0
+        if self._max_cost is not None and spent >= self._max_cost:
+            raise BudgetSpent(f"max_cost = {self._max_cost:g}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from atc.recording.recording import RecordedTools
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.types import Program, answered
-from probing.infer.counts import count_fields
-from probing.infer.inference import infer
+from probing.infer import count_fields, infer
 from protocols.alias import identifier
 from protocols.errors import AtcError, InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
@@ -69,6 +68,8 @@ _USED = frozenset({"print", "len", "isinstance", "dict", "list", "int", "float",
 
 class CannotSave(AtcError):
     """A run that cannot become a tool as it was asked for. The sentence says what to change."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

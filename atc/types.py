@@ -27,12 +27,16 @@ FaultKind = Literal[
 """`error` is the program's own mistake that no call had a part in (a NameError, a division by zero)."""
 
 FactKind = Literal[
-    "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "shape", "value", "schema", "count", "test",
-    "drift", "line", "tools", "limit", "finding", "tie", "advice",
+    "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "schema", "test",
+    "drift", "line", "limit", "finding", "advice",
 ]  # fmt: skip
-"""What a fact is about. `shape` and `value` show what stands at a place; `tie` names calls that facts leave open."""
+"""What a fact is about."""
 
 Status = Literal["solved", "failed", "paused"]
+
+
+ANSWERING = "print_answer"
+"""What the finished program of one that grew calls `print`, so that what it printed on the way stays silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,11 @@ class Program:
 
     source: str
 
+    @property
+    def printing(self) -> str:
+        """The function that prints its answer."""
+        return ANSWERING if f"{ANSWERING}(" in self.source else "print"
+
     def line(self, number: int | None) -> str:
         """The text of a 1-based line, stripped; empty when there is no such line."""
         lines = self.source.splitlines()
@@ -48,8 +57,9 @@ class Program:
 
     def lines_of(self, before: Program) -> int:
         """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""
-        kept = before.source.splitlines()
-        return len(kept) if self.source.splitlines()[: len(kept)] == kept else 0
+        kept, lines = before.source.splitlines(), self.source.splitlines()
+        head = 2 if lines[:1] == [f"{ANSWERING} = print"] and kept[:1] != lines[:1] else 0  # it prints its answer alone
+        return head + len(kept) if kept and lines[head:][: len(kept)] == kept else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +115,6 @@ class Fault:
     path: str | None = None
     line: int | None = None
     evidence: tuple[Fact, ...] = ()
-    candidates: tuple[int, ...] = ()
-    """Indexes of calls between which the facts leave a tie; empty where they blame one, or none."""
 
 
 def answered(text: str) -> Json:

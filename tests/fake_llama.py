@@ -29,7 +29,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             reply = self.answered(body)
         if body.get("stream") and "error" not in reply:
-            self.stream(reply)
+            self.stream(body, reply)
             return
         content = json.dumps(reply).encode()
         self.send_response(200)
@@ -37,13 +37,18 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def stream(self, reply):
+    def stream(self, asked, reply):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         choice = reply["choices"][0]
         text, again = choice["message"]["content"], choice["message"]["content"].startswith("circle ")
         timings = reply["timings"]
+        if asked.get("return_progress"):
+            for done in (5, 517, 1029):
+                self.event(
+                    {"choices": [], "prompt_progress": {"total": 1029, "cache": 5, "processed": done, "time_ms": done}}
+                )
         while True:
             for start in range(0, len(text), 7):
                 piece = text[start : start + 7].removeprefix("circle ")

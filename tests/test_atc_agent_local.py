@@ -12,20 +12,13 @@ from protocols.sources import load_tools
 from toolflow_bench.grade import grade
 from toolflow_bench.task import Question
 
-QUESTIONS = (
-    Question(
-        id="name",
-        question="What is the full name of the airline whose code is VX?",
-        answer="Virgin America",
-        type="text",
-    ),
-    Question(id="near", question="How many other airports lie within 20 km of O'Hare (ORD)?", answer=3, type="number"),
-    Question(id="zone", question="In which time zone does the airport DEN lie?", answer="America/Denver", type="text"),
+QUESTION = Question(
+    id="name", question="What is the full name of the airline whose code is VX?", answer="Virgin America", type="text"
 )
 
 
 @pytest.mark.local_model
-def test_three_questions_of_one_call_each():
+def test_a_question_of_one_call():
     if not (os.environ.get("ATC_MODEL_PATH") or cached()):
         pytest.skip("the embedded model is not fetched; 'atc models pull' gets it")
     pytest.importorskip("starlette", reason="the flights service needs the extra 'toolflow'")
@@ -40,9 +33,8 @@ def test_three_questions_of_one_call_each():
         with serve(create_app()) as service, Invoker() as invoker:
             toolbox = load_tools(f"flights={service.document_url}", invoker=invoker)
             with Agent(toolbox, model=model, config=Config(samples=2, max_repairs=1)) as agent:
-                solutions = [agent.run(question.question, max_seconds=400) for question in QUESTIONS]
+                solution = agent.run(QUESTION.question, max_seconds=400)
     finally:
         model.close()
-    assert all(solution.attempts for solution in solutions)
-    right = [grade(solution.answer, question).correct for solution, question in zip(solutions, QUESTIONS, strict=True)]
-    assert sum(right) >= 2, [solution.answer for solution in solutions]
+    assert solution.attempts
+    assert grade(solution.answer, QUESTION).correct, solution.answer

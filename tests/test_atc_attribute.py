@@ -215,15 +215,6 @@ def test_a_response_that_departs_from_its_schema_is_drift(source: str, change: A
     assert (fault.kind, fault.call, fault.path) == (kind, 0, path), told(fault)
 
 
-def test_a_result_that_was_too_large_is_told() -> None:
-    trace = trace_of(f"{FIRST}\nprint(1)")
-    big = {**trace.calls[0].result, "padding": "x" * 1_200_000}
-    failure = Failure(kind="exception", type="KeyError", message="'flights'", frames=(Frame(line=1),))
-    fault = fault_of(FIRST, replace(trace, calls=(replace(trace.calls[0], result=big),), failure=failure, stdout=""))
-    assert (fault.kind, fault.call) == ("misread_result", 0)
-    assert "only a preview was given" in fault.message
-
-
 @pytest.mark.parametrize("source", ["", "def broken(:", "\0", "(" * 500, "x = 1 / (" + "+".join(["y"] * 3000) + ")"])
 def test_any_program_and_failure_give_a_fault(source: str) -> None:
     for kind in ("exception", "limit", "policy", "syntax", "paused"):

@@ -1,29 +1,17 @@
 """Which route `auto` takes, and that a change of route loses nothing; driven by scripted replies."""
 
-from dataclasses import replace
-
 import pytest
 
 from atc.agent import Agent
 from atc.config import Config
 from atc.events import ModelAsked, RouteChanged
 from atc.models.scripted import ScriptedModel
-from atc.store import Store
-from atc.synthesize import described
-from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, Evidence, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
 
 STARS = {"type": "object", "properties": {"stars": {"type": "integer"}, "by": {"type": "string"}}}
 NOTE = {"type": "object", "properties": {"text": {"type": "string"}, "extra": {}}}
 MISREAD = "print(get_note(id='{}')['extra']['stars'])"
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -106,14 +94,6 @@ def test_a_sole_list_and_a_near_key_are_mended_at_run_time(solve, tool, sent, re
     assert solution.attempts[0].mended
 
 
-def test_what_leaves_a_choice_is_not_mended(solve, tool):
-    rows = tool("get_rows", None, result={"old": [{"n": 4}], "new": [{"n": 9}]})
-    solution, model, _ = solve(
-        Toolbox([rows]), "print(get_rows(id='p')[0]['n'])", "print(get_rows(id='p')['new'][0]['n'])"
-    )
-    assert (solution.answer, len(model.prompts), solution.attempts[0].mended) == ("9", 2, ())
-
-
 @pytest.mark.parametrize(
     "source",
     [
@@ -134,24 +114,6 @@ def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool,
     assert (solution.answer, sent) == ("6", [("get_note", {"id": "p1"}), ("add_star", {"id": "a note"})])
 
 
-@pytest.mark.parametrize(
-    "source", ["get_note(id='p1')\nprint(add_star(id='p1')['stars'])", "print(add_star(id=get_tag(id='p')['text']))"]
-)
-def test_a_write_that_depends_on_nothing_unseen_is_made(solve, tool, sent, source):
-    tools = [tool("get_note", None), tool("get_tag", NOTE), tool("add_star", STARS, reads=False, result={"stars": 6})]
-    solution, _, events = solve(Toolbox(tools), source, allow_writes=("all",))
-    assert (solution.status, changes(events), sent[-1][0]) == ("solved", [], "add_star")
-
-
-def test_a_guessed_description_counts_as_none(tool):
-    assert not described(tool("a", NOTE, level="guessed"))
-    assert described(tool("a", NOTE, level="observed"))
-    assert described(tool("a", {"type": "array", "items": NOTE}))
-    assert described(tool("a", {"anyOf": [NOTE, {"type": "null"}]}))
-    assert described(tool("a", {"type": "object", "additionalProperties": {"type": "integer"}}))
-    assert not described(tool("a", {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}}))
-
-
 def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, tool, sent):
     solution, model, events = solve(
         Toolbox([tool("get_note", NOTE)]),
@@ -168,80 +130,3 @@ def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, t
     assert solution.usage.model_calls == 4
     at = [type(event) for event in events if isinstance(event, ModelAsked | RouteChanged)]
     assert at == [ModelAsked, ModelAsked, RouteChanged, ModelAsked, ModelAsked]
-
-
-def test_other_faults_do_not_change_the_route(solve, tool):
-    solution, model, events = solve(
-        Toolbox([tool("get_note", NOTE)]),
-        "print(1 / 0)",
-        MISREAD.format("p1"),
-        "print(no_tool())",
-        "print(get_note(id='p1')['text'])",
-    )
-    assert (solution.answer, changes(events), steps(model, 3)) == ("a note", [], False)
-
-
-def test_a_repair_that_helps_keeps_the_route(solve, tool):
-    toolbox = Toolbox([tool("get_note", NOTE)])
-    solution, _, events = solve(toolbox, MISREAD.format("p1"), "print(get_note(id='p1')['extra']['rated']['stars'])")
-    assert (solution.answer, changes(events)) == ("5", [])
-
-
-@pytest.mark.parametrize("settings", [{"repair": "none"}, {"max_repairs": 0}])
-def test_without_repairs_there_is_no_change(solve, tool, settings):
-    solution, model, events = solve(Toolbox([tool("get_note", NOTE)]), MISREAD.format("p1"), **settings)
-    assert (solution.status, len(model.prompts), changes(events)) == ("failed", 1, [])
-
-
-def test_chain_and_stepwise_by_name_stay_what_they_are(solve, tool):
-    toolbox = Toolbox([tool("get_note", None)])
-    _, model, events = solve(toolbox, "print(get_note(id='p1')['text'])", strategy="chain")
-    assert (steps(model, 0), changes(events)) == (False, [])
-    described_ones = Toolbox([tool("get_note", NOTE)])
-    _, model, events = solve(described_ones, "print('ANSWER:', get_note(id='p1')['text'])", strategy="stepwise")
-    assert (steps(model, 0), changes(events)) == (True, [])
-
-
-def test_one_budget_serves_both_routes(solve, tool):
-    both = [MISREAD.format("p1"), MISREAD.format("p2")]
-    toolbox = Toolbox([tool("get_note", NOTE)])
-    usage = solve(toolbox, *both, strategy="chain", max_repairs=1)[0].usage
-    taken = usage.input_tokens + usage.output_tokens
-    spent, model, events = solve(toolbox, *both, max_tokens=taken)
-    assert (spent.status, spent.limit, len(changes(events))) == ("failed", f"max_tokens = {taken}", 1)
-    assert spent.usage == replace(usage, model_seconds=spent.usage.model_seconds)
-    assert len(model.prompts) == 2
-
-
-def test_a_write_of_the_first_route_stays_in_view(solve, tool, sent):
-    toolbox = Toolbox([tool("get_note", NOTE), tool("add_star", STARS, reads=False, result={"stars": 6})])
-    solution, model, _ = solve(
-        toolbox,
-        f"add_star(id='p1')\n{MISREAD.format('p1')}",
-        f"add_star(id='p1')\n{MISREAD.format('p2')}",
-        "added = add_star(id='p1')\nprint('ANSWER:', added['stars'])",
-        allow_writes=("all",),
-    )
-    assert (solution.status, solution.answer, solution.orphans) == ("solved", "6", ())
-    assert sent.count(("add_star", {"id": "p1"})) == 1
-    assert 'add_star(id="p1") gave' in model.prompts[2][-1].content
-
-
-def test_a_paused_chain_is_no_reason_to_change(solve, tool):
-    toolbox = Toolbox([tool("get_note", NOTE), tool("add_star", STARS, reads=False)])
-    solution, _, events = solve(toolbox, MISREAD.format("p1"), "print(add_star(id='p1'))")
-    assert (solution.status, changes(events)) == ("paused", [])
-
-
-def test_a_run_that_broke_off_after_the_change_goes_on_there(solve, tool, sandbox, sent, tmp_path):
-    toolbox = Toolbox([tool("get_note", NOTE)])
-    with Store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(ModelUnavailable):
-            solve(
-                toolbox, MISREAD.format("p1"), MISREAD.format("p2"), "note = get_note(id='p1')\nprint(note)",
-                ModelUnavailable("gone"), store=store,
-            )  # fmt: skip
-        model = ScriptedModel("```python\nprint('ANSWER:', note['text'])\n```")
-        solution = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=1), store=store).resume("last")
-    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "a note", 1)
-    assert sent == [("get_note", {"id": "p1"}), ("get_note", {"id": "p2"})]

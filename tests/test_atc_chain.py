@@ -4,17 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from atc.agent import Agent, InvalidTask
+from atc.agent import Agent
 from atc.config import Config
-from atc.events import AttemptEnded, CallEnded, ModelAsked, Noted, ProgramWritten, ToolsChosen
+from atc.events import AttemptEnded, Noted, ProgramWritten, ToolsChosen
 from atc.learned import LearnedSchemas
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.strategies.chain import UNCHANGED
-from protocols.errors import ModelUnavailable, ToolError
+from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
 
 PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace", "Edsger", "Barbara", "Donald"])]
 PERSON = {
@@ -33,12 +32,6 @@ PAGE = {
     "required": ["people", "page", "pages"],
     "additionalProperties": False,
 }
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -153,12 +146,6 @@ def test_a_repair_sees_every_earlier_attempt_and_what_was_really_there(solve):
     assert "def get_note(*, id: str)" in model.prompts[-1][-1].content
 
 
-def test_never_solved_ends_after_the_last_repair(solve):
-    solution, _, _ = solve(*[f"print(get_note(id='p9'), {n})" for n in range(9)])
-    assert (solution.status, solution.answer, len(solution.attempts)) == ("failed", None, 4)
-    assert {attempt.fault.kind for attempt in solution.attempts} == {"bad_arguments"}
-
-
 @pytest.mark.parametrize(("samples", "asked"), [(1, 2), (3, 4)])
 def test_a_program_that_comes_back_unchanged_is_not_run_again(solve, sent, samples, asked):
     """Each further reply is drawn to the prompt that shows the fault, and only where the one before was nothing new."""
@@ -167,21 +154,6 @@ def test_a_program_that_comes_back_unchanged_is_not_run_again(solve, sent, sampl
     assert len({tuple(prompt) for prompt in model.prompts}) == 2
     assert [options["temperature"] > 0 for options in model.options] == [False, False, *[True] * (samples - 1)]
     assert [event.sentence for event in events if isinstance(event, Noted)] == [UNCHANGED]
-
-
-def test_an_outage_in_the_middle_is_no_verdict_and_is_recorded(solve, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(ModelUnavailable, match="gone"):
-            solve("print(get_nothing())", ModelUnavailable("the endpoint is gone"), store=store)
-        run = store.load("last")
-    assert (run.summary.status, run.summary.error) == ("error", "the endpoint is gone")
-    assert [attempt.program.source for attempt in run.attempts] == ["print(get_nothing())\n"]
-
-
-def test_a_reply_without_a_program_is_told_so(solve):
-    solution, model, _ = solve("I would rather not.", "print(get_note(id='p1')['text'])")
-    assert solution.answer == "note of p1"
-    assert "no Python program" in model.prompts[1][-1].content
 
 
 def test_a_fault_is_shown_before_any_other_sample(solve, sent):
@@ -206,7 +178,7 @@ def test_none_stands_where_the_task_allows_for_it(solve, task):
     assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
     unasked, _, _ = solve("print(list_people()['folk'][0])", nothing, task="What is it?", max_repairs=1)
     assert (unasked.status, unasked.answer) == ("failed", None)
-    assert "came to nothing" in unasked.notes[-1]
+    assert "did not confirm it" in unasked.notes[-1]
 
 
 @pytest.mark.parametrize("source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"])
@@ -238,12 +210,6 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
     assert (shown.answer, len(next_model.prompts)) == ("5", 1)
 
 
-def test_a_document_that_is_right_stays_in_force(solve, toolbox, sent):
-    insists = "print(list_people()['count'])\nsend_mail(to='p1')"
-    solution, _, _ = solve(*[insists] * 9, allow_writes=("all",))
-    assert (solution.status, sent) == ("failed", [("list_people", {})])
-
-
 def test_a_slip_is_mended_without_asking_the_model(solve):
     solution, model, _ = solve("for person in list_people(page=3):\n    print(person.name)")
     assert (solution.answer, len(model.prompts)) == ("Donald", 1)
@@ -261,25 +227,6 @@ def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
         ("list_people", {"page_size": 4, "page": 2}),
     ]
     assert solution.calls == 3
-
-
-def test_pages_that_the_program_turns_itself_are_doubted_once(solve):
-    first = "print(sum(len(list_people(page=page)['people']) for page in (1, 2)))"
-    better = "print(sum(len(list_people(page=page)['people']) for page in (1, 2, 3)))"
-    solution, model, _ = solve(first, better)
-    assert solution.answer == "5"
-    assert "page 2 of 3" in model.prompts[1][-1].content
-    stubborn, model, _ = solve(first, first)
-    assert (stubborn.status, stubborn.answer) == ("solved", "4")
-
-
-def test_a_write_without_consent_is_not_sent_and_pauses(solve, sent):
-    solution, model, _ = solve("print(send_mail(to='p1'))")
-    assert (solution.status, solution.answer, sent) == ("paused", None, [])
-    assert len(model.prompts) == 1
-    failure = solution.attempts[0].trace.failure
-    assert failure.kind == "paused"
-    assert "--allow-writes send_mail" in failure.message
 
 
 def test_a_person_may_allow_or_refuse_a_write(solve, sent):
@@ -301,30 +248,6 @@ def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
     assert sent == [("send_mail", {"to": "p1"})]
 
 
-@pytest.mark.parametrize("settings", [{}, {"samples": 3}])
-def test_a_write_of_unknown_outcome_is_not_sent_again(solve, sent, settings):
-    solution, model, _ = solve(
-        *["print(send_mail(to='nowhere'))"] * 9, allow_writes=("all",), trust=("value=nowhere",), **settings
-    )
-    assert (solution.status, solution.answer) == ("paused", None)
-    assert sent == [("send_mail", {"to": "nowhere"})]
-    assert len(model.prompts) == 1
-    assert solution.attempts[-1].fault.kind == "unknown_outcome"
-
-
-def test_the_budget_of_tokens_and_seconds_ends_a_run(solve):
-    spent, model, _ = solve("print(no_tool())", "print(1)", max_tokens=1)
-    assert (spent.status, spent.limit, len(model.prompts)) == ("failed", "max_tokens = 1", 1)
-    late, model, _ = solve("print(1)", max_seconds=1e-9)
-    assert (late.status, late.limit, len(model.prompts)) == ("failed", "max_seconds = 1e-09", 0)
-
-
-@pytest.mark.parametrize(("task", "problem"), [("", "empty"), (" \n\t", "empty"), ("x" * 1_000_000, "1,000,000")])
-def test_a_task_that_cannot_be_worked_on(solve, task, problem):
-    with pytest.raises(InvalidTask, match=problem):
-        solve("print(1)", task=task)
-
-
 def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox):
     model = ScriptedModel(fenced("print(get_note(id='p1')['text'])"))
     parameters = {f"argument_{n}": {"type": "string", "description": "what to list " * 6} for n in range(99)}
@@ -339,28 +262,3 @@ def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox
     chosen = next(event for event in events if isinstance(event, ToolsChosen))
     assert "get_note" not in chosen.tools
     assert len(chosen.tools) == 2
-
-
-def test_a_draft_calls_nothing(toolbox, sandbox, sent):
-    model = ScriptedModel(fenced("print(get_note(id='p1'))"))
-    agent = Agent(toolbox, model=model, sandbox=sandbox)
-    tools, program, findings = agent.draft("Do it.")
-    assert (program.source, findings, sent) == ("print(get_note(id='p1'))\n", (), [])
-    assert list(tools) == list(toolbox)
-
-
-def test_a_run_is_stored_with_its_calls_and_conversation(solve, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        solution, _, _ = solve("print(get_note(id='p1')['text'])", store=store)
-        run = store.load(solution.run)
-    assert (run.summary.status, run.summary.answer) == ("solved", "note of p1")
-    assert [stored.call.tool for stored in run.calls] == ["get_note"]
-    assert "Do it." in run.exchanges[0].messages[-1].content
-
-
-def test_events_tell_of_each_call(solve):
-    _, _, events = solve("print(get_note(id='p1')['text'])")
-    ended = [event.call for event in events if isinstance(event, CallEnded)]
-    assert [(call.tool, call.outcome) for call in ended] == [("get_note", "done")]
-    assert sum(isinstance(event, ModelAsked) for event in events) == 1
-    assert replace(ended[0], reused=False) == ended[0]

@@ -102,9 +102,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_gold_programs_score_a_hundred(atc_, data: str) -> None:
     code, out, err = atc_("--data", data, "--strategy", "gold", "--out", "rows.jsonl")
     assert code == 0, err
-    assert out.splitlines()[:5] == [
+    assert out.splitlines()[:6] == [
         "solved   4 of 4 (100%, 95% interval 100% to 100%)",
         "by calls 1-2: 4/4, 3-4: 0/0, 5-6: 0/0, 7+: 0/0",
+        "by depth easy: 4/4 (depth times distinct tools)",
         "by tasks long: 1/1, short: 3/3, flights: 2/2, flights+movies: 1/1, movies: 1/1",
         "paths    Path 100% (100% to 100%), Precision 100% (100% to 100%), CP 100% (100% to 100%)",
         "failures none",

@@ -40,13 +40,6 @@ def program(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_program_without_a_fault(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = program(tmp_path, "print(get_item(key='a')['price'])\n")
-    assert _guarded(["check", path, "--tools", tools]) == 0
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "nothing found\n")
-
-
 def test_each_finding_has_a_place_a_caret_and_a_way_out(
     tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,14 +59,6 @@ def test_each_finding_has_a_place_a_caret_and_a_way_out(
     assert captured.err == "2 errors\n"
 
 
-def test_what_only_may_go_wrong_is_a_note(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = program(tmp_path, "print(len(get_item(key='a')['note']))\n")
-    assert _guarded(["check", path, "--tools", tools]) == 0
-    captured = capsys.readouterr()
-    assert ": note: " in captured.out
-    assert captured.err == "0 errors, 1 note\n"
-
-
 def test_an_editor_gets_json_through_a_pipe(
     tools: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,13 +71,6 @@ def test_an_editor_gets_json_through_a_pipe(
     assert (found[0]["code"], found[0]["line"], found[0]["certain"]) == ("unknown-argument", 1, True)
     assert source[found[0]["column"] - 1 : found[0]["end_column"] - 1] == "kye='a'"
     assert found[0]["suggestion"] == "key"
-
-
-def test_text_that_is_no_python_is_a_finding_too(
-    tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _guarded(["check", program(tmp_path, "print((1)\n"), "--tools", tools]) == 1
-    assert " [syntax]\n" in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from atc.agent import Agent
 from atc.cli.main import _guarded
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from probing.log import Log
+from probing.samples import Log
 from protocols.errors import ModelUnavailable
 from protocols.sources import load_tools
 from sandbox.trusted import TrustedSandbox
@@ -174,7 +174,7 @@ def test_nothing_documented(atc):
 
 
 def test_a_service_that_is_down(atc, monkeypatch):
-    monkeypatch.setattr("probing.gate.hosts.UNREACHED", 0)  # no waiting in a test
+    monkeypatch.setattr("probing.gate.UNREACHED", 0)  # no waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
     code, out, err = atc(*PROBE)
     assert code == 3
@@ -254,7 +254,7 @@ def test_a_check_says_what_changed_and_which_runs_it_breaks(atc, tmp_path):
 
 
 def test_a_check_of_a_service_that_is_down(atc, monkeypatch):
-    monkeypatch.setattr("probing.gate.hosts.UNREACHED", 0)
+    monkeypatch.setattr("probing.gate.UNREACHED", 0)
     with serving(users) as server:
         describe(server, write=False)
         assert atc(*PROBE)[0] == 0
@@ -284,8 +284,7 @@ def test_files_are_there_before_a_model_describes_them(atc, tmp_path, monkeypatc
             seen.append((tmp_path / "out" / "get_user.json").is_file())
             raise ModelUnavailable("down")
 
-    monkeypatch.setattr("atc.cli.probe_setup.choose_model", lambda *_, **__: Model())
-    monkeypatch.setattr("atc.cli.probe_setup._sandbox", lambda _: None)
+    monkeypatch.setattr("atc.cli.probe.choose_model", lambda *_, **__: Model())
     with serving(users) as server:
         describe(server, write=False)
         assert atc("probe", "bare", "-o", "out", "--model", "watching", "--rate", "1000")[0] == 0
@@ -306,7 +305,9 @@ def har(url):
     return {"log": {"version": "1.2", "entries": [entry(*pair) for pair in pairs]}}
 
 
-def test_what_a_recording_holds_is_not_asked_again(atc, tmp_path):
+def test_what_a_recording_holds_is_not_asked_again(atc, tmp_path, monkeypatch):
+    for number, user in enumerate(USERS):
+        monkeypatch.setitem(user, "id", str(1000 + number))
     with serving(users) as server:
         (tmp_path / "traffic.har").write_text(json.dumps(har(server.url)))
         code, out, _ = atc("probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json")
@@ -314,7 +315,7 @@ def test_what_a_recording_holds_is_not_asked_again(atc, tmp_path):
         assert (code, report["totals"]["answered"], report["totals"]["tools"]) == (0, 2, 2)
         asked = {seen.target for seen in server.seen}
         assert "/users" not in asked
-        assert not asked & {"/users/u0", "/users/u1", "/users/u2"}
+        assert not asked & {"/users/1000", "/users/1001", "/users/1002"}
         assert report["sent"] == len(server.seen)
         with Log(tmp_path / "out") as log:
             assert sum(sample.purpose == "recorded" for sample in log.samples) == 4

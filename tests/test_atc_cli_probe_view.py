@@ -8,12 +8,9 @@ import click
 import pytest
 from rich.console import Console
 
-from atc.cli import probe_setup
-from atc.cli.probe_view import ProbeView
-from probing.events import Called, Note, Step
-from probing.log import Log
-from probing.sample import Sample
-from probing.settings import ProbeSettings
+from atc.cli import probe
+from atc.cli.probe_report import ProbeView
+from probing.samples import Called, Log, Note, ProbeSettings, Sample, Step
 from protocols.toolbox import Tool, Toolbox
 from tests.probing_lab import tool
 
@@ -60,14 +57,14 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         for name, method in [("find", "GET"), ("add", "POST")]
     )
     asked = []
-    monkeypatch.setattr(probe_setup, "sys", SimpleNamespace(stdin=_Terminal(), stderr=_Terminal()))
+    monkeypatch.setattr(probe, "sys", SimpleNamespace(stdin=_Terminal(), stderr=_Terminal()))
     monkeypatch.setattr(click, "confirm", lambda text, **_: asked.append(text) or answer)
     with Log(tmp_path) as log:
-        settings = probe_setup.allowed(tools, ProbeSettings(), log)
+        settings = probe.allowed(tools, ProbeSettings(), log)
         assert settings.allow_writes is answer
         assert asked == ["Call these too?"]
         assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
-        assert probe_setup.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
+        assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
         assert len(asked) == 1
 
 

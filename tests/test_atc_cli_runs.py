@@ -10,7 +10,7 @@ import pytest
 
 from atc import events
 from atc.cli.main import _guarded
-from atc.cli.wiring import open_store
+from atc.cli.state import open_store
 from atc.config import Config
 from atc.types import Attempt, Fact, Fault, Program, Solution, Usage
 from protocols.ask import Completion, Message
@@ -104,17 +104,6 @@ def test_show_tells_the_whole_story(config: Config, capsys: pytest.CaptureFixtur
     assert "prompt (write)\n[user]\nthe prompt\nreply (0 tokens, 0.0 s)\nthe reply\n" in out
 
 
-def test_show_as_json(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
-    solved(config)
-    assert _guarded(["runs", "show", "last", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["status"], document["task"]) == ("solved", "How many \x1b[31mBos?")
-    assert [attempt["answer"] for attempt in document["attempts"]] == [None, "5"]
-    assert document["attempts"][0]["trace"]["calls"][0]["result"] == [{"id": "\x1b[2J"}]
-    assert document["unfinished_calls"] == []
-    assert document["exchanges"][0]["reply"] == "the reply"
-
-
 def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     with open_store(config) as store:
         run = store.create("t")
@@ -129,23 +118,6 @@ def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.Capt
     assert "error    KeyboardInterrupt()" in out
     assert _guarded(["runs", "show", run, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["unfinished_calls"]) == 1
-
-
-def test_show_says_which_budget_ended_a_run(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
-    with open_store(config) as store:
-        run = store.create("t")
-        store.finish(run, Solution(task="t", attempts=(), status="failed", limit="max_seconds = 2"))
-    assert _guarded(["runs", "show", run]) == 0
-    assert "error    the run's budget was spent: max_seconds = 2" in capsys.readouterr().out
-
-
-def test_a_store_that_cannot_be_opened(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
-    config.state_dir.write_text("a file")
-    assert _guarded(["runs", "list"]) == 3
-    captured = capsys.readouterr()
-    assert captured.err.startswith("atc: the store of runs ")
-    assert "set ATC_STATE_DIR" in captured.err
-    assert captured.err.count("\n") == 1
 
 
 def test_of_a_program_that_grows_show_tells_what_is_new(config: Config, capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,7 +80,7 @@ def test_without_vectors_auto_searches_by_words(run):
 def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     result = run("search", "zymurgy", "--method", "bm25")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "None of the 3 tools fits 'zymurgy'; --any shows the nearest, 'atc tools list' all." in result.stderr
+    assert "None of the 3 tools fits 'zymurgy'; 'atc tools list' shows all." in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     ],
 )
 def test_a_method_that_cannot_be_had_says_why(run, monkeypatch, arguments, said):
-    monkeypatch.setattr("atc.retrieve.methods.opening.embedder_for", lambda *_: None)  # no model is fetched for this
+    monkeypatch.setattr("atc.retrieve.finder.ready", lambda *_: None)  # no model is fetched for this
     result = run(*arguments)
     assert result.exit_code in (2, 3)
     assert said in result.stderr

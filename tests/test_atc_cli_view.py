@@ -6,9 +6,9 @@ import io
 
 from rich.console import Console
 
-from atc.cli.view import RunView
 from atc.events import CallEnded, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
 from atc.types import Program
+from atc.view import RunView, told_reading
 from protocols.ask import Completion
 from sandbox.trace import ToolCall
 
@@ -21,23 +21,18 @@ def shown(*events) -> list[str]:
     return text.getvalue().splitlines()
 
 
-def exchange(number: int | None, *, cached: int = 0) -> tuple[ModelAsked, ModelReplied]:
-    reply = Completion(text="x", model="m", input_tokens=100, cached_tokens=cached, output_tokens=7, seconds=1.5)
-    return ModelAsked("write", (), number), ModelReplied("write", reply, number)
-
-
-def test_a_reply_is_a_line() -> None:
-    assert shown(*exchange(None), *exchange(None, cached=90)) == [
-        "model     100 tokens read, 7 written in 1.5 s",
-        "model     10 tokens read, 7 written in 1.5 s",
+def test_how_far_a_long_prompt_was_read() -> None:
+    assert [told_reading(done, 4_096, done / 32) for done in (0, 1_024)] == [
+        "reading the tools ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 0 of 4,096 tokens",
+        "reading the tools ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 1,024 of 4,096 tokens, about 96 s left",
     ]
 
 
-def test_replies_that_gave_a_program_statement_by_statement_are_one_line() -> None:
-    program = (*exchange(0), *exchange(1, cached=99), *exchange(2, cached=99))
-    lines = shown(*program, *program, *exchange(None), ProgramWritten(0, Program("print(1)\n"), ()))
-    statements = "model     102 tokens read, 21 written statement by statement in 4.5 s"
-    assert lines[:3] == [statements, statements, "model     100 tokens read, 7 written in 1.5 s"]
+def test_a_reply_is_a_line() -> None:
+    reply = Completion(text="x", model="m", input_tokens=100, cached_tokens=90, output_tokens=7, seconds=1.5)
+    assert shown(ModelAsked("write", ()), ModelReplied("write", reply)) == [
+        "model     10 tokens read, 7 written in 1.5 s",
+    ]
 
 
 def test_what_is_done_otherwise_than_asked_for_is_said() -> None:
@@ -70,4 +65,16 @@ def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
         "        1 │ a = find(n=0)",
         "        2 │ print(a)",
         "call      find(n=0) → integer · again, from the journal",
+    ]
+
+
+def test_many_calls_of_one_tool_are_folded() -> None:
+    calls = [ToolCall(index=n, tool="find", arguments={"n": n}, line=1, result=n, seconds=0.004) for n in range(9)]
+    other = ToolCall(index=9, tool="look", arguments={}, line=2, result=1, seconds=0.004)
+    assert shown(*(CallEnded(0, call) for call in (*calls, other))) == [
+        "call      find(n=0) → integer · 4 ms",
+        "call      find(n=1) → integer · 4 ms",
+        "call      find(n=2) → integer · 4 ms",
+        "call      … 6 more calls of find",
+        "call      look() → integer · 4 ms",
     ]

@@ -20,7 +20,7 @@ def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
     config, origins = load_config({}, cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
     assert config == Config()
     assert set(origins.values()) == {"default"}
-    assert set(origins) == set(public(config)) - {"credentials", "mcp"}
+    assert set(origins) == set(public(config)) - {"credentials", "mcp", "headers"}
 
 
 def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("model = ", "user.toml is not TOML: Invalid value (at end of document); fix that line."),
         ("credentials = 3", "user.toml: credentials must be tables such as [credentials.github], got a int."),
         ("[credentials]\nx = 's3cret'", "credentials.x must be a table with value and hosts, got a str."),
-        ("[credentials.x]\nhosts = ['a.org']", "credentials.x.value must be 'env:NAME', 'file:PATH' or"),
+        ("[credentials.x]\nhosts = ['a.org']", "credentials.x must be a table with a value, or with a client_id."),
         ("[credentials.x]\nvalue = 's3cret'", "credentials.x.hosts must be a list of the hosts that may see it"),
         ("[credentials.x]\nvalue = 's3cret'\nhosts = []", "credentials.x.hosts must be a list of the hosts"),
         ("[credentials.x]\nvalue = 's3cret'\nhosts = ['https://a.org']", "got ['https://a.org']."),

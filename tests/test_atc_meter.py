@@ -7,13 +7,13 @@ import threading
 import pytest
 
 from atc import meter as metering
+from atc.ask_each import Request
 from atc.events import ModelAsked
 from atc.meter import BudgetSpent, Meter
-from atc.retrieve.side_by_side import SideBySide
+from atc.side_by_side import SideBySide
+from atc.waiting import patience
 from protocols.ask import Completion, Message, Powers
-from protocols.ask_each import Request
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.waiting import patience
 
 
 class Clock:

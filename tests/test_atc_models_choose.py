@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
 
 import pytest
 
-from atc.models import choose
+from atc.models import choose, nearby
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
-from atc.models.recorded import RecordedModel
 from atc.models.scripted import ScriptedModel
-from protocols.ask import Message
 from protocols.errors import ModelUnavailable
+from tests.loopback import Reply, closed_port, serving
 
 
 @pytest.fixture(autouse=True)
@@ -50,29 +48,46 @@ def test_a_name_that_needs_an_endpoint_says_which_variable():
         choose("gpt-9")
 
 
-def test_the_small_model_has_a_name():
-    model = choose("smollm2")
-    assert isinstance(model, LocalModel)
-    assert model.name == "smollm2"
-
-
 def test_a_gguf_file_is_a_model_of_ones_own():
     model = choose("/models/mine.gguf")
     assert isinstance(model, LocalModel)
     assert model.name == "mine.gguf"
 
 
-def test_files_of_replies_are_models_too(tmp_path):
-    script, cassette = tmp_path / "s.json", tmp_path / "c.jsonl"
+def test_a_script_is_a_model_too(tmp_path):
+    script = tmp_path / "s.json"
     script.write_text(json.dumps(["Lima"]))
-    cassette.touch()
     assert isinstance(choose(f"scripted:{script}"), ScriptedModel)
-    assert isinstance(choose(f"recorded:{cassette}"), RecordedModel)
 
 
-def test_an_endpoint_has_the_time_and_the_retries_of_the_settings(monkeypatch):
-    """The listener never answers: each request takes as long as the setting says, and is sent again as often."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
-        with pytest.raises(ModelUnavailable, match=r"0\.05|0 s"):
-            choose("some", timeout_seconds=0.05, max_retries=0)([Message("user", "hi")])
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [("", "http://127.0.0.1:11434"), ("box:9", "http://box:9"), ("https://o.example/", "https://o.example")],
+)
+def test_ollama_is_where_its_own_variable_says(monkeypatch, host, url):
+    monkeypatch.setenv("OLLAMA_HOST", host)
+    model = choose("ollama:qwen3:8b")
+    assert isinstance(model, OpenAIModel)
+    assert (model.name, model.url) == ("qwen3:8b", f"{url}/v1")
+
+
+def test_a_llama_server_is_on_this_machine_alone():
+    assert getattr(choose("llamacpp"), "url", "") == "http://127.0.0.1:8080/v1"
+    assert getattr(choose("llamacpp:9090"), "url", "") == "http://127.0.0.1:9090/v1"
+    with pytest.raises(ModelUnavailable, match="names no port of this machine"):
+        choose("llamacpp:evil.example:80")
+
+
+def test_what_fits_the_free_memory_is_recommended():
+    assert nearby.recommended(None) is nearby.recommended(2e9) is None
+    small, large = nearby.recommended(7e9), nearby.recommended(64e9)
+    assert small is not None
+    assert (small.tag, large) == ("qwen2.5-coder:7b", nearby.SUGGESTIONS[-1])
+
+
+def test_servers_on_this_machine_are_found_and_anything_else_there_is_not():
+    bodies = {"/api/tags": {"models": [{"name": "qwen3:8b"}]}, "/v1/models": {"data": [{"owned_by": "llamacpp"}]}}
+    with serving(lambda seen: Reply(body=bodies[seen.path])) as server:
+        assert [name for name, _ in nearby.served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
+    with serving(lambda _: Reply(body=[1])) as server:
+        assert list(nearby.served(server.url, f"http://127.0.0.1:{closed_port()}")) == []

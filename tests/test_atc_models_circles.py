@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from atc.models.circles import runs_in_circles
 
@@ -33,10 +31,3 @@ def test_a_piece_again_and_again_is(text):
 )
 def test_what_a_program_may_well_hold_is_not(text):
     assert not runs_in_circles(text)
-
-
-@given(st.text(max_size=50), st.text(min_size=1, max_size=200), st.integers(0, 199))
-def test_any_piece_is_noticed_wherever_it_is_cut(before, piece, cut):
-    """Six whole pieces, or as many as make 240 characters, and a beginning of the next."""
-    times = max(6, -(-240 // len(piece)))
-    assert runs_in_circles(before + piece * (times + 1) + piece[: cut % len(piece)])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +14,8 @@ from typing import Any
 import pytest
 
 from atc.models import held, llama
-from atc.models.fetch import cached
-from atc.models.local import LocalModel, serve_openai
-from atc.models.openai import OpenAIModel
-from atc.models.tops import TokenPlace
+from atc.models.local import LocalModel
+from atc.models.wire import TokenPlace
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
 
@@ -77,18 +73,6 @@ def test_a_call_hands_everything_over_and_gives_the_counts(model):
     assert reply.cached_tokens == 5
 
 
-def test_only_we_may_use_its_port(model):
-    echo = echoed(model)
-    assert len(echo["settings"]["api_key"]) == 32
-    assert echo["authorization"] == f"Bearer {echo['settings']['api_key']}"
-
-
-def test_a_schema_goes_before_a_grammar(model):
-    assert echoed(model, schema=ANYTHING)["request"]["response_format"]["json_schema"]["schema"] == ANYTHING
-    assert echoed(model, grammar=LARK)["request"]["grammar"] == LARK
-    assert "grammar" not in echoed(model, schema=ANYTHING, grammar=LARK)["request"]
-
-
 def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
     begun = [*user("hello"), Message("assistant", "Hel\n")]
     reply = model(begun, grammar=LARK, temperature=0.5, seed=3, max_tokens=9)
@@ -101,23 +85,6 @@ def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
     assert not model([*user("reply lo"), Message("assistant", "Hel")]).truncated
 
 
-def test_what_continues_is_sent_its_schema_as_the_runtime_has_it_there(model):
-    echo = json.loads(model([*user("hello"), Message("assistant", "x")], schema=ANYTHING).text)
-    assert echo["request"]["json_schema"] == ANYTHING
-    assert "response_format" not in echo["request"]
-
-
-def test_empty_words_of_the_assistant_are_no_turn(model):
-    echo = json.loads(model([*user("hello"), Message("assistant", "")]).text)
-    assert echo["request"]["messages"] == [{"role": "user", "content": "hello"}]
-
-
-@pytest.mark.parametrize("before", ["", "x = 1\n"])
-def test_a_refusal_is_told_whether_it_continues_or_not(model, before):
-    with pytest.raises(ModelUnavailable, match="838 tokens too long"):
-        model([*user("overflow"), Message("assistant", before)])
-
-
 def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
     pytest.importorskip("llguidance")
     assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), continues=True, tops=True)
@@ -127,13 +94,6 @@ def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch)
         model(user("hello"), grammar=LARK)
     sent = echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"]
     assert sent == SCHEMA | {"x-guidance": {"lenient": True}}  # it cannot be told which keywords are enforced
-
-
-def test_a_grammar_that_is_wrong_is_not_sent(model):
-    pytest.importorskip("llguidance")
-    with pytest.raises(ModelUnavailable, match=r"no reply can be held to this grammar: .*unknown name.*; correct it"):
-        model(user("hello"), grammar="%llguidance {}\nstart: foo\n")
-    assert echoed(model)["paths"] == ["/v1/chat/completions"]
 
 
 @pytest.mark.parametrize(
@@ -156,59 +116,12 @@ def test_a_reply_that_was_not_held_to_its_grammar_is_told_and_the_power_is_gone(
     assert told == ([] if is_held else [sentence])
 
 
-def test_a_runtime_that_held_replies_before_may_fail_twice(model, told):
-    pytest.importorskip("llguidance")
-    model(user("reply add(1)"), grammar=LARK)
-    for misses in range(1, 4):
-        model(user("reply I would add 1"), grammar=LARK)
-        assert ("lark" in model.powers.grammars) is (misses < 3)
-    assert told == ["llama.cpp did not hold a reply to its grammar; more may follow in it than llama.cpp keeps"]
-
-
-def test_a_schema_that_is_known_in_part_is_enforced_in_that_part(model, told):
-    pytest.importorskip("llguidance")
-    unique = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
-    sent = echoed(model, schema=ANYTHING | {"not": {"required": ["x"]}})["request"]["response_format"]["json_schema"]
-    assert sent["schema"] == ANYTHING | {"not": {"required": ["x"]}, "x-guidance": {"lenient": True}}
-    assert model(user("reply [1]"), schema=unique).text == "[1]"
-    assert model.powers.schema
-    for _ in range(3):
-        model(user('reply ["x"]'), schema=unique)
-    assert not model.powers.schema
-    assert told == ["llama.cpp did not hold a reply to its schema; more may follow in it than llama.cpp keeps"]
-
-
-def test_a_schema_that_nothing_can_be_held_to_is_asked_for_in_words(model, told):
-    pytest.importorskip("llguidance")
-    contradiction = {"type": "integer", "minimum": 3, "maximum": 2}
-    echo = echoed(model, schema=contradiction)["request"]
-    assert "response_format" not in echo
-    assert json.dumps(contradiction) in echo["messages"][-1]["content"]
-    assert model.powers.schema
-    assert told == []
-
-
 @pytest.mark.parametrize("before", ["", "He said "])
 def test_the_likeliest_tokens_come_with_the_reply(model, before):
     found, reply = model.top_tokens([*user("reply né"), Message("assistant", before)], n=4)
     assert reply.text == "né" == "".join(place.text for place in found)
     assert found[0] == TokenPlace("n", -0.5, (("n", -0.5),))
     assert [place.text for place in found[1:]] == ["", "é"]  # its two bytes are two tokens
-
-
-def test_statements_of_a_program_leave_the_disk_alone(model, monkeypatch, tmp_path):
-    model.load()
-    monkeypatch.setattr(model._states, "folder", tmp_path)
-    task = user("reply long " + "stubs " * 2000)
-    model(task)
-    assert len(list(tmp_path.glob("*.json"))) == 1  # what was long to read is kept
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "glob", lambda *_: pytest.fail("looked for a state"))
-        for statements in range(1, 4):
-            model([*task, Message("assistant", "x = 1\n" * statements)])
-    asked = echoed(model)["paths"]
-    assert [path for path in asked if path.startswith("/slots")] == ["/slots/0?action=save"]
-    assert len(asked) == 2 + 3 * 2 + 1
 
 
 def test_the_process_is_started_once_and_again_after_it_died(model):
@@ -219,53 +132,12 @@ def test_the_process_is_started_once_and_again_after_it_died(model):
     assert echoed(model)["pid"] != first
 
 
-def test_a_prompt_over_the_context_says_by_how_much(model):
-    with pytest.raises(ModelUnavailable, match=r"838 tokens too long .* has 9,030, the context holds 8,192; shorten"):
-        model(user("overflow"))
-
-
-def test_a_refused_grammar_is_one_sentence(model):
-    with pytest.raises(ModelUnavailable, match=r"refuses the request: failed to parse grammar; check the schema or gr"):
-        model(user("grammar"))
-
-
-@pytest.mark.parametrize(
-    ("context_tokens", "sentence"),
-    [
-        (666, r"process ended with exit status 3"),
-        (667, r"cannot load '.*mine\.gguf': the file is damaged .*RuntimeError"),
-    ],
-)
-def test_a_model_that_does_not_load_is_one_sentence(model, gguf, context_tokens, sentence):
-    with pytest.raises(ModelUnavailable, match=sentence):
-        LocalModel(gguf, context_tokens=context_tokens).load()
-
-
-def test_calls_from_threads_wait_for_each_other_and_share_one_process(model):
-    pids: list[int] = []
-    threads = [threading.Thread(target=lambda: pids.append(echoed(model)["pid"])) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(pids) == 4
-    assert len(set(pids)) == 1
-
-
 def is_gone(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
     return False
-
-
-def test_the_process_ends_with_its_model(model, gguf):
-    other = LocalModel(gguf)
-    pid = echoed(other)["pid"]
-    del other
-    gc.collect()
-    assert is_gone(pid)
 
 
 INTERRUPTED = """
@@ -343,57 +215,6 @@ def test_without_the_runtime_nothing_is_fetched_and_the_command_is_named(monkeyp
     with pytest.raises(ModelUnavailable, match=r'pip install "automatic-tool-chain\[local\]", or set OPENAI_API_KEY'):
         LocalModel(folder=tmp_path).load()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_it_is_called_local_or_by_its_file(monkeypatch):
-    monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
-    assert LocalModel().name == "local"
-    monkeypatch.setenv("ATC_MODEL_PATH", "/models/other.gguf")
-    assert LocalModel().name == "other.gguf"
-
-
-@pytest.fixture(scope="module")
-def real() -> Path:
-    path = Path(os.environ["ATC_MODEL_PATH"]) if "ATC_MODEL_PATH" in os.environ else cached()
-    if path is None:
-        pytest.skip("no model: fetch it with 'atc models pull', or set ATC_MODEL_PATH")
-    return path
-
-
-@pytest.mark.local_model
-def test_the_real_model_answers_under_a_schema_and_reads_a_common_prefix_once(real):
-    pytest.importorskip("xllamacpp")
-    model = LocalModel(real)
-    try:
-        rules = Message("system", "You extract numbers from text. " * 20)
-        first = model([rules, *user("There are 7 geese.")], schema=SCHEMA, max_tokens=30)
-        read = model.timings["prompt_n"]
-        second = model([rules, *user("There are 12 geese.")], schema=SCHEMA, max_tokens=30)
-        assert (json.loads(first.text), json.loads(second.text)) == ({"a": 7}, {"a": 12})
-        assert model.timings["cache_n"] > 100 > 4 * model.timings["prompt_n"]
-        assert first.input_tokens == read > 100
-        assert model(user("Is water wet?"), grammar=MAYBE, max_tokens=10).text == "maybe"
-    finally:
-        model.close()
-
-
-@pytest.mark.local_model
-def test_the_real_model_is_served_to_openai_clients(real):
-    pytest.importorskip("xllamacpp")
-    with serve_openai(real, api_key="k") as url:
-        model = OpenAIModel(base_url=url, api_key="k")
-        try:
-            reply = model(user("There are 7 geese. How many geese are there?"), schema=SCHEMA, max_tokens=30)
-            assert json.loads(reply.text) == {"a": 7}
-            assert reply.model == model.name == real.name
-            assert min(reply.input_tokens, reply.output_tokens) > 1
-            assert model(user("Is water wet?"), grammar=MAYBE, max_tokens=10).text == "maybe"
-        finally:
-            model.close()
-        stranger = OpenAIModel("x", base_url=url, api_key="wrong")
-        with pytest.raises(ModelUnavailable, match="refuses the key"):
-            stranger(user("Hello"))
-        stranger.close()
 
 
 def test_a_reply_that_runs_in_circles_is_cut_and_the_model_can_be_asked_again(model):

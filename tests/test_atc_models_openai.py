@@ -7,16 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
-from atc.models.openai import OpenAIModel, configured
+from atc.models.openai import OpenAIModel
+from atc.waiting import wait_until
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.waiting import wait_until
 from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking
 
 ASK = [Message("system", "Be brief."), Message("user", "Name a city.")]
@@ -35,14 +33,15 @@ def said(text: str | None, *, finish: str = "stop", **usage: Any) -> Reply:
 
 
 def refusal(status: int, message: str, **more: str) -> Reply:
-    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **more}})
+    body = {"error": {"message": message, "type": "invalid_request_error", **more}}
+    return Reply(status, body, {"retry-after-ms": "1"})  # the client waits as long as it is asked to
 
 
 @contextmanager
 def endpoint(
     *replies: Reply | Callable[[dict[str, Any]], Reply], **options: Any
 ) -> Iterator[tuple[OpenAIModel, Server]]:
-    """A model at an endpoint that gives its replies in turn, the last one for ever; `.waits` are its pauses."""
+    """A model at an endpoint that gives its replies in turn, the last one for ever."""
     turn = iter(range(10**6))
 
     def answer(seen: Seen) -> Reply:
@@ -50,10 +49,8 @@ def endpoint(
         return reply if isinstance(reply, Reply) else reply(json.loads(seen.body or b"{}"))
 
     with serving(answer) as server:
-        waits: list[float] = []
-        settings = {"model": "m", "api_key": "sk-secret-123", "base_url": f"{server.url}/v1", "sleep": waits.append}
+        settings = {"model": "m", "api_key": "sk-secret-123", "base_url": f"{server.url}/v1"}
         model = OpenAIModel(**(settings | options))
-        server.waits = waits  # type: ignore[attr-defined]
         try:
             yield model, server
         finally:
@@ -84,12 +81,6 @@ def test_a_completion_has_its_text_and_token_counts():
             "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Name a city."}],
         }
     ]
-
-
-def test_a_schema_is_sent_as_it_is():
-    with endpoint(said('{"city": "Lima"}')) as (model, server):
-        model(ASK, schema=SCHEMA)
-    assert bodies(server)[0]["response_format"]["json_schema"] == {"name": "reply", "schema": SCHEMA}
 
 
 def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():
@@ -134,44 +125,6 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
     assert len(server.seen) == 2
 
 
-def test_passing_failures_are_tried_again_after_growing_waits():
-    replies = [refusal(500, "oops"), refusal(503, "loading"), refusal(429, "slow down"), said("Lima")]
-    with endpoint(*replies) as (model, server):
-        assert model(ASK).text == "Lima"
-    assert server.waits == [0.5, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("header", "low", "high"),
-    [
-        ("7", 7, 7),
-        ("3600", 60, 60),
-        (lambda: format_datetime(datetime.now(UTC) + timedelta(seconds=40)), 1, 40),
-        ("soon", 0.5, 0.5),
-    ],
-)
-def test_retry_after_is_honoured_up_to_a_minute(header: str | Callable[[], str], low: float, high: float):
-    header = header() if callable(header) else header  # a date counts from when the test runs
-    busy = Reply(429, {"error": {"message": "busy"}}, {"Retry-After": header})
-    with endpoint(busy, said("Lima")) as (model, server):
-        model(ASK)
-    assert low <= server.waits[0] <= high
-
-
-def test_a_dropped_connection_is_tried_again():
-    def drop(connection, server) -> None:
-        if len(server.seen) > 1:
-            body = json.dumps(said("Lima").body).encode()
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
-
-    with speaking(drop) as server:
-        waits: list[float] = []
-        model = OpenAIModel("m", base_url=server.url, sleep=waits.append)
-        assert model(ASK).text == "Lima"
-        model.close()
-    assert waits == [0.5]
-
-
 @pytest.mark.parametrize(
     ("reply", "requests", "sentence"),
     [
@@ -180,9 +133,9 @@ def test_a_dropped_connection_is_tried_again():
         (refusal(404, "The model `m` does not exist"), 1, r"has no model 'm'.*name a model that it has with --model"),
         (Reply(404, b"<html><h1>Not found</h1></html>"), 1, r"\(HTTP 404: an HTML page\).*OPENAI_BASE_URL, which"),
         (refusal(429, "slow down"), 3, r"still too busy after several tries \(HTTP 429: slow down\); wait"),
-        (refusal(429, "no money", code="insufficient_quota"), 1, r"has no quota left .*; top it up"),
+        (refusal(429, "no money", code="insufficient_quota"), 3, r"has no quota left .*; top it up"),
         (refusal(500, "oops"), 3, r"still fails after several tries \(HTTP 500: oops\); wait"),
-        (Reply(502, b"<html>Bad\x1b[2J gateway</html>"), 3, r"\(HTTP 502: an HTML page\)"),
+        (Reply(502, b"<html>Bad\x1b[2J gateway</html>", {"retry-after-ms": "1"}), 3, r"\(HTTP 502: an HTML page\)"),
         (refusal(400, "maximum length is 4096 tokens"), 1, r"refuses the request to 'm' \(HTTP 400: maximum"),
         (refusal(400, "bad\n\x1b[31mthings " + "x" * 900), 1, r"\(HTTP 400: bad \[31mthings x{180,190}\); try another"),
         (Reply(body={"choices": []}), 1, r"model 'm' at http://\S+ answered with an empty reply"),
@@ -201,39 +154,6 @@ def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(reply: Reply, r
     assert words.isprintable()
 
 
-def test_an_endpoint_that_is_down_is_named_with_the_cause():
-    waits: list[float] = []
-    model = OpenAIModel("m", base_url=f"http://127.0.0.1:{closed_port()}/v1", sleep=waits.append)
-    with pytest.raises(
-        ModelUnavailable, match=r"127\.0\.0\.1:\d+/v1 cannot be reached \(.*refused.*\); start it, correct"
-    ):
-        model(ASK)
-    model.close()
-    assert waits == [0.5, 1, 2, 4]
-
-
-def test_an_endpoint_with_a_wrong_name_is_named():
-    model = OpenAIModel("m", base_url="http://no-such-host.invalid/v1", max_retries=0)
-    with pytest.raises(ModelUnavailable, match=r"no-such-host\.invalid/v1 cannot be reached \(.*\); .*OPENAI_BASE_URL"):
-        model(ASK)
-    model.close()
-
-
-def test_an_endpoint_that_hangs_is_left_after_the_time_out_without_another_try():
-    with speaking(lambda connection, server: server.stop.wait(30)) as server:
-        model = OpenAIModel("m", base_url=server.url, timeout_seconds=0.2)
-        with pytest.raises(ModelUnavailable, match=r"gave no answer within 0\.2 s; try again"):
-            model(ASK)
-        model.close()
-    assert len(server.seen) == 1
-
-
-def test_what_the_model_declines_is_its_answer_not_an_outage():
-    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
-    with endpoint(Reply(body={"choices": [{"message": message, "finish_reason": "stop"}]})) as (model, _):
-        assert model(ASK).text == "I cannot help with that."
-
-
 def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
     def answer(seen: Seen) -> Reply:
         return Reply(body={"data": [{"id": "tiny"}, {"id": "huge"}]}) if seen.method == "GET" else said("Lima")
@@ -250,46 +170,42 @@ def bodies_of_posts(server: Server) -> list[dict[str, Any]]:
     return [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
 
 
-def test_an_endpoint_without_models_says_so():
-    with (
-        endpoint(Reply(body={"data": []}), model=None) as (model, _),
-        pytest.raises(ModelUnavailable, match="no model"),
-    ):
+def test_what_may_pass_is_tried_again_as_often_as_the_setting_says():
+    replies = [refusal(500, "oops"), refusal(503, "loading"), refusal(429, "slow down"), said("Lima")]
+    with endpoint(*replies, max_retries=3) as (model, server):
+        assert model(ASK).text == "Lima"
+    assert len(server.seen) == 4
+
+
+def test_an_endpoint_that_hangs_is_left_after_the_time_out_of_the_setting():
+    with speaking(lambda connection, server: server.stop.wait(30)) as server:
+        model = OpenAIModel("m", base_url=server.url, timeout_seconds=0.2, max_retries=0)
+        with pytest.raises(ModelUnavailable, match=r"gave no answer within 0\.2 s; try again"):
+            model(ASK)
+        model.close()
+    assert len(server.seen) == 1
+
+
+def test_an_endpoint_that_is_down_is_named_with_the_cause():
+    model = OpenAIModel("m", base_url=f"http://127.0.0.1:{closed_port()}/v1", max_retries=0)
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+/v1 cannot be reached \(.*refused.*\); start it"):
         model(ASK)
 
 
-def test_the_environment_configures_it(monkeypatch):
-    assert not configured()
-    with pytest.raises(
-        ModelUnavailable, match=r"'gpt-5-mini' needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL"
-    ):
-        OpenAIModel()
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert configured()
-    assert OpenAIModel().name == "gpt-5-mini"
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    assert OpenAIModel("m").url == "http://127.0.0.1:1/v1"
-
-
-def test_no_answer_is_waited_for_beyond_the_time_that_is_left():
+def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is_left():
     late = threading.Event()
 
     def answer(_body: dict[str, Any]) -> Reply:
         late.wait(30)
         return said("Lima")
 
-    with endpoint(answer) as (model, server):
+    with endpoint(answer) as (model, _):
         with wait_until(time.monotonic() + 0.3), pytest.raises(OutOfTime, match="in the time that was left"):
             model(ASK)
         late.set()
         assert model(ASK).text == "Lima"
-    assert server.waits == []
-
-
-def test_a_failure_is_told_where_there_is_no_time_to_try_again():
     busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "30"})
     within = wait_until(time.monotonic() + 10)
     with endpoint(busy) as (model, server), within, pytest.raises(ModelUnavailable, match="slow down"):
         model(ASK)
-    assert server.waits == []
     assert len(server.seen) == 1

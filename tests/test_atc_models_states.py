@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.models.states import PromptStates, shared
+from atc.models.states import PromptStates
 
 LONG = "rules and stubs " * 400
 
@@ -44,11 +44,6 @@ def test_where_nothing_can_be_spared_the_disk_is_left_alone(
     assert states.nearest("short") is None
 
 
-def test_another_model_or_runtime_reads_none_of_them(states: PromptStates) -> None:
-    keep(states, LONG)
-    assert PromptStates(states.folder, kind="model 2").nearest(LONG) is None
-
-
 def test_only_the_latest_used_are_kept(states: PromptStates) -> None:
     for number in range(5):
         keep(states, f"{number}{LONG}")
@@ -65,11 +60,3 @@ def test_a_broken_note_or_a_missing_state_is_passed_over(states: PromptStates) -
     assert states.nearest(LONG) is None
     states.drop(name)
     assert list(states.folder.iterdir()) == []
-
-
-def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert PromptStates(tmp_path / "none", kind="m").nearest(LONG) is None
-
-
-def test_shared_beginnings() -> None:
-    assert (shared("abc", "abd"), shared("", "x"), shared("x", "x")) == (2, 0, 1)

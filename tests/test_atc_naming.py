@@ -25,6 +25,15 @@ TOOLS = Toolbox(
         tool("list_flights", None),
         tool("list_fleet", None),
         tool(
+            "list_planes",  # of an airline: its `planes` are no name that a task may ask for
+            {
+                "type": "object",
+                "properties": {"planes": {"type": "array", "items": TEXT}, "total": {"type": "integer"}},
+            },
+            Link(argument="airline", tool="list_fleet", path="airlines[]", support="declared"),
+            airline=TEXT,
+        ),
+        tool(
             "get_airline",
             AIRLINE,
             Link(argument="airline", tool="list_flights", path="flights[].airline", support="declared"),
@@ -67,6 +76,12 @@ def looked_up(task, source, answer):
             "print([a for a in f()])",
             "['B6', 'UA', 'B6']",
             'print([get_airline(airline=item)["name"] for item in [a for a in f()]])',
+        ),
+        (
+            "What are the names of the airlines that this plane flew for, and other planes?",
+            "print(f())",
+            "['9E', 'F9']",
+            'print([get_airline(airline=item)["name"] for item in f()])',
         ),
         (
             "Which airlines flew it? Give their names.",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atc.attribute import origins
-from atc.attribute.paths import EACH, KEY, at, general, places, telling, text
+from atc.paths import EACH, KEY, at, general, places, telling, text
 from sandbox.trace import ToolCall
 
 

@@ -19,8 +19,8 @@ from atc.redaction import Redactor
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.types import Attempt, Fact, Fault, Program
 from protocols.ask import Message
-from protocols.placeholder import PLACEHOLDER, conceals_nothing, is_placeholder, placeholder
 from protocols.protocol import ToolProtocol
+from protocols.secrets import PLACEHOLDER, conceals_nothing, is_placeholder, placeholder
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -310,7 +310,7 @@ def test_a_run_that_goes_on_has_the_placeholders_that_it_had():
 
 
 def test_everything_that_a_run_tells_is_replaced(redact):
-    fact = Fact(kind="value", text="password=hunter2!")
+    fact = Fact(kind="keys", text="password=hunter2!")
     fault = Fault(kind="tool_failed", message=f"it said {TOKEN}", evidence=(fact,))
     trace = Trace(calls=(CALL,), stdout=f"{TOKEN}\n", value=[TOKEN])
     told = [

@@ -114,33 +114,6 @@ def test_a_reply_without_a_program_is_told_what_to_write():
     assert "do not define them" in turns[1].content
 
 
-@pytest.mark.parametrize(("reply", "read"), [("1", "d1["), ("It is call 1.", "d1["), ("no idea", "d0["), ("7", "d0[")])
-def test_a_tie_is_left_to_the_model_with_the_candidates_named(reply, read):
-    source = (
-        "d0 = get_plane(tail_number='N14228')\nd1 = get_plane(tail_number='N24211')\nprint(d0['year'] + d1['year'])\n"
-    )
-    tied = attempt(source)
-    tied = replace(tied, fault=replace(tied.fault, kind="misread_result", call=0, candidates=(0, 1)))
-    complete = model(reply)
-    message = correction(tied, TOOLS, complete=complete, messages=[Message("user", "the task")])[-1].content
-    (asked, settings), *more = complete.asked
-    assert not more
-    assert settings["temperature"] == 0.0
-    assert [turn.role for turn in asked] == ["user", "assistant", "user"]
-    assert '0: get_plane(tail_number="N14228") on line 1' in asked[-1].content
-    assert '1: get_plane(tail_number="N24211") on line 2' in asked[-1].content
-    assert f'  {read}"seats"] is 149' in message
-
-
-def test_without_a_tie_or_without_a_model_nobody_is_asked():
-    complete = model()
-    correction(attempt(MISREAD), TOOLS, complete=complete)
-    assert complete.asked == []
-    tied = attempt(MISREAD)
-    tied = replace(tied, fault=replace(tied.fault, candidates=(0, 1)))
-    assert "dep_delay" in correction(tied, TOOLS)[-1].content
-
-
 @pytest.mark.parametrize("mode", WAYS)
 def test_writes_that_happened_are_named_in_every_way(mode):
     made = ToolCall(

@@ -19,15 +19,14 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import RunEnded, RunTaken, Store, UnknownRun
+from benchmarks.kills.__main__ import Nursery
+from benchmarks.kills.cases import Kill, Left
+from benchmarks.kills.gate import Gate, Trap
+from benchmarks.kills.host import MortalStore
 from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from sandbox.zygote import ZygoteSandbox
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
-from toolflow_bench.kills.cases import Kill
-from toolflow_bench.kills.gate import Gate, Trap, Victim
-from toolflow_bench.kills.judge import writes_of
-from toolflow_bench.kills.mortal import MortalStore
-from toolflow_bench.kills.nursery import Nursery
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Fault, Faults
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
@@ -159,7 +158,7 @@ class Notes:
     @property
     def wrote(self) -> list[str]:
         """What was written, in order: the operation, and what it was given first."""
-        written = writes_of(self.served.app.state.control.requests)
+        written = Left(log={"": self.served.app.state.control.requests}, state={}, status="", answer=None).writes("")
         return [" ".join([name, *map(str, list(json.loads(arguments).values())[-1:])]) for name, arguments in written]
 
     @property
@@ -191,20 +190,22 @@ def sandbox():
 
 
 @pytest.fixture(scope="module")
-def nursery(running, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("nursery")
-    with Nursery([running.served.document_url], backend="zygote", folder=folder) as opened:
+def nursery(running):
+    with Nursery([running.served.document_url]) as opened:
         yield opened
 
 
 @pytest.fixture
 def host(nursery, notes, tmp_path):
-    """Lets a host process begin the run in this test's folder, or go on with it; gives how it ended."""
-    order = {"task": TASK, "program": PROGRAM, "candidates": list(notes.toolbox)}
-    order |= {"folder": str(tmp_path), "settle_seconds": 0.3}
+    """Lets a host process begin the run in this test's folder, or go on with it; gives what it says before it ends."""
+    order = {"task": TASK, "program": PROGRAM, "candidates": list(notes.toolbox), "folder": str(tmp_path)}
+    order |= {"sandbox": "zygote", "settle_seconds": 0.3}
 
     def run(kill: Kill | None = None, **changed):
-        return nursery.host({**order, **changed}, kill=kill, on_birth=lambda victim: notes.trap.arm(kill, victim))
+        said = nursery.host({**order, **changed}, kill, notes.trap)
+        assert "crashed" not in said
+        assert ("ended" in said) == (kill is None)
+        return said.get("ended")
 
     return run
 
@@ -228,35 +229,34 @@ def host(nursery, notes, tmp_path):
 )
 def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     """The first write has a key, the second is verified by a read."""
-    assert host(Kill(moment=moment, nth=nth)).exit == -9
+    host(Kill(moment=moment, nth=nth))
     end = host()
-    assert end.crashed is None
-    assert (end.ended["status"], end.ended["answer"]) == ("solved", "2"), end.ended
+    assert (end["status"], end["answer"]) == ("solved", "2"), end
     assert notes.wrote == GOLD
 
 
 @pytest.mark.parametrize("moment", ["intended", "applied", "replied"])
 def test_what_nobody_can_know_pauses_and_stays_so(host, notes, moment) -> None:
-    assert host(Kill(moment=moment, nth=2)).exit == -9
+    host(Kill(moment=moment, nth=2))
     for _ in range(2):
         end = host()
-        assert (end.ended["status"], end.ended["answer"]) == ("paused", None)
-        assert end.ended["failure"].startswith("paused: UnknownOutcome: send_mail may or may not have taken effect")
+        assert (end["status"], end["answer"]) == ("paused", None)
+        assert end["detail"].startswith("paused: UnknownOutcome: send_mail may or may not have taken effect")
         assert notes.wrote == (GOLD[:2] if moment == "intended" else GOLD[:3])
 
 
 @pytest.mark.parametrize("second", ["intended", "applied", "stored"])
 def test_a_run_that_is_killed_again_while_it_goes_on_still_comes_to_its_end(host, notes, second) -> None:
-    assert host(Kill(moment="applied", nth=1)).exit == -9
-    assert host(Kill(moment=second, writes=False)).exit == -9
-    assert host().ended["status"] == "solved"
+    host(Kill(moment="applied", nth=1))
+    host(Kill(moment=second, writes=False))
+    assert host()["status"] == "solved"
     assert notes.wrote == GOLD
 
 
 def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
     """The service is still at work on it when the run goes on, and the read does not show it yet."""
-    assert host(Kill(moment="late", nth=1), **PATIENT).exit == -9
-    assert host(**PATIENT).ended["status"] == "solved"
+    host(Kill(moment="late", nth=1), **PATIENT)
+    assert host(**PATIENT)["status"] == "solved"
     assert notes.wrote == GOLD
 
 
@@ -264,7 +264,7 @@ def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
 def test_an_answer_that_is_lost_on_the_way_is_no_reason_to_write_again(host, notes, seed) -> None:
     """Nobody is killed; answers are lost after the work was done."""
     set_faults(notes.served.app, Faults(rate_drop_after=0.3, seed=seed))
-    status = host().ended["status"]
+    status = host()["status"]
     lost = [record.operation for record in notes.served.app.state.control.requests if record.fault and record.wrote]
     assert lost
     assert status == ("paused" if "send_mail" in lost else "solved")
@@ -284,28 +284,28 @@ async def main():
 asyncio.run(main())
 print(len(list_notes()), len(list_pins(limit=9)))
 """
-    assert host(Kill(moment=moment, nth=nth), program=program).exit == -9
+    host(Kill(moment=moment, nth=nth), program=program)
     end = host(program=program)
     expected = ["add_note a", "add_note b", "add_note c", "add_pin same", "add_pin same", "star_note 3", "star_note 3"]
-    if end.ended["status"] == "solved":
-        assert (end.ended["answer"], sorted(notes.wrote)) == ("3 2", expected)
+    if end["status"] == "solved":
+        assert (end["answer"], sorted(notes.wrote)) == ("3 2", expected)
     else:  # the list of pins gives a part of them: that one is not there proves nothing
-        assert "add_pin may or may not have taken effect" in end.ended["failure"]
+        assert "add_pin may or may not have taken effect" in end["detail"]
         assert not Counter(notes.wrote) - Counter(expected)
 
 
 def test_what_a_page_does_not_show_may_be_there(host, notes) -> None:
     program = "for n in range(4):\n    add_pin(text=f'{n}')\nprint('done')"
-    assert host(Kill(moment="applied", nth=3), program=program).exit == -9
-    assert host(program=program).ended["status"] == "paused"
+    host(Kill(moment="applied", nth=3), program=program)
+    assert host(program=program)["status"] == "paused"
     assert notes.wrote == ["add_pin 0", "add_pin 1", "add_pin 2", "add_pin 3"]
 
 
 def test_what_was_sent_again_is_waited_for_anew(host, notes) -> None:
     """The second process sends it again and is killed while the service works, long after the first intent."""
-    assert host(Kill(moment="dropped", nth=1), **PATIENT).exit == -9
-    assert host(Kill(moment="late"), **PATIENT).exit == -9
-    assert host(**PATIENT).ended["status"] == "solved"
+    host(Kill(moment="dropped", nth=1), **PATIENT)
+    host(Kill(moment="late"), **PATIENT)
+    assert host(**PATIENT)["status"] == "solved"
     assert notes.wrote == GOLD
 
 
@@ -315,8 +315,8 @@ def test_a_read_that_fails_once_before_a_write_is_made_again(host, notes) -> Non
             return replace(super().draw(number), kind="500" if number == 2 else None)
 
     set_faults(notes.served.app, Second())
-    assert host(Kill(moment="dropped", nth=1)).exit == -9
-    assert host().ended["status"] == "solved"
+    host(Kill(moment="dropped", nth=1))
+    assert host()["status"] == "solved"
     assert notes.wrote == GOLD
 
 
@@ -329,13 +329,12 @@ def agent(notes, sandbox, tmp_path):
 
     @contextmanager
     def made(*replies: str, kill: Kill | None = None, **settings):
-        def interrupt(moment, call):
-            raise Interrupted(moment)
+        def interrupt(struck):
+            raise Interrupted(struck)
 
-        writes = {name for name, tool in notes.toolbox.items() if tool.protocol.writes}
         config = Config(**{"allow_writes": ("all",), "samples": 1, "settle_seconds": 0.2, **settings})
         model = ScriptedModel(*replies)
-        with MortalStore(tmp_path / "runs.sqlite", kill=kill, writes=writes.__contains__, told=interrupt) as store:
+        with MortalStore(tmp_path / "runs.sqlite", kill, notes.toolbox, interrupt) as store:
             yield Agent(notes.toolbox, model=model, sandbox=sandbox, config=config, store=store)
 
     return made
@@ -376,7 +375,7 @@ def test_an_unknown_write_that_is_skipped_is_not_sent_again(agent, notes) -> Non
 
 
 def test_a_person_may_say_that_the_write_in_doubt_did_not_happen(agent, host, notes) -> None:
-    assert host(Kill(moment="dropped", nth=2)).exit == -9
+    host(Kill(moment="dropped", nth=2))
     with agent() as second:
         assert second.resume("last").status == "paused"
         solution = second.resume("last", resend=True)
@@ -546,8 +545,8 @@ class Command:
 
     def killed(self, kill: Kill) -> None:
         """A run that is killed at a moment that the service sees."""
-        with self.start("run", TASK, "--allow-writes", "all") as process, Victim(process.pid) as victim:
-            self.notes.trap.arm(kill, victim)
+        with self.start("run", TASK, "--allow-writes", "all") as process:
+            self.notes.trap.arm(kill, lambda: (process.kill(), process.wait()))
             process.communicate(timeout=60)
         assert process.returncode == -9
 
@@ -565,20 +564,9 @@ def test_a_killed_command_whose_write_nothing_shows_is_paused(command, notes) ->
     assert notes.wrote == GOLD[:3]
 
 
-class AtTheKeyboard(Victim):
-    """A process that is told to stop, as Ctrl-C does, and goes on to its end."""
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(pid)
-        self._pid = pid
-
-    def kill(self) -> None:
-        os.kill(self._pid, signal.SIGINT)
-
-
 def test_a_command_that_is_interrupted_says_how_to_go_on(command, notes) -> None:
-    with command.start("run", TASK, "--allow-writes", "all") as process, AtTheKeyboard(process.pid) as person:
-        notes.trap.arm(Kill(moment="applied", nth=1), person)
+    with command.start("run", TASK, "--allow-writes", "all") as process:
+        notes.trap.arm(Kill(moment="applied", nth=1), lambda: process.send_signal(signal.SIGINT))
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert err.endswith("Go on with: atc runs resume last\natc: interrupted.\n")
@@ -587,28 +575,19 @@ def test_a_command_that_is_interrupted_says_how_to_go_on(command, notes) -> None
     assert notes.wrote == GOLD
 
 
-class Held(Victim):
-    """A process that waits for an answer, and is killed when the word is given, or at the end."""
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(pid)
-        self.waiting, self.condemned = threading.Event(), threading.Event()
-
-    def kill(self) -> None:
-        self.waiting.set()
-        self.condemned.wait(60)
-        super().kill()
-
-    def __exit__(self, *error) -> None:
-        self.condemned.set()
-        super().__exit__(*error)
-
-
 def test_a_run_belongs_to_the_process_that_works_on_it(command, notes, sandbox) -> None:
     """While it lives nobody else can resume the run; when it is dead, anybody can."""
-    with command.start("run", TASK, "--allow-writes", "all") as process, Held(process.pid) as victim:
-        notes.trap.arm(Kill(moment="applied", nth=1), victim)
-        assert victim.waiting.wait(60)
+    waiting, condemned = threading.Event(), threading.Event()
+
+    def held() -> None:
+        waiting.set()
+        condemned.wait(60)
+        process.kill()
+        process.wait()
+
+    with command.start("run", TASK, "--allow-writes", "all") as process:
+        notes.trap.arm(Kill(moment="applied", nth=1), held)
+        assert waiting.wait(60)
         with Store(command.state / "runs.sqlite") as store:
             agent = Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox, store=store)
             with pytest.raises(RunTaken, match=f"process {process.pid}"):
@@ -616,7 +595,7 @@ def test_a_run_belongs_to_the_process_that_works_on_it(command, notes, sandbox) 
         status, _, err = command("runs", "resume", "last")
         assert status == 2, err
         assert f"process {process.pid}" in " ".join(err.split())
-        victim.condemned.set()
+        condemned.set()
         process.communicate(timeout=60)
     assert process.returncode == -9
     with Store(command.state / "runs.sqlite") as store:

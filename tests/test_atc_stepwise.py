@@ -11,21 +11,13 @@ from atc.models.scripted import ScriptedModel
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
-from atc.strategies.stepwise import MOST_PIECES
-from protocols.errors import ModelUnavailable, ToolError
+from protocols.errors import ToolError
 from protocols.protocol import Annotations, Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
 
 PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace", "Edsger", "Barbara", "Donald"])]
 LIST = "people = list_people()\nprint(people)"
 PAGE = "page = list_page()\nprint(page)"
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -120,7 +112,7 @@ def test_a_program_grows_to_its_answer_and_makes_no_call_twice(solve, sent):
     assert sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert "'Grace'" in told(model, 1)
     assert "'stars': 5" in told(model, 2)
-    assert "Grace" not in solution.attempts[1].trace.stdout
+    assert "Grace" not in told(model, 2)  # the model has read it
     assert [type(e) for e in events if isinstance(e, ToolsChosen | ProgramWritten | AttemptEnded)] == [
         ToolsChosen,
         *[ProgramWritten, AttemptEnded] * 3,
@@ -136,12 +128,7 @@ def test_the_solved_program_stands_alone(solve, sandbox, toolbox):
     assert solution.attempts[-1].answer == solution.answer
     assert solution.attempts[-1].trace.stdout == "5 of 5\n"
     assert "add_mark(person='p1')" in solution.attempts[-1].program.source
-    assert solution.attempts[-1].program.source.count("print") == 1
-
-
-def test_one_piece_may_do_it_all(solve, sent):
-    solution, model, _ = solve("print('ANSWER:', get_note(id='p1')['text'])")
-    assert (solution.answer, len(model.prompts), len(solution.attempts), len(sent)) == ("note of p1", 1, 1, 1)
+    assert solution.attempts[-1].program.lines_of(solution.attempts[-2].program) == 8  # what a view need not show again
 
 
 def test_a_piece_that_fails_is_taken_out_and_its_calls_are_kept(solve, sent):
@@ -162,21 +149,6 @@ def test_a_piece_that_fails_is_taken_out_and_its_calls_are_kept(solve, sent):
     assert "taken out" in told(model, 2)
     assert "extra" in told(model, 2)
     assert "note['rating']" not in solution.attempts[-1].program.source
-
-
-def test_a_finding_is_given_back_before_any_call(solve, sent):
-    solution, model, _ = solve("print(get_nothing(id='p1'))", "print('ANSWER:', get_note(id='p1')['text'])")
-    assert (solution.answer, solution.repairs) == ("note of p1", 1)
-    assert solution.attempts[0].trace is None
-    assert "get_nothing" in told(model)
-    assert sent == [("get_note", {"id": "p1"})]
-
-
-def test_a_finding_is_shown_before_any_other_sample(solve, sent):
-    solution, model, _ = solve("print(no_tool())", "print('ANSWER:', get_note(id='p2')['text'])", samples=4)
-    assert (solution.answer, solution.repairs, len(model.prompts), len(sent)) == ("note of p2", 1, 2, 1)
-    assert [options["temperature"] for options in model.options] == [0.0, 0.0]
-    assert "no_tool" in model.prompts[1][-1].content
 
 
 def test_a_value_that_was_shown_is_not_made_up(toolbox, sandbox):
@@ -204,24 +176,6 @@ def test_an_answer_said_in_words_counts(solve):
     assert solution.answer == "Grace"
 
 
-def test_outputs_that_the_model_makes_up_are_not_read(solve, sent):
-    reply = f"{fenced(LIST)}\nIt printed:\n```\n[]\n```\n{fenced('print(add_mark(person=chr(112)))')}"
-    solution, _, _ = solve(reply, "print('ANSWER:', people['count'])", allow_writes=("all",))
-    assert (solution.answer, sent) == ("5", [("list_people", {})])
-
-
-def test_a_large_output_is_shown_as_a_sample_and_its_shape(solve):
-    _, model, _ = solve("log = read_log()\nprint(log)", "print('ANSWER:', log['lines'][0]['n'])")
-    assert len(told(model)) < 3_000
-    assert "lines: [{n: integer, said: string}] × 400" in told(model)
-
-
-def test_a_piece_that_prints_nothing_shows_what_its_calls_gave(solve):
-    solution, model, _ = solve("note = get_note(id='p3')", "print('ANSWER:', note['extra']['stars'])")
-    assert solution.answer == "5"
-    assert "get_note(id=\"p3\") gave {'text': 'note of p3'" in told(model)
-
-
 def test_a_program_that_is_written_anew_repeats_nothing(solve, sent):
     solution, _, _ = solve(
         "mark = add_mark(person='p1')\nprint(mark)",
@@ -231,56 +185,11 @@ def test_a_program_that_is_written_anew_repeats_nothing(solve, sent):
     assert (solution.status, solution.answer, sent) == ("solved", "m1", [("add_mark", {"person": "p1"})])
 
 
-def test_lines_that_stand_already_are_not_run_again(solve, sent):
-    both = "a = get_note(id='p1')\nb = get_note(id='p2')"
-    solution, model, _ = solve(both, both, "print('ANSWER:', b['text'])")
-    assert (solution.answer, len(sent), solution.repairs) == ("note of p2", 2, 1)
-    assert "stand in the program already" in told(model)
-
-
-def test_a_single_read_may_be_repeated_on_purpose(solve, sent):
-    solve("print(get_note(id='p1'))", "print(get_note(id='p1'))", "print('ANSWER:', 1)")
-    assert len(sent) == 2
-
-
-def test_a_call_that_failed_and_was_caught_is_not_made_again(solve, sent):
-    caught = "try:\n    note = get_note(id='p9')\nexcept ToolError as error:\n    note = None\n    print(error.status)"
-    solution, model, _ = solve(LIST, caught, "print(note)", "print('ANSWER:', note is None)")
-    assert (solution.answer, solution.calls) == ("True", 2)
-    assert sent == [("list_people", {}), ("get_note", {"id": "p9"})]
-    assert "404" in told(model, 2)
-
-
 def test_a_piece_that_does_not_reach_its_answer_only_looks(solve, sent):
     piece = "try:\n    print('ANSWER:', get_note(id='p9'))\nexcept ToolError:\n    print('nobody')"
     solution, model, _ = solve(piece, "print('ANSWER:', get_note(id='p1')['text'])")
     assert (solution.answer, sent) == ("note of p1", [("get_note", {"id": "p9"}), ("get_note", {"id": "p1"})])
     assert "nobody" in told(model)
-
-
-def test_a_write_without_consent_pauses(solve, sent):
-    solution, model, _ = solve(LIST, "mark = add_mark(person='p1')\nprint(mark)")
-    assert (solution.status, solution.answer, len(model.prompts)) == ("paused", None, 2)
-    assert sent == [("list_people", {})]
-    assert "--allow-writes add_mark" in solution.attempts[-1].trace.failure.message
-
-
-def test_only_the_first_piece_is_blind(solve, monkeypatch):
-    seen = []
-    from atc.consent import Consent
-
-    wrote = Consent.wrote
-    monkeypatch.setattr(
-        Consent, "wrote", lambda self, program, *, blind: (seen.append(blind), wrote(self, program, blind=blind))
-    )
-    solve("print(no_tool())", LIST, "print(1)", "print('ANSWER:', 2)")
-    assert seen == [True, True, False, False]
-
-
-def test_a_write_of_unknown_outcome_stops_the_run(solve, sent):
-    solution, model, _ = solve(LIST, "print(add_mark(person='nowhere'))", "print(1)", allow_writes=("all",))
-    assert (solution.status, len(model.prompts)) == ("paused", 2)
-    assert sent.count(("add_mark", {"person": "nowhere"})) == 1
 
 
 def test_what_a_dropped_piece_wrote_stays_in_view_until_the_program_makes_it(solve, sent):
@@ -308,16 +217,6 @@ def test_an_answer_that_leaves_a_write_behind_is_questioned_once(solve, sent):
     assert 'add_mark(person="p1") gave' in told(model, 2)
 
 
-def test_a_write_that_is_undone_is_no_orphan(solve):
-    solution, _, _ = solve(
-        "mark = add_mark(person='p1')\nprint(mark['nothing'])",
-        "print(drop_mark(mark_id='m1'))",
-        "print('ANSWER:', 'undone')",
-        allow_writes=("all",),
-    )
-    assert (solution.status, solution.answer, solution.orphans) == ("solved", "undone", ())
-
-
 def test_a_doubtful_answer_is_questioned_once(solve):
     solution, model, _ = solve(
         LIST, "print('ANSWER:', [])", "print('ANSWER:', people['count'])", LIST, samples=1
@@ -326,14 +225,6 @@ def test_a_doubtful_answer_is_questioned_once(solve):
     assert "It printed '[]'" in told(model)
     stubborn, model, _ = solve(LIST, "print('ANSWER:', [])", "print('ANSWER:', [])")
     assert (stubborn.status, stubborn.answer, len(model.prompts)) == ("solved", "[]", 3)
-
-
-def test_pages_left_unread_are_doubted_in_an_answer_but_not_in_a_look(solve, sent):
-    solution, model, _ = solve(
-        PAGE, "print('ANSWER:', sum(len(list_page(page=n)['people']) for n in (1, 2)))", "print('ANSWER:', 4)"
-    )
-    assert solution.attempts[0].doubts == ()
-    assert "page 2 of 3" in told(model)
 
 
 def test_faults_in_a_row_end_the_run(solve):
@@ -347,51 +238,6 @@ def test_faults_in_a_row_end_the_run(solve):
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "3", 3)
     solution, model, _ = solve(wrong, wrong, repair="none")
     assert (solution.status, len(model.prompts)) == ("failed", 1)
-
-
-def test_a_program_grows_by_so_many_pieces_only(solve):
-    replies = [f"print({n})\nget_note(id='p1')" for n in range(99)]
-    solution, model, _ = solve(*replies, max_repairs=1)
-    assert (solution.status, solution.limit) == ("failed", f"{MOST_PIECES} pieces")
-    assert len(model.prompts) == MOST_PIECES + 1
-    assert "last piece" in told(model)
-
-
-def test_the_budget_of_tokens_and_seconds_ends_a_run(solve):
-    spent, model, _ = solve(LIST, "print(1)", max_tokens=1)
-    assert (spent.status, spent.limit, len(model.prompts)) == ("failed", "max_tokens = 1", 1)
-    late, model, _ = solve(LIST, max_seconds=1e-9)
-    assert (late.status, late.limit, len(model.prompts)) == ("failed", "max_seconds = 1e-09", 0)
-
-
-def test_a_reply_without_a_program_is_told_so(solve):
-    solution, model, _ = solve("I would rather not.", "print('ANSWER:', get_note(id='p1')['text'])")
-    assert solution.answer == "note of p1"
-    assert "no Python program" in told(model)
-
-
-def test_a_long_conversation_stays_within_its_room(solve):
-    replies = [f"log{n} = read_log()\nprint(log{n})" for n in range(9)]
-    _, model, _ = solve(*replies, "print('ANSWER:', 1)", prompt_tokens=1000)
-    sizes = [sum(len(message.content) for message in prompt) for prompt in model.prompts]
-    assert max(sizes) - sizes[0] < 8_000
-    assert model.prompts[-1][-1].content.startswith("It printed:")
-
-
-def test_the_example_is_told_as_real_pieces_are(solve):
-    _, model, _ = solve(LIST, "print('ANSWER:', 1)")
-    outputs = [m.content for m in model.prompts[1] if m.role == "user" and m.content.startswith("It printed:")]
-    assert len(outputs) == 4
-    assert len({content.rpartition("```")[2] for content in outputs}) == 1
-
-
-def test_a_run_is_stored_piece_by_piece(solve, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        solution, _, _ = solve(LIST, "print('ANSWER:', people['count'])", store=store)
-        run = store.load(solution.run)
-    assert (run.summary.status, run.summary.answer, run.summary.calls) == ("solved", "5", 1)
-    assert [len(attempt.trace.calls) for attempt in run.attempts] == [1, 1]
-    assert [attempt.trace.calls[0].reused for attempt in run.attempts] == [False, True]
 
 
 def test_a_solved_run_runs_again_from_its_file(solve, toolbox, tmp_path):
@@ -413,38 +259,12 @@ def test_a_solved_run_runs_again_from_its_file(solve, toolbox, tmp_path):
     assert recording.answer == "5 404 m3"
 
 
-def test_a_run_that_broke_off_goes_on_without_repeating_anything(solve, toolbox, sandbox, sent, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(ModelUnavailable):
-            solve(
-                LIST, "mark = add_mark(person='p1')\nprint(mark)", ModelUnavailable("gone"),
-                store=store, allow_writes=("all",),
-            )  # fmt: skip
-        model = ScriptedModel(fenced("print('ANSWER:', mark['mark_id'])"))
-        config = Config(samples=1, strategy="stepwise", allow_writes=("all",))
-        solution = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store).resume("last")
-    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "m2", 1)
-    assert sent == [("list_people", {}), ("add_mark", {"person": "p1"})]
-
-
-def test_a_paused_run_goes_on_when_the_write_is_allowed(solve, toolbox, sandbox, sent, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        paused, _, _ = solve(LIST, "mark = add_mark(person='p1')\nprint(mark)", store=store)
-        assert paused.status == "paused"
-        model = ScriptedModel(fenced("print('ANSWER:', mark['mark_id'])"))
-        config = Config(samples=1, strategy="stepwise", allow_writes=("add_mark",))
-        solution = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store).resume(paused.run)
-    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "m2", 1)
-    assert sent == [("list_people", {}), ("add_mark", {"person": "p1"})]
-
-
 TELL = "def tell(rows):\n    for row in rows:\n        print('row', row['id'])\n    print('ANSWER:', len(rows))"
 
 
 def test_a_function_of_an_earlier_piece_may_give_the_answer(solve, sent):
     solution, model, _ = solve(TELL, "people = list_people()['people']\nprint(len(people))", "tell(people)")
     assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "5", 3)
-    assert [fault and fault.kind for fault in (a.fault for a in solution.attempts)] == ["no_answer", None, None, None]
     assert sent == [("list_people", {})]
     assert solution.attempts[-1].program.source.count("def tell") == 1
 

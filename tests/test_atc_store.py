@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def drive(store: Store, run: str) -> Solution:
     observe(events.AttemptEnded(0, wrong))
     failure = Failure(kind="exception", type="KeyError", message="'x'", frames=(Frame(line=1), Frame(line=2)))
     trace = Trace(calls=(CALL, REFUSED), stdout="out", value={"a": [1]}, failure=failure, backend="zygote")
-    facts = (Fact(kind="keys", text="a", names=("k",)), Fact(kind="value", text="b"))
+    facts = (Fact(kind="keys", text="a", names=("k",)), Fact(kind="keys", text="b"))
     fault = Fault(kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=facts)
     failed = Attempt(Program("find()"), (), trace, fault, round=1)
     observe(events.ProgramWritten(1, failed.program, ()))
@@ -235,11 +236,10 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
 def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) -> None:
     path = tmp_path / "runs.sqlite3"
     Store(path).close()
-    other = sqlite3.connect(path)
-    other.execute(f"PRAGMA user_version = {version}")
-    other.close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    assert f"another version of atc wrote it (format {version}, this one reads 6)" in unusable(path)
+    assert f"another version of atc wrote it (format {version}, this one reads 7)" in unusable(path)
     assert path.read_bytes() == before
 
 

@@ -12,7 +12,7 @@ from atc.types import Program
 from protocols.ask import Completion
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.restated import without_restated
+from sandbox.fenced import without_restated
 
 TEXT = {"type": "string"}
 PROGRAM = "x = find(name='a')\nprint(x)\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from atc.taint.leaves import sensitive_leaves
-from protocols.marks import argument_kind
+from atc.taint.marks import argument_kind
 from protocols.protocol import Annotations, ToolProtocol
 
 TEXT = {"type": "string"}

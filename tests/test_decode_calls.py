@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, Written, write_call, write_turn
-from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.models.scripted import ScriptedModel
 from protocols.ask import Message, Powers
@@ -73,20 +72,10 @@ def test_after_the_samples_the_model_is_told_its_error_once() -> None:
     assert "There is no tool 'pow'; did you mean power" in model.prompts[-1][2].content
 
 
-def test_what_stays_wrong_is_given_with_its_error() -> None:
-    written = write_call(ScriptedModel(*[BAD] * 4), ASKED, TOOLS)
-    assert (written.tries, written.requests, kind(written)) == (4, 4, "unknown-tool")
-
-
 def test_an_outage_is_no_verdict_on_the_call() -> None:
     for model in (ScriptedModel(BAD, ModelUnavailable("down")), Holds(ModelUnavailable("down"), powers=LARK)):
         with pytest.raises(ModelUnavailable, match="down"):
             write_call(model, ASKED, TOOLS)
-
-
-def test_without_tools_there_is_nothing_to_write() -> None:
-    with pytest.raises(Undecodable, match="no tool to call"):
-        write_call(ScriptedModel(GOOD), ASKED, Toolbox())
 
 
 # --- a JSON schema ---------------------------------------------------------------------------------------------------
@@ -109,13 +98,6 @@ def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(form: CallForma
     written = write_call(model, ASKED, TOOLS, form=form)
     assert (written.text, written.how, written.enforced, written.valid) == (text, "schema", True, True)
     assert not violations(model.options[0]["schema"], reply)
-
-
-def test_a_turn_by_schema_has_its_thought_on_one_line() -> None:
-    reply = {"thought": "First\nthis", "call": json.loads(GOOD)}
-    written = write_turn(Holds(json.dumps(reply), powers=SCHEMA), ASKED, TOOLS)
-    assert written.text == 'Thought: First this\nAction: power\nAction Input: {"base": 2, "exponent": 3}'
-    assert (written.thought, written.call.tool) == ("First this", "power")
 
 
 def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> None:
@@ -193,13 +175,6 @@ def test_in_two_stages_the_second_request_goes_on_from_the_first() -> None:
     assert ["item_" in option["grammar"] for option in model.options] == [True, False]
 
 
-def test_where_nothing_can_be_gone_on_from_the_beginning_is_written_once_more() -> None:
-    model = HoldingModel("power(", "power(2, 3)", powers=LARK)
-    written = write_call(model, ASKED, MANY, form=FUNCTION)
-    assert (written.text, written.requests) == ("power(2, 3)", 2)
-    assert all(prompt == ASKED for prompt in model.prompts)
-
-
 @pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
 def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -> None:
     wish = "Thought: So " + "very " * 200 + "long"
@@ -212,20 +187,6 @@ def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -
     assert written.text.startswith("Thought: So very")
 
 
-def test_a_cut_reply_is_asked_for_again_with_more_room() -> None:
-    model = HoldingModel(GOOD)
-    written = write_call(model, ASKED, TOOLS, sampling=Sampling(max_tokens=30))
-    assert (written.valid, written.how, written.tries) == (True, "grammar", 2)
-    assert [option["max_tokens"] for option in model.options] == [30, 60]
-
-
-def test_a_reply_that_is_always_cut_is_unfinished_and_said_so() -> None:
-    for tools in (TOOLS, MANY):
-        written = write_call(HoldingModel(GOOD), ASKED, tools, sampling=Sampling(max_tokens=3))
-        assert (written.valid, written.truncated, written.enforced) == (False, True, True)
-        assert written.note == "The reply was cut."
-
-
 @pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("reply", [BAD, "I do not know.", '{"name": "power", "arguments": {}}'])
 def test_a_grammar_that_was_ignored_is_said_and_the_reply_checked(tools: Toolbox, reply: str) -> None:
@@ -234,11 +195,6 @@ def test_a_grammar_that_was_ignored_is_said_and_the_reply_checked(tools: Toolbox
     assert (written.how, written.enforced, written.tries, written.valid) == ("resampled", False, 2, True)
     assert "did not hold to the" in written.note
     assert model.options[1]["grammar"] is None
-
-
-def test_a_valid_reply_of_an_endpoint_that_ignores_grammars_costs_no_further_request() -> None:
-    written = write_call(Holds(f"Sure! ```{GOOD}```", powers=LARK), ASKED, TOOLS)
-    assert (written.how, written.enforced, written.requests, written.valid) == ("resampled", False, 1, True)
 
 
 def test_what_no_grammar_holds_is_said_checked_and_sampled_again() -> None:
@@ -251,14 +207,6 @@ def test_what_no_grammar_holds_is_said_checked_and_sampled_again() -> None:
     assert "uniqueItems" in written.note
     assert "Left out:" in written.note
     assert "never" in written.note
-
-
-def test_a_tool_that_cannot_be_held_to_is_named_before_anything_is_asked() -> None:
-    broken = Toolbox([tool("fine", x=NUMBER), tool("broken", size={"type": "integer", "minimum": 5, "maximum": 3})])
-    model = HoldingModel(GOOD)
-    with pytest.raises(Undecodable) as caught:
-        write_call(model, ASKED, broken)
-    assert (caught.value.tool, model.prompts) == ("broken", [])
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

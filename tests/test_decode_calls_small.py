@@ -6,15 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, write_call, write_turn
-from atc.decode.formats import FUNCTION, JSON_CALL, REACT, TOOLDEC, CallFormat
+from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, write_call
+from atc.decode.formats import FUNCTION, JSON_CALL, TOOLDEC, CallFormat
 from atc.decode.prompt import call_prompt
-from atc.decode.rivals import write_backtracking
-from atc.models.download import SMOLLM2
-from atc.models.fetch import cached
+from atc.models.fetch import SMOLLM2, cached
 from atc.models.local import LocalModel
-from atc.strategies.react import opening
-from atc.strategies.turns.acting import offered
+from benchmarks.decoding.rivals import write_backtracking
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
 
@@ -44,22 +41,6 @@ def test_a_call_is_valid_at_any_temperature(model: LocalModel, form: CallFormat,
     messages = call_prompt(TASK, FEW, form, "names")
     written = write_call(model, messages, FEW, form=form, sampling=sampling, text_characters=60)
     assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
-
-
-def test_in_two_stages_the_second_request_reads_next_to_nothing_anew(model: LocalModel) -> None:
-    messages = call_prompt(TASK, FEW, FUNCTION, "names")
-    written = write_call(model, messages, MANY, form=FUNCTION, sampling=Sampling(temperature=1.0, max_tokens=100))
-    assert (written.call.error, written.how, written.requests) == (None, "two-stage", 2)
-    read = written.input_tokens - written.cached_tokens
-    assert read < written.input_tokens // 2 + 40  # the first request may have read all of its half
-
-
-@pytest.mark.parametrize("tools", [FEW, MANY], ids=["few", "many"])
-def test_a_turn_of_react_is_a_thought_and_a_valid_call(model: LocalModel, tools: Toolbox) -> None:
-    messages = opening(TASK, FEW, offered(FEW), budget=2_000)
-    written = write_turn(model, messages, tools, form=REACT, thought_characters=80, sampling=Sampling(max_tokens=300))
-    assert (written.call.error, written.enforced) == (None, True)
-    assert 0 < len(written.thought) <= 80
 
 
 def test_backtracking_goes_back_and_counts_what_it_takes(model: LocalModel) -> None:

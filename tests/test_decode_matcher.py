@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -14,13 +10,12 @@ pytest.importorskip("llguidance")
 from llguidance import LLTokenizer
 
 from atc.decode.errors import Undecodable
-from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, REACT, TOOLDEC, CallFormat
-from atc.decode.grammar import compiled, lead_of
+from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
+from atc.decode.grammar import compiled
 from atc.decode.matcher import ToolLogits, ToolMatcher, sample
-from atc.decode.read import read_call, read_calls, read_turn
+from atc.decode.read import read_call, read_calls
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import TOOLS
-from toolflow_bench.decoding.tokenizer import gguf_tokenizer
 
 BYTES = LLTokenizer("byte")
 STAGES = pytest.mark.parametrize("one_grammar", [256, 0], ids=["one grammar", "two stages"])
@@ -92,13 +87,6 @@ def test_a_token_that_is_not_allowed_changes_nothing() -> None:
     assert wrote(matcher, 'imum("x")').is_complete
 
 
-def test_a_turn_of_react_is_a_thought_and_a_call() -> None:
-    matcher = ToolMatcher(TOOLS, BYTES, REACT, lead=lead_of(REACT, thought=True, characters=40))
-    turn = 'Thought: I add.\nAction: add\nAction Input: {"b": 1, "a": 2}\n'
-    assert wrote(matcher, turn).is_complete
-    assert read_turn(matcher.text, TOOLS).call.arguments == {"a": 2, "b": 1}
-
-
 def test_scores_are_masked_row_by_row_and_the_best_of_the_rest_is_taken() -> None:
     processor = ToolLogits(ToolMatcher(TOOLS, BYTES, FUNCTION), prompt_tokens=1)
     scores = np.zeros((2, BYTES.vocab_size), dtype=np.float32)
@@ -117,56 +105,3 @@ def test_what_cannot_be_decoded_is_said() -> None:
         ToolMatcher(Toolbox(), BYTES)
     with pytest.raises(Undecodable, match="llguidance stopped"):
         compiled(BYTES, "%llguidance {}\nstart: foo\n")
-
-
-# --- a model file's tokenizer ----------------------------------------------------------------------------------------
-
-
-def gguf(path: Path, tokens: list[str], kinds: list[int], model: str = "gpt2") -> Path:
-    """A file that has nothing but a tokenizer, whose last token ends a text."""
-
-    def text(value: str) -> bytes:
-        return struct.pack("<Q", len(value.encode())) + value.encode()
-
-    fields: list[tuple[str, bytes]] = [
-        ("tokenizer.ggml.model", struct.pack("<I", 8) + text(model)),
-        ("tokenizer.ggml.tokens", struct.pack("<IIQ", 9, 8, len(tokens)) + b"".join(map(text, tokens))),
-        ("tokenizer.ggml.token_type", struct.pack("<IIQ", 9, 5, len(kinds)) + struct.pack(f"<{len(kinds)}i", *kinds)),
-        ("tokenizer.ggml.eos_token_id", struct.pack("<II", 4, len(tokens) - 1)),
-    ]
-    head = b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields))
-    path.write_bytes(head + b"".join(text(key) + value for key, value in fields))
-    return path
-
-
-def vocabulary() -> tuple[list[str], list[int]]:
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in plain]
-    letters = [chr(b) for b in plain] + [chr(0x100 + place) for place in range(len(others))]
-    return [*letters, "Ġadd", "add(", "<|end|>"], [1] * (len(letters) + 2) + [3]
-
-
-def test_a_gguf_files_tokens_are_read_as_bytes(tmp_path: Path) -> None:
-    tokens, kinds = vocabulary()
-    tokenizer: Any = gguf_tokenizer(gguf(tmp_path / "m.gguf", tokens, kinds))
-    assert (tokenizer.vocab_size, tokenizer.eos_tokens) == (len(tokens), [len(tokens) - 1])
-    split = tokenizer.tokenize_str("é add(1, 2)")
-    assert tokenizer.decode_bytes(split) == "é add(1, 2)".encode()
-    assert tokens.index("Ġadd") in split
-    matcher = ToolMatcher(TOOLS, tokenizer, FUNCTION)
-    assert matcher.allowed()[tokens.index("add(")]
-    assert not matcher.allowed()[tokens.index("Ġadd")]
-
-
-@pytest.mark.parametrize("damage", ["cut", "magic", "kind", "missing"])
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, damage: str) -> None:
-    tokens, kinds = vocabulary()
-    path = gguf(tmp_path / "m.gguf", tokens, kinds, model="bert" if damage == "kind" else "gpt2")
-    if damage == "cut":
-        path.write_bytes(path.read_bytes()[:500])
-    elif damage == "magic":
-        path.write_bytes(b"PK" + path.read_bytes())
-    elif damage == "missing":
-        path.unlink()
-    with pytest.raises(Undecodable):
-        gguf_tokenizer(path)

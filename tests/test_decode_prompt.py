@@ -6,7 +6,6 @@ import pytest
 
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
 from atc.decode.prompt import call_prompt
-from atc.decode.prompts import fill
 from atc.decode.read import read_call
 from protocols.ask import Message
 from protocols.toolbox import Toolbox
@@ -58,27 +57,6 @@ def test_the_prompt_with_names_alone() -> None:
     )
 
 
-def test_the_prompt_with_documentation() -> None:
-    messages = call_prompt("What is 2 to the power of 3?", SMALL, JSON_CALL)
-    assert messages[2].content == (
-        '{"name": "exchange_rate", "arguments": {"base": "CHF", "quote": "JPY", "year": 2019}}'
-    )
-    assert messages[-1].content == (
-        "Functions:\n"
-        "\n"
-        "```python\n"
-        "def power(*, base: float, exponent: float) -> Any:\n"
-        '    """Does power."""\n'
-        "\n"
-        "def maximum(*, of: str) -> Any:\n"
-        '    """Does maximum."""\n'
-        "```\n"
-        "\n"
-        "Task: What is 2 to the power of 3?"
-    )
-    assert 'in exactly this form: {"name": "NAME", "arguments": {"ARGUMENT": VALUE, …}}' in messages[0].content
-
-
 def test_positional_arguments_are_not_documented_as_named_ones() -> None:
     assert "def power(base: float, exponent: float)" in call_prompt("x", SMALL, FUNCTION)[-1].content
 
@@ -100,11 +78,6 @@ def test_the_examples_are_calls_of_their_own_form(form: CallFormat, docs: str) -
     assert all(call.error is None or call.error.kind == "unknown-argument" for call in calls)
 
 
-def test_names_alone_are_a_shorter_prompt() -> None:
-    full, names = (sum(len(m.content) for m in call_prompt("x", TOOLS, JSON_CALL, docs)) for docs in ("full", "names"))
-    assert names < full / 1.5
-
-
 def test_amid_text_a_call_follows_its_trigger() -> None:
     messages = call_prompt("x", SMALL, TOOLDEC)
     assert "<T>NAME(VALUE, …)" in messages[0].content
@@ -117,10 +90,3 @@ def test_what_does_not_fit_the_budget_is_left_out() -> None:
     short = call_prompt("x", many, JSON_CALL, "names", budget=100)[-1].content
     assert "tool_0" in short
     assert "tool_499" not in short
-
-
-def test_a_call_that_failed_is_asked_for_again() -> None:
-    assert fill("again", error="There is no tool 'x'.") == (
-        "That call cannot be made. There is no tool 'x'.\n\n"
-        "Write it again, corrected, in the same form, and nothing else."
-    )

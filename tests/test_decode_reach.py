@@ -91,11 +91,6 @@ def test_what_anybody_may_choose_is_not_narrowed() -> None:
     assert offered["rate"].protocol.parameters == BOX["rate"].protocol.parameters
 
 
-def test_very_many_ids_are_not_listed() -> None:
-    found = {"results": [{"id": number, "title": "x"} for number in range(1000, 2000)]}
-    assert may_be(Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id") is None
-
-
 def test_tools_that_only_wait_for_each_other_may_be_called_as_they_are() -> None:
     one = tool("get_invoice", {"invoice_id": WHOLE}, obj(customer_id=WHOLE))
     other = tool("get_customer", {"customer_id": WHOLE}, obj(invoice_id=WHOLE))

@@ -6,16 +6,13 @@ import math
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from atc.decode.call import Sampling
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, REACT, CallFormat
-from atc.decode.read import ReadCall
-from atc.decode.rivals import Rule, fuzzy_call, match_suffix, write_backtracking, write_fuzzy
 from atc.models.scripted import ScriptedModel
-from atc.models.tops import TokenPlace, TopTokens
+from atc.models.wire import TokenPlace, TopTokens
+from benchmarks.decoding.rivals import fuzzy_call, match_suffix, write_backtracking
 from protocols.ask import Completion, Message, Powers
 from tests.decode_calls_lab import TOOLS
 
@@ -40,15 +37,6 @@ def test_a_name_is_taken_for_one_that_ends_with_it(name: str, published: str | N
     assert match_suffix(name, NAMES, "longest") == longest
 
 
-@given(st.lists(st.text("ab_", max_size=5), max_size=6), st.text("ab_", max_size=6))
-def test_what_matches_exists_and_what_exists_matches_itself(names: list[str], name: str) -> None:
-    rules: list[Rule] = ["published", "longest"]
-    for rule in rules:
-        found = match_suffix(name, names, rule)
-        assert found is None or found in names
-        assert name not in names or found == name
-
-
 @pytest.mark.parametrize(
     ("form", "text", "wrong"),
     [
@@ -61,23 +49,6 @@ def test_the_name_alone_is_replaced(form: CallFormat, text: str, wrong: str) -> 
     call = fuzzy_call(text, TOOLS, form)
     assert (call.tool, call.arguments, call.error, call.name) == ("power", {"base": 2, "exponent": 3}, None, wrong)
     assert text[slice(*call.name_span)] == wrong
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [("wer(2)", "wrong-count"), ("wer(2, x)", "wrong-type"), ("multiply(2, 3)", "unknown-tool"), ("no", "no-call")],
-)
-def test_what_is_wrong_besides_the_name_stays_wrong(text: str, kind: str) -> None:
-    error = fuzzy_call(text, TOOLS, FUNCTION).error
-    assert error is not None
-    assert error.kind == kind
-
-
-def test_matching_costs_one_request() -> None:
-    model = ScriptedModel("wer(2, 3)")
-    written = write_fuzzy(model, ASKED, TOOLS, form=FUNCTION)
-    assert (written.how, written.call.tool, written.valid) == ("fuzzy", "power", True)
-    assert (written.text, written.requests, written.tries) == ("wer(2, 3)", 1, 1)
 
 
 class Telling:
@@ -130,39 +101,6 @@ def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
     assert (written.tries, written.requests, written.input_tokens, written.seconds) == (3, 3, 30, 1.5)
     assert written.output_tokens == 4 + 2 + 0
     assert written.note == ""
-
-
-def test_a_call_whose_execution_failed_is_taken_back_too() -> None:
-    chances = {"": [("power(", 0.9), ("add(", 0.1)], "power(": [("1, 2)", 1.0)], "add(": [("3, 4)", 1.0)]}
-    seen: list[ReadCall] = []
-
-    def failed(call: ReadCall) -> bool:
-        seen.append(call)
-        return call.tool == "power"
-
-    written = write_backtracking(Telling(chances), ASKED, TOOLS, form=FUNCTION, failed=failed)
-    assert [call.tool for call in seen] == ["power", "add"]
-    assert (written.text, written.tries) == ("add(3, 4)", 2)
-
-
-def test_it_ends_after_its_steps_and_says_so() -> None:
-    model = Telling(CHANCES)
-    written = write_backtracking(model, ASKED, TOOLS, form=FUNCTION, steps=1)
-    assert (len(model.begun), written.tries, written.valid) == (2, 2, False)
-    assert written.note == "The call failed after 1 steps back."
-
-
-def test_it_ends_where_no_alternative_is_left() -> None:
-    chances = {"": [("no", 0.9), ("<|im_end|>", 0.1)]}
-    written = write_backtracking(Telling(chances), ASKED, TOOLS, form=FUNCTION)
-    assert (written.tries, written.call.error is not None) == (1, True)
-
-
-def test_it_goes_on_from_given_words() -> None:
-    model = Telling({"A: ": [("pow(", 0.6), ("power(", 0.4)], "A: power(": [("2, 3)", 1.0)], "A: pow(": [("1)", 1.0)]})
-    written = write_backtracking(model, [*ASKED, Message("assistant", "A: ")], TOOLS, form=FUNCTION)
-    assert model.begun == ["A: ", "A: power("]
-    assert written.text == "power(2, 3)"
 
 
 def test_a_model_that_tells_no_tokens_is_refused() -> None:

@@ -15,7 +15,7 @@ from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
 from atc.decode.grammar import call_grammar, judge, names_pattern
 from atc.decode.schema import arguments_of
-from atc.models.strict import fits
+from atc.models.dialects import fits_strict
 from protocols.schema import violations
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
@@ -154,6 +154,6 @@ def test_a_name_is_one_of_the_names(names: set[str], other: str) -> None:
 
 def test_openais_strict_mode_takes_the_schema_and_null_stands_for_leaving_out() -> None:
     schema = call_schema(TOOLS, thought=True, strict=True)
-    assert fits(schema)
+    assert fits_strict(schema)
     given_null = {"thought": "t", "call": {"name": "add", "arguments": {"a": 1, "b": 2, "c": None}}}
     assert not violations(schema, given_null)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from protocols.ask import Message
-from sandbox.zygote import ZygoteSandbox
 from tests.anytool_lab import (
     CHECK,
     FLIGHTS,
@@ -32,12 +31,6 @@ TRAINS_TOO = [
     call("create_agent_tool_level", tools=["trains"]),
 ]
 TRAIN = [act("find_train", city="Oslo"), finish("IC 7")]
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -117,20 +110,6 @@ def test_an_answer_that_the_judge_rejects_wakes_agents_and_keeps_the_calls(solve
     assert "- find_train(city=\"Oslo\") → {'train': 'IC 7 to Oslo'}" in of(model, JUDGE)[0][1].content
 
 
-@pytest.mark.parametrize(("rounds", "tries"), [(0, 1), (2, 3), (6, 7)])
-def test_there_are_so_many_rounds_at_most_and_the_last_answer_stands_with_its_doubt(solve, rounds, tries):
-    numbers = iter(range(100))
-    model = cast(
-        solver=[act("find_flight", city="Oslo"), *(finish(f"answer {n}") for n in range(9))],
-        judge=[lambda: verdict("Unsolved", f"wrong {next(numbers) // 2}")],
-    )
-    solution = solve(model, rounds=rounds)
-    assert (solution.status, solution.answer) == ("solved", f"answer {tries - 1}")
-    assert who(model).count(SOLVER) == tries + 1
-    assert solution.attempts[-1].doubts == (f"A judge holds: wrong {tries - 1}",)
-    assert solution.repairs == rounds
-
-
 def test_a_round_that_would_be_as_the_last_is_not_made(solve):
     travel = [*TRAINS_TOO, FINISH]
     model = cast(solver=[act("find_flight", city="Oslo"), give_up("no flights")], travel=travel, trains=[FINISH])
@@ -175,32 +154,3 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
     again.scripts[META] = [*[LOOK] * 3, FINISH]
     assert solve(again, steps=2).status == "failed"
     assert "No function was found that helps with the task." in str(of(again, META))
-
-
-def test_a_way_that_leads_nowhere_is_left_within_a_round(solve, sent):
-    """DFSDT's own backtracking: no agent is woken for it."""
-    model = cast(
-        flights=[added("find_flight", "find_train")],
-        travel=[call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH],
-        trains=[added("find_train", "book_seat")],
-        solver=[act("find_train", city="Rome"), act("go_back", reason="not Rome"), *TRAIN],
-    )
-    solution = solve(model)
-    assert (solution.status, solution.answer, solution.repairs) == ("solved", "IC 7", 0)
-    assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
-    assert "find_train" in of(model, SOLVER)[2][-1].content
-
-
-def test_ways_that_all_lead_nowhere_wake_agents_too(solve):
-    model = cast(solver=[*[act("go_back", reason="no function for trains")] * 2, *TRAIN], travel=TRAINS_TOO)
-    solution = solve(model)
-    assert (solution.answer, solution.tools) == ("IC 7", ("find_train", "find_flight"))
-    assert "The reason: no function for trains" in str(of(model, TRAVEL)[-1])
-    assert "The reason: no function for trains" in of(model, SOLVER)[2][-1].content
-
-
-def test_an_answer_of_which_the_judge_is_unsure_stands(solve):
-    for said in (verdict("Unsure"), "not JSON"):
-        model = cast(solver=[finish("IC 7")], judge=[said])
-        solution = solve(model)
-        assert (solution.answer, solution.repairs, solution.attempts[-1].doubts) == ("IC 7", 0, ())

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate
 
 import pytest
 
-from atc import meter as metering
 from atc.agent import Agent
 from atc.store import Store
 from atc.strategies import STRATEGIES
 from atc.types import Solution
+from benchmarks.kills.cases import Kill
+from benchmarks.kills.host import MortalStore
 from protocols.errors import ModelUnavailable
 from sandbox.limits import Limits
 from sandbox.replay import replay
-from sandbox.zygote import ZygoteSandbox
 from tests.strategies_lab import (
     LOST,
     MARKS,
@@ -31,16 +30,8 @@ from tests.strategies_lab import (
     Stage,
     World,
 )
-from toolflow_bench.kills.cases import Kill
-from toolflow_bench.kills.mortal import MortalStore
 
 pytestmark = pytest.mark.parametrize("strategy", STRATEGIES)
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -118,14 +109,6 @@ def test_tools_that_do_not_say_what_they_answer_will_do(sandbox, strategy) -> No
     assert grows == (strategy == "stepwise")
 
 
-def test_usage_is_what_the_model_was_asked(stage, strategy) -> None:
-    solution, model = played(stage, strategy)
-    usage = solution.usage
-    assert usage.model_calls == len(model.prompts)
-    assert usage.input_tokens == sum(completion.input_tokens for completion in model.spent)
-    assert usage.output_tokens == sum(completion.output_tokens for completion in model.spent)
-
-
 def test_what_solved_a_task_replays_without_its_tools(stage, sandbox, strategy) -> None:
     solution, _ = played(stage, strategy, MARKS, allow_writes=("all",))
     sent, last = list(stage.world.sent), solution.attempts[-1]
@@ -179,7 +162,7 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, whole,
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with MortalStore(path, kill=kill, writes=lambda tool: tool == "add_mark", told=interrupt) as store:
+    with MortalStore(path, kill, stage.world.toolbox, interrupt) as store:
         agent = stage.agent(strategy, first, store=store, allow_writes=("all",))
         with pytest.raises(KeyboardInterrupt):
             agent.run(TASK)
@@ -224,25 +207,6 @@ def test_requests_may_be_used_up_at_any_point(stage, whole, strategy) -> None:
         solution, model = played(stage, strategy, max_model_calls=most)
         assert cut_short(solution, strategy, f"max_model_calls = {most}")
         assert solution.usage.model_calls == len(model.prompts) == most
-
-
-def test_tokens_may_be_used_up_at_any_point(stage, whole, strategy) -> None:
-    _, clean = whole(strategy)
-    spent = accumulate(completion.input_tokens + completion.output_tokens for completion in clean.spent[:-1])
-    for number, most in enumerate(spent, start=1):
-        solution, model = played(stage, strategy, max_tokens=most)
-        assert cut_short(solution, strategy, f"max_tokens = {most}")
-        assert len(model.prompts) == number
-
-
-def test_time_may_be_used_up_at_any_point(stage, whole, strategy, monkeypatch) -> None:
-    _, clean = whole(strategy)
-    for most in range(len(clean.prompts)):
-        model = Player(READS)
-        monkeypatch.setattr(metering, "time", Clock(model))
-        solution = stage.agent(strategy, model, max_seconds=most).run(TASK)
-        assert cut_short(solution, strategy, f"max_seconds = {most}")
-        assert most - 1 <= len(model.prompts) <= most  # a reply that would hardly come in time is not asked for
 
 
 def test_calls_may_be_used_up_at_any_point(stage, strategy) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.strategies.judge import Judge, Verdict, elected, read, told
-from protocols.errors import ModelUnavailable
+from atc.strategies.judge import Judge, Verdict, read, told
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -42,15 +40,6 @@ def vote(word: str, reason: str = "") -> str:
     return json.dumps({"reason": reason, "verdict": word})
 
 
-def test_what_a_judge_is_told_word_for_word():
-    model = ScriptedModel(vote("Solved"), vote("Solved"))
-    Judge(ask=model)("Who won?", " Ada\n", calls=CALLS)
-    assert [message.role for message in model.prompts[0]] == ["system", "user"]
-    assert [message.content for message in model.prompts[0]] == [SYSTEM, ASKED]
-    assert model.options[0]["schema"]["properties"]["verdict"]["enum"] == ["Solved", "Unsolved", "Unsure"]
-    assert [(options["temperature"], options["seed"]) for options in model.options] == [(0.7, 0), (0.7, 1)]
-
-
 @pytest.mark.parametrize(
     ("words", "verdict", "asked"),
     [
@@ -70,25 +59,6 @@ def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(word
     assert found.votes == tuple(words[:asked])
 
 
-@pytest.mark.parametrize("of", [1, 2, 3, 4, 5])
-def test_votes_that_are_not_asked_for_could_not_have_changed_the_verdict(of):
-    for words in product(["Solved", "Unsolved", "Unsure"], repeat=of):
-        asked = Judge(ask=ScriptedModel(*map(vote, words)), votes=of)("Who won?", "Ada")
-        assert asked.word == elected([(word, "") for word in words], of=of).word
-
-
-def test_of_two_votes_that_differ_nothing_follows():
-    found = Judge(ask=ScriptedModel(vote("Solved"), vote("Unsolved", "no year")), votes=2)("Who won?", "Ada")
-    assert found == Verdict("Unsure", "the votes differ", ("Solved", "Unsolved"))
-    assert not found.rejects
-
-
-def test_the_reason_is_of_a_vote_for_the_verdict():
-    replies = [vote("Solved", "fine"), vote("Unsolved"), vote("Unsolved", "the year\n is missing")]
-    found = Judge(ask=ScriptedModel(*replies))("Who won?", "Ada")
-    assert (found.word, found.reason, found.rejects) == ("Unsolved", "the year is missing", True)
-
-
 @pytest.mark.parametrize("text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000])
 def test_a_reply_that_cannot_be_read_is_unsure(text):
     assert read(text) == ("Unsure", "")
@@ -102,11 +72,6 @@ def test_what_a_program_can_grade_no_model_is_asked_about():
     assert judge("Who won?", "Ada") == Verdict("Solved", "exact")
     assert judge("Who won?", "Bob") == Verdict("Unsolved", "Ada is expected")
     assert judge("Who won?", "Ada, I think").votes == ("Solved", "Solved")
-
-
-def test_an_outage_is_no_vote():
-    with pytest.raises(ModelUnavailable):
-        Judge(ask=ScriptedModel(vote("Solved"), ModelUnavailable("away")))("Who won?", "Ada")
 
 
 def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():

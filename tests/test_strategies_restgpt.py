@@ -10,16 +10,10 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.events import ModelAsked
 from atc.models.scripted import ScriptedModel
-from atc.store import Store
-from atc.strategies.restgpt import MOST_STEPS, Plan, choices, read_plan
-from atc.strategies.restgpt_parts.executor import MOST_TURNS
-from atc.strategies.restgpt_parts.parser import LONGEST_RESULT
-from protocols.ask import Powers
-from protocols.errors import ModelUnavailable, ToolError
+from atc.strategies.restgpt import MOST_TURNS, Plan, read_plan
+from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
-from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
 
 TEXT = {"type": "string"}
 PERSON = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
@@ -30,12 +24,6 @@ PEOPLE = {
 }
 ADA = [{"id": "p1", "name": "Ada"}]
 TASK = "What does Ada's note say?"
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -139,22 +127,6 @@ def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
     )
 
 
-def test_planner_and_selector_see_what_they_need_and_no_more(solve):
-    _, model, _ = solve(*FIRST, *SECOND, FINAL)
-    assert not any("find_people" in message.content for message in model.prompts[0])
-    selecting = model.prompts[1]
-    assert "- find_people: find_people does it.\n- get_note: get_note does it." in selecting[0].content
-    assert selecting[1].content == "Background:\nNo background\n\nStep: find the note of Ada"
-    calling = "\n".join(message.content for message in model.prompts[2])
-    assert "def find_people(*, name: str, output_instructions: str) -> Any:" in calling
-    assert "get_note" not in calling
-    assert "Plan: find Ada for her id" in calling
-    parsing = model.prompts[3][0].content
-    assert "people: list[People]" in parsing
-    assert 'find_people(name="Ada")' in parsing
-    assert "Wanted: the id of Ada" in parsing
-
-
 def test_a_step_that_continues_is_selected_for_in_its_own_conversation(solve):
     _, model, _ = solve(*FIRST, *SECOND, FINAL)
     continued = [message.content for message in model.prompts[6]]
@@ -181,26 +153,6 @@ def test_the_parser_writes_again_with_a_sample_and_then_reads(solve):
     assert told(model, 6) == "Response: The id of Ada is p1."
 
 
-def test_without_a_response_schema_the_model_reads_a_sample(solve):
-    _, model, purposes = solve("get note p1", select("get_note"), note(), "y" * 9_000, done("It says so"), FINAL)
-    assert purposes == ["plan", "select", "act", "parse", "act", "plan"]
-    assert "Its response:\n{'text': 'note of p1'" in told(model, 3)
-    assert len(told(model, 3)) < 8_000
-    assert len(told(model, 4)) < LONGEST_RESULT + 100
-
-
-def test_code_of_the_parser_can_call_nothing(solve, sent):
-    tries = code("print(add_mark(person='p1'))")
-    solution, _, _ = solve(*FIRST[:3], tries, tries, "p1", done("p1"), "Final Answer: p1", allow_writes=("all",))
-    assert (solution.status, sent) == ("solved", [("find_people", {"name": "Ada"})])
-
-
-def test_the_background_may_fulfil_a_step(solve, sent):
-    solution, _, purposes = solve(*FIRST, "say Ada's id", call("no_call", result="It is p1"), "Final Answer: p1")
-    assert (solution.answer, len(sent)) == ("p1", 1)
-    assert purposes[5:] == ["plan", "select", "plan"]
-
-
 def test_an_api_that_does_not_exist_is_chosen_anew(solve, sent):
     wrong = select("get_nothing")
     solution, model, _ = solve(FIRST[0], wrong, *FIRST[1:], "Final Answer: p1", decoding="off")
@@ -225,81 +177,11 @@ def test_malformed_calls_and_failed_ones_are_told_to_the_caller(solve, sent):
     assert "p9" not in solution.attempts[-1].program.source
 
 
-def test_several_apis_serve_one_step(solve, sent):
-    chosen = select("find_people", "get_note", "find_people")
-    _, model, _ = solve("find all", chosen, FIND, PRINT, note(), "It says so", done("all"), FINAL)
-    assert [name for name, _ in sent] == ["find_people", "get_note"]
-    assert "def get_note(" in model.prompts[2][1].content
-
-
 def test_a_caller_without_end_is_stopped_and_the_planner_told(solve, sent):
     calls = [reply for _ in range(MOST_TURNS) for reply in (note(), "It says so")]
     solution, model, _ = solve("get it", select("get_note"), *calls, FINAL)
     assert (solution.status, len(sent)) == ("solved", MOST_TURNS)
     assert f"the plan was not carried out in {MOST_TURNS} calls" in told(model)
-
-
-def test_a_planner_without_end_is_stopped(solve):
-    again = ["say it", call("no_call", result="said")]
-    solution, _, purposes = solve(*again * 99)
-    assert (solution.status, solution.limit) == ("failed", f"{MOST_STEPS} steps")
-    assert purposes == ["plan", "select"] * MOST_STEPS
-    empty, _, purposes = solve(*[""] * 99)
-    assert (empty.limit, purposes) == (f"{MOST_STEPS} steps", ["plan"] * MOST_STEPS)
-
-
-def test_tokens_seconds_and_calls_end_a_run(solve, sent):
-    spent, _, purposes = solve(*FIRST, max_tokens=1)
-    assert (spent.status, spent.limit, purposes) == ("failed", "max_tokens = 1", ["plan"])
-    late, _, purposes = solve(*FIRST, max_seconds=1e-9)
-    assert (late.limit, purposes) == ("max_seconds = 1e-09", [])
-    few, _, _ = solve(*FIRST, *SECOND, FINAL, max_calls=1)
-    assert (few.status, few.limit, len(sent)) == ("failed", "max_calls = 1", 1)
-
-
-def test_a_write_without_consent_pauses_and_goes_on_when_allowed(solve, toolbox, sandbox, sent, tmp_path):
-    mark = ["mark Ada", select("add_mark"), call("add_mark", person="p1", output_instructions="the mark")]
-    with Store(tmp_path / "runs.sqlite") as store:
-        solution, _, _ = solve(*mark, store=store)
-        assert (solution.status, solution.answer, sent) == ("paused", None, [])
-        again = ScriptedModel("The mark is m1", done("m1"), "Final Answer: m1")
-        config = Config(strategy="restgpt", allow_writes=("all",))
-        resumed = Agent(toolbox, model=again, sandbox=sandbox, config=config, store=store).resume(solution.run)
-    assert (resumed.status, resumed.answer, len(again.prompts)) == ("solved", "m1", 3)
-    assert sent == [("add_mark", {"person": "p1"})]
-
-
-def test_a_run_that_broke_off_repeats_no_call_and_no_prompt(solve, toolbox, sandbox, sent, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(ModelUnavailable):
-            solve(*FIRST, *SECOND[:3], ModelUnavailable("gone"), store=store)
-        run = store.list()[0].id
-        again = ScriptedModel(*SECOND[3:], FINAL)
-        agent = Agent(toolbox, model=again, sandbox=sandbox, config=Config(strategy="restgpt"), store=store)
-        resumed = agent.resume(run)
-    assert (resumed.status, resumed.answer, len(again.prompts)) == ("solved", "note of p1", 3)
-    assert sent == [("find_people", {"name": "Ada"}), ("get_note", {"id": "p1"})]
-
-
-def test_selector_and_caller_are_held_to_the_tools(solve, sent):
-    def held(text):
-        return json.dumps({"call": json.loads(text)})
-
-    replies = [FIRST[0], held(FIRST[1]), held(FIND), PRINT, held(FIRST[4]), "Final Answer: p1"]
-    solution, model, _ = solve(model=ScriptedModel(*replies, powers=Powers(schema=True)))
-    assert (solution.answer, len(sent)) == ("p1", 1)
-    schemas = [options["schema"] for options in model.options]
-    assert [schema is not None for schema in schemas] == [False, True, True, False, True, False]
-    selecting, calling = (json.dumps(schemas[turn]) for turn in (1, 2))
-    assert '"enum": ["find_people", "get_note", "add_mark"]' in selecting
-    assert '"required": ["name", "output_instructions"]' in calling
-    assert "get_note" not in calling
-
-
-def test_a_long_conversation_stays_within_its_room(solve):
-    steps = [[f"step {n}", call("no_call", result="z" * 400)] for n in range(12)]
-    _, model, _ = solve(*[reply for step in steps for reply in step], "Final Answer: 1", prompt_tokens=800)
-    assert max(sum(token_estimate(m.content) for m in prompt) for prompt in model.prompts) < 3_000
 
 
 @pytest.mark.parametrize(
@@ -315,23 +197,3 @@ def test_a_long_conversation_stays_within_its_room(solve):
 )
 def test_what_the_planner_says(text, plan):
     assert read_plan(text) == plan
-
-
-def test_which_plans_continue():
-    assert [Plan(text).continues for text in ("Continue. x", "**continue**", "list what to continue", "")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
-def test_what_the_selector_may_say(toolbox):
-    assert list(choices(toolbox)) == ["call_apis", "no_call"]
-    assert list(choices(Toolbox())) == ["no_call"]
-
-
-def test_with_names_alone_nothing_is_described(solve):
-    solution, model, purposes = solve(*FIRST[:3], "p1", done("p1"), "Final Answer: p1", docs="names")
-    assert (solution.answer, purposes) == ("p1", ["plan", "select", "act", "parse", "act", "plan"])
-    assert "does it" not in "".join(message.content for prompt in model.prompts for message in prompt)

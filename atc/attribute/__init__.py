@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from atc.attribute.blame import Record
 from atc.attribute.endings import from_limit, without_answer
-from atc.attribute.facts import invocation
 from atc.attribute.findings import from_findings
 from atc.attribute.misread import from_exception, from_unfilled
-from atc.attribute.paths import Origin, origins
 from atc.attribute.refused import from_tool_error
-from atc.types import Fact, Fault, FaultKind, Finding, Program
+from atc.findings import invocation
+from atc.paths import Origin, origins
+from atc.types import Fact, Fault, Finding, Program
 from protocols.toolbox import Toolbox
 from sandbox.calls import UNKNOWN_OUTCOME
 from sandbox.trace import Failure, ToolCall, Trace
@@ -28,11 +28,11 @@ def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | No
     if findings:
         return from_findings(program, findings, tools)
     fault = None if trace is None else _executed(program, trace, tools)
-    made = [call.within for call in trace.calls if fault is not None and call.index == fault.call] if trace else []
-    if fault is None or not made or made[0] is None:
+    within = next((call.within for call in trace.calls if fault and call.index == fault.call), None) if trace else None
+    if fault is None or within is None:
         return fault
-    within = Fact(kind="call", text=f"The saved tool {made[0]!r} made this call within itself.", call=fault.call)
-    return replace(fault, evidence=(within, *fault.evidence))
+    fact = Fact(kind="call", text=f"The saved tool {within!r} made this call within itself.", call=fault.call)
+    return replace(fault, evidence=(fact, *fault.evidence))
 
 
 def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
@@ -55,35 +55,24 @@ def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
 
 def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     """A program that never ran, or was not allowed to go on."""
-    line = failure.line
-    head = f"line {line}: " if line is not None else ""
+    line, kind = failure.line, "syntax" if failure.kind == "syntax" else "policy"
     call = next((c for c in trace.calls if c.index == failure.call), None)
     evidence = [Fact(kind="line", text=f"Line {line} is `{program.line(line)}`.")] if program.line(line) else []
-    kind: FaultKind = "syntax" if failure.kind == "syntax" else "policy"
-    if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME:
+    if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME and call is not None:
         kind = "unknown_outcome"
-        if call is not None:
-            evidence.insert(0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index))
+        evidence.insert(0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index))
         told = "Find out with a read whether it took effect before calling it again."
         evidence.append(Fact(kind="advice", text=told))
-    return Fault(
-        kind=kind,
-        message=f"{head}{failure.type}: {failure.message}" if failure.type else f"{head}{failure.message}",
-        call=failure.call,
-        tool=call.tool if call else None,
-        line=line,
-        evidence=tuple(evidence),
-    )
+    head = f"line {line}: " if line is not None else ""
+    message = head + (f"{failure.type}: " if failure.type else "") + failure.message
+    tool = call.tool if call else None
+    return Fault(kind=kind, message=message, call=failure.call, tool=tool, line=line, evidence=tuple(evidence))  # type: ignore[arg-type]
 
 
 def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
     """The failed call that an exception is about."""
-    if failure.call is not None:
-        known = next((call for call in trace.calls if call.index == failure.call), None)
-        if known is not None and known.error is not None:
-            return known
-    if failure.type.rpartition(".")[2] != "ToolError":
-        return None
+    known = next((call for call in trace.calls if call.index == failure.call), None)
+    if known is not None and known.error is not None:
+        return known
     failed = [call for call in trace.calls if call.error is not None]
-    on_line = [call for call in failed if any(frame.line == call.line for frame in failure.frames)]
-    return next(reversed(on_line or failed), None)
+    return failed[-1] if failed and failure.type.rpartition(".")[2] == "ToolError" else None

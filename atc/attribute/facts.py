@@ -10,44 +10,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from atc.attribute.paths import EACH, KEY, Path, Step, at, general, text, walk
 from atc.findings import listed, nearest
+from atc.paths import EACH, KEY, Path, Step, at, general, shared, text, walk
 from atc.types import Fact, FactKind
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, shape, type_name, types
+from protocols.jsontypes import JsonObject
+from protocols.schema import resolve, type_name, types
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
-MOST_KEYS = 20
 _SNIPPET = 160
-_ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
-
-
-def snippet(value: Json, *, most: int = _SNIPPET) -> str:
-    """A value as one short line of JSON."""
-    line = json.dumps(value, ensure_ascii=False, default=str)
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def a_type(value: Json) -> str:
-    """`a list of 3`, `None`, `a string`."""
-    kind = type_name(value)
-    if kind == "array":
-        return f"a list of {len(value)}" if value else "an empty list"
-    return _ARTICLE.get(kind, f"a {kind}")
-
-
-def invocation(call: ToolCall) -> str:
-    """`get_flights(origin="JFK", page=1)`."""
-    given = ", ".join(f"{name}={snippet(value, most=60)}" for name, value in call.arguments.items())
-    return f"{call.tool}({given})"
-
-
-def keys_there(value: Json) -> str:
-    """`its keys are a, b, c`, or what the value is where it has none."""
-    if isinstance(value, Mapping):
-        return f"its keys are {listed(map(str, value), most=MOST_KEYS)}" if value else "it is an empty object"
-    return f"it is {a_type(value)}"
+_CLAUSES = {"format": "in format", "pattern": "matching", "minimum": "at least", "maximum": "at most"}
 
 
 @dataclass(frozen=True)
@@ -79,13 +51,6 @@ class Facts:
         """A fact about a place in a call's response."""
         return Fact(kind=kind, text=sentence, call=call.index, path=text(path), names=tuple(names))
 
-    def about_place(self, call: ToolCall, path: Path, value: Json) -> Iterator[Fact]:
-        """What stands at the place: its shape and a piece of it."""
-        where = self.result_of(call, path)
-        if isinstance(value, Mapping | list):
-            yield self.fact("shape", call, f"The shape of {where} is {shape(value)}.", path)
-        yield self.fact("value", call, f"The value of {where} is {snippet(value)}.", path)
-
     def about_key(self, call: ToolCall, path: Path, value: JsonObject, key: str) -> Iterator[Fact]:
         """Where a key that is not there may have been meant: the nearest key, and the same key elsewhere."""
         if (near := nearest(key, map(str, value))) is not None:
@@ -93,29 +58,26 @@ class Facts:
         elsewhere = [found for found, _ in walk(call.result) if found and found[-1] == key]
         if elsewhere:
             here = general(path)
-            closest = max(elsewhere, key=lambda found: (_shared(general(found), here), -len(found)))
+            closest = max(elsewhere, key=lambda found: (shared(general(found), here), -len(found)))
             place = self.written(call, general(closest))
             yield self.fact("elsewhere", call, f"A key {key!r} exists in the same result at `{place}`.", closest)
 
     def about_schema(self, call: ToolCall, path: Path) -> Iterator[Fact]:
-        """The schema's clause for a place: type, whether it may be null or absent, description."""
+        """What the response schema says of a place."""
         found, required = clause(self.tools, call.tool, path)
-        if found is None or not self.written(call, path):
-            return
-        named = types(found) or tuple(t for b in (*found.get("anyOf", ()), *found.get("oneOf", ())) for t in types(b))
-        kinds = " or ".join(named) if named else "of any type"
-        optional = "" if required else ", and may be absent"
-        enum = f", one of {listed(map(repr, found['enum']), most=8)}" if "enum" in found else ""
-        said = " ".join(str(found.get("description", "")).split()).rstrip(".")
-        place, end = self.written(call, general(path)), f": {said[:_SNIPPET]}" if said else ""
-        yield self.fact(
-            "schema", call, f"The schema of {call.tool} says that `{place}` is {kinds}{enum}{optional}{end}.", path
-        )
+        if found is not None and self.written(call, path):
+            said = f"`{self.written(call, general(path))}` is {_described(found, absent=not required)}"
+            yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
+
+    def about_parameter(self, name: str, schema: JsonObject) -> Iterator[Fact]:
+        """What a tool's schema says of an argument."""
+        if schema:
+            yield Fact(kind="argument", text=f"Argument {name!r} must be {_described(schema)}.", path=name)
 
     def about_drift(self, call: ToolCall) -> Iterator[Fact]:
         """How a response departs from its schema."""
-        for said in call.drift[:3]:
-            yield self.fact("drift", call, f"The response of {call.tool} departs from its schema: {said}.")
+        head = f"The response of {call.tool} departs from its schema"
+        return (self.fact("drift", call, f"{head}: {said}.") for said in call.drift[:3])
 
     def departure(self, call: ToolCall, path: Path) -> Path | None:
         """Where on the way to a place of the full response that departs from its schema; None where it does not."""
@@ -125,22 +87,24 @@ class Facts:
         if tool.wrapper and isinstance(call.result, Mapping) and tool.wrapper not in call.result:
             return (tool.wrapper,)
         for length in range(len(path) + 1):
-            here = path[:length]
-            found, required = clause(self.tools, call.tool, here)
-            if length and required and isinstance(path[length - 1], str):
-                above = at(call.result, here[:-1])
-                if isinstance(above, Mapping) and here[-1] not in above:
-                    return here
-            value = at(call.result, here)
-            allowed = types(found) if found is not None else ()
-            kind = type_name(value)
-            if allowed and kind not in allowed and not (kind == "integer" and "number" in allowed):
-                return here
+            found, required = clause(self.tools, call.tool, path[:length])
+            above = at(call.result, path[: length - 1]) if length else None
+            gone = required and isinstance(above, Mapping) and path[length - 1] not in above
+            allowed, kind = set(types(found) if found is not None else ()), type_name(at(call.result, path[:length]))
+            if gone or (allowed and not {kind, "number" if kind == "integer" else kind} & allowed):
+                return path[:length]
         return None
 
 
-def _shared(one: Path, other: Path) -> int:
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+def _described(schema: JsonObject, *, absent: bool = False) -> str:
+    """A clause of a schema in words: type, values, format, and its description."""
+    named = types(schema) or tuple(t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b))
+    kinds = [" or ".join(named) if named else "of any type"]
+    kinds += [f"one of {listed(map(repr, schema['enum']), most=8)}"] if "enum" in schema else []
+    kinds += [f"{word} {schema[key]}" for key, word in _CLAUSES.items() if key in schema]
+    kinds += ["and may be absent"] if absent else []
+    said = " ".join(str(schema.get("description", "")).split())[:_SNIPPET].rstrip(".")
+    return ", ".join(kinds) + (f": {said}" if said else "")
 
 
 def clause(tools: Toolbox, alias: str, path: Path) -> tuple[JsonObject | None, bool]:

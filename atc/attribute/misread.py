@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 import ast
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from atc.attribute.blame import MOST_ITEMS, Candidate, Record, best, proves
-from atc.attribute.facts import a_type, invocation, keys_there, snippet
-from atc.attribute.paths import EACH, Path, at, general, origins, text
-from atc.attribute.refused import from_tool_error
+from atc.attribute.blame import MOST_ITEMS, Candidate, Record, best
 from atc.attribute.sources import Source
 from atc.attribute.suspects import Suspect, nothing, suspects
-from atc.findings import listed, nearest, spelled
+from atc.findings import a_type, invocation, keys_there, listed, snippet, spelled
+from atc.paths import EACH, Path, at, general, origins, text
 from atc.types import Fact, Fault, FaultKind, Program
 from protocols.jsontypes import Json
 from sandbox.trace import Failure, ToolCall
-
-_MAY_BE_PREVIEWED = 1_000_000
-"""Characters of JSON beyond which a response may have exceeded `Limits.result_bytes`, which the trace does not tell."""
 
 
 def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     """The fault behind an exception that is no ToolError."""
     found: list[Suspect] = []
     chosen: Candidate | None = None
-    every: list[Candidate] = []
     for found in suspects(failure, record.tree):
-        every = [candidate for suspect in found for candidate in record.behind(suspect)]
-        if (chosen := best(every)) is not None and (chosen.proven or chosen.source.filters):
+        chosen = best([candidate for suspect in found for candidate in record.behind(suspect)])
+        if chosen is not None and (chosen.proven or chosen.source.filters):
             break
     if chosen is None or not _blamable(chosen, found, record):
-        return _previewed(failure, chosen, record) or _own_mistake(program, failure, found, record)
-    fault = explain(failure, chosen, record)
-    if fault.call != chosen.call.index or not chosen.proven:
-        return fault
-    tied = {c.call.index: c for c in every if c.weight == chosen.weight and c.call.index != fault.call}
-    if not tied:
-        return fault
-    names = listed((record.facts.result_of(c.call, general(c.place.path)) for c in tied.values()), most=3)
-    tie = Fact(kind="tie", text=f"It could also be {names}.")
-    return replace(fault, evidence=(*fault.evidence, tie), candidates=(chosen.call.index, *tied))
+        return _own_mistake(program, failure, found, record)
+    return explain(failure, chosen, record)
 
 
 def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -> Fault | None:
@@ -58,21 +41,16 @@ def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -
 
 def _blamable(chosen: Candidate, found: Sequence[Suspect], record: Record) -> bool:
     """Whether facts tie the failure to the call: the value fails, or no value of the program's own does."""
-    source, role = chosen.source, chosen.suspect.role
-    if chosen.proven or source.kind == "swallowed" or source.filters:
+    if chosen.proven or chosen.source.filters:
         return True
-    if role == "index" and isinstance(chosen.place.value, str):  # a text that was taken apart
-        return True
-    return role not in ("key", "value") and source.exact and not any(record.explained(each) for each in found)
+    known = chosen.suspect.role not in ("key", "value") and chosen.source.exact
+    return known and not any(record.explained(suspect) for suspect in found)
 
 
 def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """The fault in words, by what was asked of the value."""
     head = f"line {failure.line}: {failure.type}" + (f" {failure.message}" if failure.message else "")
     call, place, role = chosen.call, chosen.place, chosen.suspect.role
-    if chosen.source.kind == "swallowed":
-        told = f"{head}: {call.tool} (call {call.index}) had failed, and the program went on without its result"
-        return from_tool_error(failure, call, record, head=told)
     if chosen.broken:
         return _reading(head, failure, chosen, record)
     if chosen.source.filters and not chosen.proven:
@@ -81,7 +59,11 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     if role == "empty" or (place.missing is None and (place.value == [] or (whole and place.value in (None, {})))):
         return _emptiness(head, failure, chosen, record)
     if role == "value" and chosen.suspect.key is not None:
-        return _wrong_key(head, failure, chosen, record)
+        key, facts = chosen.suspect.key, record.facts
+        told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
+        evidence = [facts.fact("field", call, told, place.path[:-1]), *facts.about_schema(call, place.path)]
+        message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
+        return _fault("misread_result", message, failure, call, place.path, evidence)
     return _reading(head, failure, chosen, record)
 
 
@@ -98,13 +80,12 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     """A key that is not there, or a value of another type than the program takes it for."""
     call, place, suspect, facts = chosen.call, chosen.place, chosen.suspect, record.facts
     where = facts.result_of(call, place.path)
-    asked = suspect.key if suspect.role == "key" and isinstance(suspect.key, str) else None
-    key = place.missing if isinstance(place.missing, str) else asked
-    missing = key if isinstance(place.value, Mapping) and key is not None and key not in place.value else None
+    key = place.missing if isinstance(place.missing, str) else suspect.key if suspect.role == "key" else None
+    missing = key if isinstance(key, str) and isinstance(place.value, Mapping) and key not in place.value else None
     wanted = (*place.path, missing) if missing is not None else place.path
     evidence: list[Fact] = []
     drift = chosen.broken or facts.departure(call, wanted) is not None
-    if missing is not None and isinstance(place.value, Mapping):
+    if missing is not None:
         what = f"{where} has no key {missing!r}; {keys_there(place.value)}"
         keys = map(str, islice(place.value, 20))
         evidence.append(facts.fact("keys", call, f"{where}: {keys_there(place.value)}.", place.path, keys))
@@ -115,8 +96,6 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     if prefix and place.path == prefix and prefix[0] in (missing, suspect.key):
         told = f"{call.tool} gives the value of {prefix[0]!r} itself: do not write [{prefix[0]!r}] after it."
         evidence.append(facts.fact("advice", call, told, place.path))
-    evidence += _how_many(chosen, record)
-    evidence += facts.about_place(call, place.path, place.value)
     evidence += list(facts.about_schema(call, wanted)) or list(facts.about_schema(call, place.path))
     if "JSON object must be" in failure.message:
         evidence.append(Fact(kind="advice", text="Results are parsed already: do not call json.loads on them."))
@@ -125,44 +104,16 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     return _fault("drift" if drift else "misread_result", f"{head}: {what}.", failure, call, wanted, evidence)
 
 
-def _how_many(chosen: Candidate, record: Record) -> Iterator[Fact]:
-    """Whether all items are like the one that failed, or a few."""
-    place = (
-        chosen.place
-        if chosen.place.missing is None
-        else replace(chosen.place, path=(*chosen.place.path, chosen.place.missing))
-    )
-    if not chosen.proven or chosen.broken or not any(isinstance(step, int) for step in place.path):
-        return
-    alike = replace(chosen.source, path=general(chosen.source.path))
-    verdicts = [proves(chosen.suspect, p) for p in islice((p for _, p in record.items(alike)), MOST_ITEMS)]
-    if len(verdicts) > 1:
-        where = record.facts.written(chosen.call, general(place.path))
-        told = f"So it is with {sum(verdicts)} of the {len(verdicts)} items that the program can have met at `{where}`."
-        yield record.facts.fact("count", chosen.call, told, general(place.path))
-
-
 def _hint(value: Json, suspect: Suspect) -> str:
     """What to do with a value of this type."""
     if isinstance(value, Mapping):
         return f"; {keys_there(value)}" + ('; write ["key"], not .key' if suspect.role == "attribute" else "")
     if isinstance(value, list) and value:
         return "; take an element with [0] or loop over it"
-    if isinstance(value, str) and isinstance(suspect.key, str):
-        return f" ({snippet(value, most=60)}) and has no keys"
-    return f" ({snippet(value, most=60)})" if value is not None else "; test that it is not None before using it"
-
-
-def _previewed(failure: Failure, chosen: Candidate | None, record: Record) -> Fault | None:
-    """The failure does not follow from the full response, if that is so large that the program got a preview of it."""
-    size = len(json.dumps(chosen.call.result)) if chosen is not None and chosen.source.exact else 0
-    if chosen is None or size <= _MAY_BE_PREVIEWED:
-        return None
-    call = chosen.call
-    large = f"{record.facts.result_of(call)} is too large ({size:,} characters), so only a preview was given"
-    told = f"Call {call.tool} with arguments that make its result smaller; the call was {invocation(call)}."
-    evidence = [record.facts.fact("advice", call, told)]
-    return _fault("misread_result", f"line {failure.line}: {failure.type}: {large}.", failure, call, (), evidence)
+    if value is None:
+        return "; test that it is not None before using it"
+    has_no = " and has no keys" if isinstance(value, str) and isinstance(suspect.key, str) else ""
+    return f" ({snippet(value, most=60)}){has_no}"
 
 
 def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
@@ -171,12 +122,11 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
     evidence = [facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")]
     before = [other for other in record.trace.calls if other.index < call.index]
     for name, value in call.arguments.items():
-        if found := origins(value, before):
-            where = facts.result_of(record.calls[found[0].call], found[0].steps)
-            told = f"Argument {name!r} = {snippet(value, most=80)} came from {where}."
-        else:
-            told = f"Argument {name!r} = {snippet(value, most=80)} is in no earlier result: the program chose it."
-        evidence.append(Fact(kind="origin", text=told, call=call.index, path=name))
+        told = "is in no earlier result: the program chose it"
+        for origin in origins(value, before)[:1]:
+            told = f"came from {facts.result_of(record.calls[origin.call], origin.steps)}"
+        said = f"Argument {name!r} = {snippet(value, most=80)} {told}."
+        evidence.append(Fact(kind="origin", text=said, call=call.index, path=name))
     evidence += facts.about_schema(call, place.path)
     told = "Test that the result is not empty before using it, or call with other arguments."
     what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
@@ -184,20 +134,8 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
     return _fault("empty_result", f"{head}: {what}.", failure, call, place.path, [*evidence, advice])
 
 
-def _wrong_key(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
-    """A dict has no key of the value that it was asked for, which came from this call's result."""
-    call, place, key, facts = chosen.call, chosen.place, chosen.suspect.key, record.facts
-    told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
-    evidence = [facts.fact("field", call, told, place.path[:-1]), *facts.about_schema(call, place.path)]
-    message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
-    return _fault("misread_result", message, failure, call, place.path, evidence)
-
-
 class _Tested(NamedTuple):
-    """What a field of a response that a test compares really holds.
-
-    `absent`: it is not there, or no value of it can pass the test.
-    """
+    """What a field that a test compares really holds; `absent`: it is not there, or no value of it can pass."""
 
     sentence: str
     path: Path
@@ -217,7 +155,6 @@ def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) ->
     tests = listed((f"`{spelled(test)}`" for test in chosen.source.filters), most=3)
     message = f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
     evidence = [facts.fact("test", told.call, told.sentence, told.path) for told in tested]
-    evidence += facts.about_place(call, place.path, place.value)
     if meant is None:
         return _fault("misread_result", message, failure, call, general(place.path), evidence)
     blamed = call if call.tool == meant.call.tool else meant.call
@@ -228,17 +165,13 @@ def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) ->
 def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:
     """For each field of a response that a test compares, or asks for: what it really holds, and where."""
     for node in ast.walk(test):
-        parent = record.tree.parents.get(id(node))
-        alone = node is test or isinstance(parent, ast.BoolOp | ast.UnaryOp)
-        sides: list[ast.AST] = [node] if alone and isinstance(node, ast.Subscript | ast.Call | ast.Name) else []
+        alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
+        sides: list[ast.expr] = [node] if alone and isinstance(node, ast.Subscript | ast.Call | ast.Name) else []
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-        for side in sides:
-            within = (
-                side is not sides[0] and isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
-            )
-            found = record.sources.of(side, (EACH,) if within else ()) if isinstance(side, ast.expr) else []
-            known = [source for source in found if source.kind == "call" and source.path]
+        for number, side in enumerate(sides):
+            within = number and isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
+            known = [source for source in record.sources.of(side, (EACH,) if within else ()) if source.path]
             if known and isinstance(node, ast.expr) and (told := _values_at(known[-1], node, record)) is not None:
                 yield told
 
@@ -263,28 +196,13 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None
 
 
 def _own_mistake(program: Program, failure: Failure, found: Sequence[Suspect], record: Record) -> Fault:
-    """An exception that leads to no call: a misspelled name, a wrong signature, a slip in the logic."""
+    """An exception that leads to no call: a slip in the logic."""
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
     message = f"{head}: {failure.message}." if failure.message else f"{head}."
-    line, tools = program.line(failure.line), record.facts.tools
+    line = program.line(failure.line)
     evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
-    fault = Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))
-    name = next(iter(re.findall(r"'(\w+)'", failure.message)), "")
-    called = [n.func.id for n in record.tree.nodes() if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-    if failure.type == "NameError" and name in called:
-        near = nearest(name, tools)
-        evidence.append(Fact(kind="tools", text=f"The tools are {listed(tools)}.", names=tuple(tools)))
-        if near is not None:
-            evidence.append(Fact(kind="nearest", text=f"The nearest tool to {name!r} is {near!r}.", names=(near,)))
-        return replace(fault, kind="unknown_tool", tool=near, evidence=tuple(evidence))
-    tool = tools.get(next(iter(re.findall(r"^(\w+)\(\)", failure.message)), ""))
-    if failure.type == "TypeError" and tool is not None:  # Python noticed before the host did
-        known = [f"{arg} (required)" if arg in tool.required else arg for arg in tool.arguments]
-        told = f"The arguments of {tool.alias} are {listed(known)}; give them by name."
-        evidence.append(Fact(kind="argument", text=told, names=tuple(tool.arguments)))
-        return replace(fault, kind="bad_arguments", tool=tool.alias, path=name or None, evidence=tuple(evidence))
     for origin in origins(found[0].key, record.trace.calls)[:2] if found and found[0].role == "key" else ():
         call = record.calls[origin.call]
         told = f"{found[0].key!r} is the value of {record.facts.result_of(call, origin.steps)}."
         evidence.append(record.facts.fact("origin", call, told, origin.steps))
-    return replace(fault, evidence=tuple(evidence))
+    return Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))

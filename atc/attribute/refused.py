@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from atc.attribute.blame import MOST_ITEMS, Record
-from atc.attribute.facts import MOST_KEYS, invocation, keys_there, snippet
-from atc.attribute.paths import Path, at, origins, telling, text
-from atc.findings import listed
+from atc.findings import MOST_KEYS, invocation, keys_there, listed, snippet
+from atc.paths import Path, Place, at, origins, telling, text
 from atc.types import Fact, Fault, FaultKind
 from protocols.schema import Violation, violations
 from protocols.toolbox import Tool
@@ -18,17 +17,16 @@ from sandbox.trace import Failure, ToolCall
 _BLAMES_ARGUMENTS = frozenset({400, 404, 405, 406, 410, 413, 414, 422})
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ERROR_SHOWN = 300
-_CLAUSES = {"format": "in format", "pattern": "matching", "minimum": "at least", "maximum": "at most"}
 
 
-def from_tool_error(failure: Failure, call: ToolCall, record: Record, *, head: str | None = None) -> Fault:
-    """The fault behind a failed call; `head` tells what came of it where its ToolError did not end the run."""
+def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
+    """The fault behind a failed call."""
     tool, facts = record.facts.tools.get(call.tool), record.facts
     line = failure.line if failure.line is not None else call.line
     said = " ".join((call.error or "").split())[:_ERROR_SHOWN]
     if call.status is not None and not said.startswith("HTTP"):
         said = f"HTTP {call.status}: {said}"
-    message = f"{head or f'line {line}: {call.tool} (call {call.index}) failed'}: {said}".rstrip(".")
+    message = f"line {line}: {call.tool} (call {call.index}) failed: {said}".rstrip(".")
     broken = _broken(call, tool)
     kind = _kind(call, tool, broken)
     name = _offender(call, tool, broken) if kind == "bad_arguments" else None
@@ -39,15 +37,11 @@ def from_tool_error(failure: Failure, call: ToolCall, record: Record, *, head: s
     for each in names:
         if (fault := _earlier(message, line, call, each, record)) is not None:
             return fault
-    evidence += [
-        Fact(kind="argument", text=f"Argument {v.path or name!r}: {v.message}.", path=v.path) for v in broken[:2]
-    ]
-    for each in names:
-        evidence += _about_argument(call, each, record)
-    return Fault(
-        kind=kind, message=f"{message}.", call=call.index, tool=call.tool, path=name, line=line,
-        evidence=tuple(dict.fromkeys(evidence)),
-    )  # fmt: skip
+    clauses = [f"Argument {v.path or name!r}: {v.message}." for v in broken[:2]]
+    evidence += [Fact(kind="argument", text=one, path=v.path) for one, v in zip(clauses, broken, strict=False)]
+    evidence += [fact for each in names for fact in _about_argument(call, each, record)]
+    kept = tuple(dict.fromkeys(evidence))
+    return Fault(kind=kind, message=f"{message}.", call=call.index, tool=call.tool, path=name, line=line, evidence=kept)
 
 
 def _kind(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> FaultKind:
@@ -55,10 +49,8 @@ def _kind(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> Fau
         return "unknown_outcome"
     if call.status in _BLAMES_ARGUMENTS:
         return "bad_arguments"
-    says_so = bool(broken) or _mentioned(call, tool) is not None
-    return (
-        "bad_arguments" if call.status is None and call.outcome in ("not_run", "refused") and says_so else "tool_failed"
-    )
+    says_so = call.status is None and call.outcome in ("not_run", "refused")
+    return "bad_arguments" if says_so and (broken or _mentioned(call, tool) is not None) else "tool_failed"
 
 
 def _advice(call: ToolCall, kind: FaultKind) -> str:
@@ -73,11 +65,13 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
 
 def _broken(call: ToolCall, tool: Tool | None) -> list[Violation]:
     """The clauses of its input schema that a call breaks, an unknown argument among them."""
+    if tool is None:
+        return []
     try:
-        found = violations(tool.protocol.input_schema, tool.original(call.arguments)) if tool is not None else []
+        found = violations(tool.protocol.input_schema, tool.original(call.arguments))
     except ValueError:  # the schema itself is none
         return []
-    unknown = [name for name in call.arguments if tool is not None and name not in tool.arguments]
+    unknown = [name for name in call.arguments if name not in tool.arguments]
     return [*(Violation(name, "there is no such argument", "") for name in unknown), *found]
 
 
@@ -112,39 +106,35 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
     """The fault is an earlier response that departs from its schema where the argument's value came from, or the
     reading of one whose missing or null field was passed on as None.
     """
-    facts, value = record.facts, call.arguments.get(name)
-    given = record.argument(call, name)
-    sources = [s for s in record.sources.of(given) if s.kind == "call"] if given is not None else []
-    known = [pair for source in sources[::-1] for pair in islice(record.items(source), MOST_ITEMS)]
-    origin = next(iter(origins(value, [c for c in record.trace.calls if c.index < call.index])), None)
-    came = [(made, place.path, place) for made, place in known]
-    if origin is not None:
-        came.append((record.calls[origin.call], origin.steps, None))  # type: ignore[arg-type]
-    for made, path, place in came:
-        missing = place.missing if place is not None and isinstance(place.missing, str) else None
-        full: Path = (*path, missing) if missing is not None else path
-        drift = made.index < call.index and made.drift and facts.departure(made, full)
-        odd = place is None or (place.missing is not None and not (missing and isinstance(place.value, Mapping)))
-        if not drift and (made.index >= call.index or value is not None or odd or place.seen is not None or not full):
+    facts, value, given = record.facts, call.arguments.get(name), record.argument(call, name)
+    sources = record.sources.of(given) if given is not None else []
+    came = [pair for source in sources[::-1] for pair in islice(record.items(source), MOST_ITEMS)]
+    equal = origins(value, [c for c in record.trace.calls if c.index < call.index])[:1]
+    came += [(record.calls[origin.call], Place(origin.steps, value)) for origin in equal]
+    for made, place in came:
+        missing = place.missing if isinstance(place.missing, str) and isinstance(place.value, Mapping) else None
+        full: Path = (*place.path, missing) if missing is not None else place.path
+        drift = facts.departure(made, full) if made.index < call.index and made.drift else None
+        empty = value is None and place.seen is None and (missing or place.missing is None) and full
+        if not drift and not (empty and made.index < call.index):
             continue
         full = drift or full
-        where = facts.result_of(made, path if missing and not drift else full)
+        where = facts.result_of(made, place.path if missing and not drift else full)
         what = f"has no key {missing!r}; {keys_there(place.value)}" if missing else "is None"
         told = f"{where} departs from its schema" if drift else f"{name!r} was None, since {where} {what}"
-        evidence = [facts.fact("call", call, f"The call was {invocation(call)}.")]
-        if drift:
-            evidence += [
-                facts.fact("origin", made, f"Argument {name!r} came from {where}.", full),
-                *facts.about_drift(made),
-            ]
-        else:
-            evidence.append(facts.fact("origin", made, f"Argument {name!r} was None, since {where} {what}.", full))
-            evidence += facts.about_key(made, path, place.value, missing) if missing else []
-        evidence += facts.about_schema(made, full)
+        came_from = f"Argument {name!r} came from {where}." if drift else f"Argument {told}."
+        about = facts.about_drift(made) if drift else facts.about_key(made, place.path, place.value, missing or "")
+        evidence = [
+            facts.fact("call", call, f"The call was {invocation(call)}."),
+            facts.fact("origin", made, came_from, full),
+            *(about if drift or missing else ()),
+            *facts.about_schema(made, full),
+        ]
+        kind: FaultKind = "drift" if drift else "misread_result"
+        message, kept = f"{message}: {told}.", tuple(dict.fromkeys(evidence))
         return Fault(
-            kind="drift" if drift else "misread_result", message=f"{message}: {told}.", call=made.index, tool=made.tool,
-            path=text(full), line=line, evidence=tuple(dict.fromkeys(evidence)),
-        )  # fmt: skip
+            kind=kind, message=message, call=made.index, tool=made.tool, path=text(full), line=line, evidence=kept
+        )
     return None
 
 
@@ -164,20 +154,7 @@ def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]
     if tool is None:
         return
     original = tool.arguments.get(name, name)
-    schema = tool.protocol.parameters.get(original, {})
-    kind = schema.get("type")
-    parts = [f"of type {' or '.join(kind) if isinstance(kind, list) else kind}"] if kind else []
-    parts += [f"one of {listed(map(repr, schema['enum']))}"] if "enum" in schema else []
-    parts += [f"{word} {schema[key]}" for key, word in _CLAUSES.items() if key in schema]
-    if described := " ".join(str(schema.get("description", "")).split())[:120].rstrip("."):
-        parts.append(f"described as: {described}")
-    if parts:
-        yield Fact(kind="argument", text=f"Argument {name!r} must be {', '.join(parts)}.", path=name)
-    for link in tool.protocol.links:
-        makers = [t.alias for t in facts.tools.values() if t.protocol.name == link.tool]
-        if link.argument == original and link.support != "guessed" and makers:
-            told = f"Values of {name!r} are the field {link.path.rpartition('.')[2]!r} in the result of {makers[0]}."
-            yield Fact(kind="field", text=told, path=link.path, names=(makers[0],))
+    yield from facts.about_parameter(name, tool.protocol.parameters.get(original, {}))
 
 
 def _origin(call: ToolCall, name: str, record: Record) -> tuple[ToolCall | None, Path]:
@@ -187,7 +164,7 @@ def _origin(call: ToolCall, name: str, record: Record) -> tuple[ToolCall | None,
     """
     value, given = call.arguments.get(name), record.argument(call, name)
     for source in record.sources.of(given)[::-1] if given is not None else ():
-        for made, place in record.items(source) if source.kind == "call" else ():
+        for made, place in record.items(source):
             same = place.missing is None and type(place.value) is type(value) and place.value == value
             if same and made.index < call.index:
                 return made, place.path
@@ -196,18 +173,17 @@ def _origin(call: ToolCall, name: str, record: Record) -> tuple[ToolCall | None,
 
 
 def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Record) -> Iterator[Fact]:
-    """A field beside the one that was passed on, where something proves it to be the one that was meant."""
+    """The field beside the one that was passed on that was likely meant; else which fields there are."""
     value, tool, facts = call.arguments.get(name), record.facts.tools[call.tool], record.facts
     above = path if isinstance(value, Mapping) else path[:-1]
     parent = at(made.result, above)
     if not isinstance(parent, Mapping):
         return
-    original = tool.arguments.get(name, name)
-    schema = tool.protocol.parameters.get(original, {})
-    source = facts.tools.get(made.tool)
+    original, source = tool.arguments.get(name, name), facts.tools.get(made.tool)
     links = [link for link in tool.protocol.links if source is not None and link.tool == source.protocol.name]
     meant = [(link.path.rpartition(".")[2], f"is what {name!r} takes") for link in links if link.argument == original]
     meant += [(field, "has the argument's name") for field in (name, original)]
+    schema = tool.protocol.parameters.get(original, {})
     fitting = [f for f, v in parent.items() if not violations(schema, v)] if violations(schema, value) else []
     meant += [(field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1]
     meant += [(f, f"has a name like {name!r}") for f in parent if f.endswith(f"_{name}") or name.endswith(f"_{f}")]

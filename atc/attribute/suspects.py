@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atc.attribute.paths import EACH, Path
-from atc.attribute.tree import Tree, constant_step, covers, position, returned, simple_name
+from atc.attribute.tree import Tree, constant_step, covers, position, simple_name
+from atc.paths import EACH, Path
+from atc.types import answered
 from protocols.jsontypes import Json
 from protocols.parsing import literal
 from sandbox.trace import Failure
 
 Test = Callable[[Json], bool]
-Used = tuple[ast.expr, Path]
-"""An expression, and the path to the part of its value that is meant."""
 
 _GOES_THROUGH = frozenset(
     "join map max min sorted sum sort mean median fmean stdev pstdev mode fsum variance nlargest nsmallest".split()  # noqa: SIM905
@@ -64,27 +63,21 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
     frame = failure.frames[-1]
     if frame.column is not None:
         place = (frame.line, frame.column, frame.end_line, frame.end_column)
-        exact = [node for node in tree.nodes() if position(node) == place]
-        parents = [tree.parents.get(id(node)) for node in exact]
-        for node, parent in zip(exact[:], parents, strict=True):
+        exact = [node for node in ast.walk(tree.root) if position(node) == place]
+        for node in exact[:]:
             if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):  # taken apart
-                exact += [value for name in ("value", "iter") if (value := getattr(parent, name, None)) is not None]
+                values = (getattr(tree.parents.get(node), name, None) for name in ("value", "iter"))
+                exact += [value for value in values if value is not None]
         yield [*exact, *(part for node in exact if isinstance(node, ast.JoinedStr) for part in node.values)]
-    statements = [node for node in tree.nodes() if isinstance(node, ast.stmt) and covers(node, frame.line)]
-    yield [n for stmt in statements for part in _own(stmt) for n in ast.walk(part) if covers(n, frame.line)]
-
-
-def _own(statement: ast.stmt) -> list[ast.AST]:
-    """The expressions of a statement that stand in no statement within it; `n += x` by itself."""
-    inner: list[ast.AST] = [
-        child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr | ast.withitem)
-    ]
-    return [statement, *inner] if isinstance(statement, ast.AugAssign) else inner
+    statements = [node for node in ast.walk(tree.root) if isinstance(node, ast.stmt) and covers(node, frame.line)]
+    inner = (child for statement in statements for child in ast.iter_child_nodes(statement))
+    parts = [n for n in (*inner, *statements) if isinstance(n, ast.expr | ast.withitem | ast.AugAssign)]
+    yield [node for part in parts for node in ast.walk(part) if covers(node, frame.line)]
 
 
 def _stops(tree: Tree, line: int) -> list[ast.expr]:
     """The tests that led to a `raise`, an `assert` or an exit on the line."""
-    for node in tree.nodes():
+    for node in ast.walk(tree.root):
         ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
         if (ends or isinstance(node, ast.Raise | ast.Assert)) and covers(node, line):
             return [around.test for around in (node, *tree.around(node)) if isinstance(around, ast.If | ast.Assert)]
@@ -95,8 +88,8 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
     """What is used at the nodes, with the test that the exception stands for."""
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
-        index, loop = None, not isinstance(tree.parents.get(id(node)), ast.Assign)
-        own, test = key, fails
+        index, own, test = None, key, fails
+        loop = not isinstance(tree.parents.get(node), ast.Assign)
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             step = constant_step(node.slice)
             index = node.slice if step is EACH else None
@@ -107,13 +100,10 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
         elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
             continue
         for expr, path in _used_at(node, tree):
-            match node:
-                case ast.Subscript(slice=read) if expr is read and (index is None or role == "key"):
-                    continue
-                case ast.BinOp(left=divided) if role == "empty" and expr is divided:
-                    continue
-            part = not path and expr in ast.iter_child_nodes(node)
-            if (role != "empty" or part) and not (role == "length" and loop and not path):
+            given = isinstance(node, ast.Subscript) and expr is node.slice and (index is None or role == "key")
+            divided = isinstance(node, ast.BinOp) and role == "empty" and expr is node.left
+            whole = role == "empty" and (path or expr not in ast.iter_child_nodes(node))
+            if not (given or divided or whole or (role == "length" and loop and not path)):
                 yield Suspect(expr, role, test, path, own, index)
 
 
@@ -121,14 +111,14 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
     """What was done to the value, when it fails, and the key or attribute that was asked for."""
     known = [n for n in re.findall(r"^string|\w+", message.replace("format string", "")) if n in _PYTHON_TYPES]
     if name == "KeyError" and not message.startswith("slice("):
-        key = key_of(message)
+        key = answered(message)
         return "key", lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v), key
     if name == "IndexError":
         return "index", lambda v: isinstance(v, list | str) and not v, None
     if name == "AttributeError":
         return "attribute", of_type(*known[:1]), next(iter(re.findall(r"attribute '(\w+)'", message)), None)
     if name in ("TypeError", "KeyError"):
-        if "slice" in known or "'slice'" in message or message.startswith("slice("):
+        if "'slice'" in message or message.startswith("slice("):
             return "type", of_type("dict"), None
         if re.search(r"' and '|between instances of", message):  # of two, the one that is seldom meant to stand there
             return "type", of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)), None
@@ -146,14 +136,6 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
     return "empty", nothing, None
 
 
-def key_of(message: str) -> Json:
-    """The key that a KeyError's text names; the text itself where it is no literal."""
-    try:
-        return literal(message)
-    except (ValueError, SyntaxError):
-        return message
-
-
 def nothing(value: Json) -> bool:
     """Whether a value holds nothing: None, 0, an empty text, list or object."""
     return value in (None, 0, "", [], {}) and value is not False
@@ -169,24 +151,24 @@ def _shorter(index: int) -> Test:
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 
-def _used_at(node: ast.AST, tree: Tree) -> Iterator[Used]:
-    """Every value that something is done with at `node`: its operands and arguments, the items that a function goes
-    through or what its `key=` makes of them, and the node itself where a loop or an assignment takes it.
+def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
+    """Every value that something is done with at `node`, as an expression and the path to the part that is meant.
+
+    Its operands and arguments, the items that a function goes through or what its `key=` makes of them, and the node
+    itself where a loop or an assignment takes it.
     """
-    parent = tree.parents.get(id(node))
+    parent = tree.parents.get(node)
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:
         yield parent.iter, ()
         if isinstance(parent.target, ast.Tuple | ast.List):
             yield parent.iter, (EACH,)
-    elif isinstance(parent, ast.Assign | ast.Starred | ast.YieldFrom) and isinstance(node, ast.expr):
+    elif isinstance(parent, ast.Assign | ast.Starred) and isinstance(node, ast.expr):
         yield node, ()
     bodies: list[ast.expr] = []
     for child in ast.iter_child_nodes(node):
         part = child.value if isinstance(child, ast.Starred | ast.keyword) else child
         if isinstance(part, ast.Lambda):
             bodies.append(part.body)
-        elif isinstance(part, ast.Name) and part.id in tree.functions:
-            bodies += (value for value, _ in returned(tree.functions[part.id]))
         elif isinstance(part, ast.expr):
             yield part, ()
     if isinstance(node, ast.Call):
@@ -195,9 +177,8 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[Used]:
         yield from ((each, ()) for each in held)
         if simple_name(node) in _GOES_THROUGH and not bodies:
             getters = [n for n in ast.walk(node) if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"]
-            fields = [field for getter in getters for field in getter.args]
             for each in (*held, *node.args, *counted):
-                yield from ((each, (EACH, constant_step(field))) for field in fields)
+                yield from ((each, (EACH, constant_step(field))) for getter in getters for field in getter.args)
                 yield each, (EACH,)
     for body in bodies:
         yield from ((part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body]))

@@ -1,17 +1,16 @@
-"""A program as a tree: parents, functions, and the definitions of a name that may reach a use of it."""
+"""A program as a tree: parents, and the definitions that a use of a name may see."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from atc.attribute.paths import EACH, Path, Step
+from atc.paths import EACH, Path, Step
 from protocols.parsing import parse
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 Position = tuple[int, int, int, int]
 """Line, column, last line and end of a node, as `ast` and tracebacks count them."""
 
@@ -23,8 +22,7 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert"})
 class Definition:
     """One way a name gets (a part of) its value: what is at `writes` of the name is what is at `steps` of `value`.
 
-    A strong one replaces the name's value, the others (`rows.append(x)`, `d[k] = x`, `n += x`) add to it. `key` is what
-    gave the first of `writes`, where that is a key.
+    A strong one replaces the name's value, the others (`rows.append(x)`, `d[k] = x`, `n += x`) add to it.
     """
 
     name: str
@@ -33,7 +31,6 @@ class Definition:
     steps: Path = ()
     writes: Path = ()
     strong: bool = True
-    key: ast.expr | None = None
 
 
 @dataclass
@@ -41,9 +38,8 @@ class Tree:
     """A parsed program; `Tree.of` makes one."""
 
     root: ast.Module
-    parents: dict[int, ast.AST] = field(default_factory=dict)
-    functions: dict[str, Function] = field(default_factory=dict)
-    _definitions: dict[tuple[int, str], list[Definition]] = field(default_factory=dict)
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    _definitions: dict[tuple[ast.AST, str], list[Definition]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: str) -> Tree:
@@ -53,25 +49,17 @@ class Tree:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = cls(ast.Module([], []))
         nodes = list(ast.walk(tree.root))
-        for parent in nodes:
-            for child in ast.iter_child_nodes(parent):
-                tree.parents[id(child)] = parent
+        tree.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         for node in nodes:
-            if isinstance(node, Function):
-                tree.functions[node.name] = node
             for made in _definitions(node):
-                tree._definitions.setdefault((id(tree.scope(node, made.name)), made.name), []).append(made)
+                tree._definitions.setdefault((tree.scope(node, made.name), made.name), []).append(made)
         for found in tree._definitions.values():
             found.sort(key=lambda made: position(made.node))
         return tree
 
-    def nodes(self) -> Iterator[ast.AST]:
-        """Every node of the program."""
-        return ast.walk(self.root)
-
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around `node`, innermost first."""
-        while (parent := self.parents.get(id(node))) is not None:
+        while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
 
@@ -84,63 +72,25 @@ class Tree:
                     return around
         return self.root
 
-    def loops(self, node: ast.AST) -> list[ast.AST]:
-        """Loops and comprehensions of the same scope that `node` is repeated by, innermost first."""
-        found, child = [], node
-        for around in self.around(node):
-            if isinstance(around, Function):
-                break
-            first = around.generators[0] if isinstance(around, Comprehension) else getattr(around, "iter", None)
-            if isinstance(around, (*LOOPS, *Comprehension.__args__)) and child is not first:
-                found.append(around)
-            child = around
-        return found
-
     def reaching(self, name: str, use: ast.AST, scope: ast.AST) -> list[Definition]:
-        """Definitions of `name` in `scope` that a use may see, nearest first."""
-        found = self._definitions.get((id(scope), name), [])[::-1]
+        """Definitions of `name` in `scope` that a use may see, nearest first; of several the responses decide.
+
+        Those before it up to one that replaces the value for certain, and in a loop those behind it.
+        """
+        found = self._definitions.get((scope, name), [])[::-1]
+        here, around = position(use), {use, *self.around(use), self.root}
         if self.scope(use, name) is not scope:
             return found
-        here, block, own = position(use), self._block(use), {id(use), *(id(n) for n in self.around(use))}
-        reached: list[Definition] = []
-        killer: Definition | None = None
-        for made in found:
-            home = self._block(made.node)
-            if isinstance(made.node, ast.For | ast.AsyncFor):
-                home = (*home, (id(made.node), "body"))
-            within = id(made.node) in own and id(made.value) in own  # `x = f(x)`
-            if position(made.node) >= here or within or self._exclusive(home, block):
-                continue
-            reached.append(made)
-            if made.strong and block[: len(home)] == home:
-                killer = made
-                break
-        loops = {id(loop) for loop in self.loops(use)}
-        for made in found:
-            shared = next((loop for loop in self.loops(made.node) if id(loop) in loops), None)
-            if made not in reached and shared and (killer is None or shared not in self.loops(killer.node)):
-                reached.append(made)
-        return reached
+        before = [made for made in found if position(made.node) < here and made.value not in around]  # not `x = f(x)`
+        after = [made for made in found if made not in before and any(n in around for n in self._loops(made.node))]
+        for number, made in enumerate(before):
+            if made.strong and isinstance(made.node, ast.Assign) and self.parents.get(made.node) in around:
+                return [*before[: number + 1], *(after if self._loops(made.node) else ())]
+        return [*before, *after]
 
-    def _block(self, node: ast.AST) -> tuple[tuple[int, str], ...]:
-        """The compound statements around a node's statement, and in which of their parts it stands, outermost first."""
-        chain: list[tuple[int, str]] = []
-        child = node
-        for around in self.around(node):
-            for part, held in ast.iter_fields(around):
-                if isinstance(held, list) and child in held and isinstance(child, ast.stmt | ast.ExceptHandler):
-                    chain.insert(0, (id(around), part))
-            if isinstance(around, Function):
-                break
-            child = around
-        return tuple(chain)
-
-    def _exclusive(self, one: Sequence[tuple[int, str]], other: Sequence[tuple[int, str]]) -> bool:
-        """Whether two blocks are different branches of one statement."""
-        return any(
-            node == node2 and {part, part2} == {"body", "orelse"}
-            for (node, part), (node2, part2) in zip(one, other, strict=False)
-        )
+    def _loops(self, node: ast.AST) -> list[ast.AST]:
+        """The loops of the same scope around a node."""
+        return [around for around in self.around(node) if isinstance(around, ast.For | ast.AsyncFor | ast.While)]
 
 
 def position(node: ast.AST) -> Position:
@@ -158,8 +108,6 @@ def covers(node: ast.AST, line: int) -> bool:
 def called_name(call: ast.AST) -> str:
     """The plain name that a call calls, also through `asyncio.to_thread(f, …)`, `executor.submit(f, …)`, `partial`."""
     match call:
-        case ast.Call(func=ast.Call() as inner) if simple_name(inner) == "partial":
-            return called_name(inner)
         case ast.Call(args=[ast.Name(id=name), *_]) if simple_name(call) in ("to_thread", "submit", "partial"):
             return name
         case ast.Call(func=ast.Name(id=name)):
@@ -181,17 +129,6 @@ def constant_step(index: ast.AST | None) -> Step:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
             return -value
     return EACH
-
-
-def returned(function: Function) -> Iterator[tuple[ast.expr, bool]]:
-    """The values that a function returns, and those that it yields one by one (True)."""
-    stack: list[ast.AST] = [*function.body[::-1]]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Return | ast.YieldFrom | ast.Yield) and node.value is not None:
-            yield node.value, isinstance(node, ast.Yield)
-        if not isinstance(node, Function | ast.Lambda):
-            stack.extend([*ast.iter_child_nodes(node)][::-1])
 
 
 def target_steps(target: ast.AST, name: str) -> Path | None:
@@ -217,10 +154,6 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
             yield from _written(target, value, node, ())
         case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
             yield from _bound(target, value, node, (EACH,))
-        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield from _bound(target, value, value)
-        case ast.Call(func=ast.Attribute(attr="heappush"), args=[target, value]):
-            yield from _written(target, value, node, (EACH,))
         case ast.Call(func=ast.Attribute(value=target, attr=method), args=[*_, value]) if method in _ADDING:
             yield from _written(target, value, node, (EACH,))
         case ast.Call(func=ast.Attribute(value=target, attr=method), args=[value]) if method in _EXTENDING:
@@ -231,25 +164,19 @@ def _bound(target: ast.expr, value: ast.expr, node: ast.AST, steps: Path = ()) -
     match target, value:
         case ast.Name(id=name), _:
             yield Definition(name, value, node, steps)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts), ast.Tuple(elts=values) if not steps and len(parts) == len(
-            values
-        ):
+        case ast.Tuple(elts=parts), ast.Tuple(elts=values) if not steps and len(parts) == len(values):
             for part, inner in zip(parts, values, strict=True):
                 yield from _bound(part, inner, node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts), _:
             for i, part in enumerate(parts):
-                step: Step = EACH if any(isinstance(p, ast.Starred) for p in parts[:i]) else i
-                yield from _bound(part, value, node, (*steps, step))
-        case ast.Starred(value=ast.Name(id=name)), _:
-            yield Definition(name, value, node, steps[:-1])
+                yield from _bound(part, value, node, (*steps, i))
         case ast.Subscript(), _:
-            yield from (replace(written, steps=steps) for written in _written(target, value, node, ()))
+            yield from _written(target, value, node, ())
 
 
 def _written(target: ast.expr, value: ast.expr, node: ast.AST, more: Path) -> Iterator[Definition]:
     """The weak definition that `target` (`x`, `x[k]`, `x.setdefault(k, [])`) gets at `more` from `value`."""
     steps: list[Step] = []
-    key: ast.expr | None = None
     while not isinstance(target, ast.Name):
         match target:
             case (
@@ -257,7 +184,7 @@ def _written(target: ast.expr, value: ast.expr, node: ast.AST, more: Path) -> It
                 | ast.Call(func=ast.Attribute(value=inner, attr="setdefault" | "get"), args=[index, *_])
             ):
                 steps.append(constant_step(index))
-                target, key = inner, index
+                target = inner
             case _:
                 return
-    yield Definition(target.id, value, node, (), (*reversed(steps), *more), strong=False, key=key)
+    yield Definition(target.id, value, node, (), (*reversed(steps), *more), strong=False)

@@ -8,7 +8,7 @@ import sys
 
 from atc.check.source import binds, bound_names, parameters, walk
 from atc.findings import finding, listed, nearest, spelled
-from atc.types import Finding
+from atc.types import ANSWERING, Finding
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
 
@@ -103,6 +103,7 @@ def _shadowed(name: str, node: ast.AST) -> Finding:
 
 
 _WRITERS = {"print", "pprint", "pp", "display", "exec", "eval", "write", "writelines", "print_exc", "info", "dump"}
+_WRITERS |= {ANSWERING}
 
 
 def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
 from protocols.jsontypes import Json, JsonObject, loads
-from protocols.schema import resolve, types, violations
+from protocols.schema import resolve, violations
 from protocols.toolbox import Tool
 from protocols.words import alike
 
@@ -30,7 +28,7 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
         raw = name.endswith(":")
         original = _original(name.removesuffix(":"), tool)
         schema = resolve(tool.protocol.parameters[original], tool.protocol.input_schema)
-        value = _json(text, original) if raw else _read(text, schema, tool.protocol.input_schema, original)
+        value = _json(text, original) if raw else _read(text, schema, tool.protocol.input_schema)
         if original in values and isinstance(value, list) and isinstance(values[original], list):
             value = values[original] + value
         elif original in values:
@@ -49,20 +47,6 @@ def read_object(text: str, tool: Tool) -> dict[str, Json]:
     if not isinstance(document, dict):
         raise click.UsageError(f"the arguments on stdin must be one JSON object, got {text.strip()[:40]!r}")
     return checked({_original(name, tool): value for name, value in document.items()}, tool)
-
-
-def read_stdin() -> str:
-    """All of stdin.
-
-    Raises:
-        click.UsageError: it is closed, or not UTF-8 text.
-    """
-    if sys.stdin is None:
-        raise click.UsageError("stdin is closed, so '-' reads nothing")
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise click.UsageError("what came on stdin is not UTF-8 text") from error
 
 
 def checked(values: dict[str, Json], tool: Tool) -> dict[str, Json]:
@@ -91,38 +75,16 @@ def _original(name: str, tool: Tool) -> str:
     return original
 
 
-def _read(text: str, schema: JsonObject, root: JsonObject, name: str) -> Json:
-    """`text` as the first type of `schema` that it fits; where the schema leaves it open, JSON if it is, else text."""
-    kinds = _kinds(schema, root)
-    value = _scalar(text)
-    kind = {bool: "boolean", int: "integer", float: "number", type(None): "null"}.get(type(value), "object")
-    if isinstance(value, list):
-        kind = "array"
-    if not isinstance(value, str) and (not kinds or kind in kinds or (kind == "integer" and "number" in kinds)):
-        return value
-    if "string" in kinds or not kinds:
-        return text
-    if "array" in kinds:
-        return [_read(text, resolve(schema.get("items", {}), root), root, name)]
-    raise click.UsageError(f"the argument {name!r} must be {' or '.join(sorted(kinds))}, got {text!r}")
-
-
-def _kinds(schema: JsonObject, root: JsonObject) -> set[str]:
-    """Every JSON type that the schema allows, its alternatives included; empty when it leaves that open."""
-    kinds = set(types(schema))
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-        if isinstance(branch, Mapping):
-            kinds |= _kinds(resolve(branch, root), root)
-    return kinds
-
-
-def _scalar(text: str) -> Any:
-    """The JSON value that `text` spells, or `text` itself."""
+def _read(text: str, schema: JsonObject, root: JsonObject) -> Json:
+    """What `text` spells: the first of a JSON value, a text, and a list of either that `schema` takes."""
     try:
         value = loads(text)
     except (ValueError, RecursionError):
-        return text
-    return text if isinstance(value, str) else value  # a quoted text keeps its quotes, as `name:=` would take them
+        value = text
+    if isinstance(value, str):
+        value = text  # a quoted text keeps its quotes, as `name:=` would take them
+    whole: JsonObject = {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
+    return next((one for one in (value, text, [value], [text]) if not violations(whole, one)), value)
 
 
 def _json(text: str, name: str) -> Json:

@@ -1,9 +1,9 @@
-"""`atc bench`: how many questions of a suite are solved, and what it takes. The suite `sandbox` stands apart."""
+"""`atc bench`: how many questions of a suite are solved, and what it takes."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,12 @@ Examples:
 """
 
 
+_SUITES = {
+    "flights": "24 questions of travellers and analysts about the flights that left New York in 2013",
+    "toolflow": "587 tasks of several calls over four services on real data, 60 that branch and 20 that cannot be done",
+}
+
+
 class Suites(LazyGroup):
     """A verb for each suite, since what can be said about a measurement depends on what is measured."""
 
@@ -38,9 +44,9 @@ class Suites(LazyGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, but an unknown name is a suite's."""
         if args[0] not in self.verbs and not args[0].startswith("-"):
-            from toolflow_bench.suites import find_suite
-
-            find_suite(args[0])
+            near = get_close_matches(args[0], self.verbs, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(self.verbs)}."
+            raise click.UsageError(f"no suite named {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -49,26 +55,24 @@ class Suites(LazyGroup):
     verbs={
         "list": ("atc.cli.bench:list_", "The suites."),
         "run": ("atc.cli.bench:run", "Measure with a suite."),
-        "data": ("atc.cli.bench_data:data", "Make training data for planners, and queries to measure with."),
         "report": ("atc.cli.bench_report:report", "Compare runs on one page of HTML."),
+        "fresh": ("atc.cli.bench_fresh:fresh", "Draw new tasks of ToolFlow, with answers derived twice."),
         "check": ("atc.cli.bench_check:check", "Derive every gold answer of ToolFlow anew, twice."),
         "serve": ("atc.cli.bench_serve:serve", "Serve ToolFlow's services on this machine."),
     },
 )
 def bench() -> None:
-    """Measure how many tasks are solved and at what cost, and how sandboxes hold."""
+    """Measure how many tasks are solved and at what cost."""
 
 
 @click.command("list", epilog="Example: atc bench list --json")
 @json_option
 def list_(*, as_json: bool) -> None:
     """The suites."""
-    from toolflow_bench.suites import SUMMARIES
-
     if as_json:
-        print_json([{"name": name, "summary": summary} for name, summary in SUMMARIES.items()])
+        print_json([{"name": name, "summary": summary} for name, summary in _SUITES.items()])
     else:
-        print_columns(SUMMARIES.items())
+        print_columns(_SUITES.items())
 
 
 @click.group(
@@ -79,28 +83,7 @@ def list_(*, as_json: bool) -> None:
             "atc.cli.bench_toolflow:toolflow",
             "Solve ToolFlow's tasks: 4 services, real data, graded by program.",
         ),
-        "restbench": (
-            "atc.cli.bench_restbench:restbench",
-            "Solve RestBench's tasks against mocks of TMDB and Spotify.",
-        ),
         "flights": ("atc.cli.bench:flights", "Ask the questions about flights and grade the answers."),
-        "repair": ("atc.cli.bench_repair:repair", "Compare ways of repair on the same faulty programs."),
-        "blame": ("atc.cli.bench_blame:blame", "Break programs and services; see whom attribution blames."),
-        "kills": ("atc.cli.bench_kills:kills", "Kill hosts in the middle of writing runs, and resume the runs."),
-        "injection": ("atc.cli.bench_injection:injection", "Attack by what tools say; count what reaches a service."),
-        "retrieval": (
-            "atc.cli.bench_retrieval:retrieval",
-            "Compare methods of search: do they find the tools that a query needs?",
-        ),
-        "decoding": (
-            "atc.cli.bench_decoding:decoding",
-            "Compare free and constrained decoding of calls.",
-        ),
-        "probing": ("atc.cli.bench_probing:probing", "Probe undocumented tools; score what is found by the truth."),
-        "sandbox": (
-            "atc.cli.bench_sandbox:sandbox",
-            "Run programs in every sandbox and see what holds and what it costs.",
-        ),
     },
     subcommand_metavar="SUITE [OPTIONS]",
     no_args_is_help=True,
@@ -121,19 +104,17 @@ def flights(*, data: Path | None, model: str | None, strategy: str | None, tools
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
     """
-    from toolflow_bench.prices import price_of
+    from atc.models.prices import price_of
     from toolflow_bench.runner import Item
-    from toolflow_bench.suites import find_suite
+    from toolflow_bench.suites.flights import load
     from toolflow_bench.workers import shared_agent
 
     options = RunOptions(**run)
-    chosen = find_suite("flights")
-    questions = chosen.load(data)
+    questions = load(data)
     config = load_config({"model": model, "strategy": strategy, "tools": tools})[0]
-    config = replace(config, tools=config.tools or chosen.tools)
     with open_agent(config, talk=say, progress=told_in_tenths()) as agent:
         name = agent.ask.name
-        header = make_header(chosen.name, questions, config, model=name, options=options, tools=list(config.tools))
+        header = make_header("flights", questions, config, model=name, options=options, tools=list(config.tools))
         items = [Item(question=question) for question in questions]
         arm = Arm.of(
             config.strategy,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from atc.cli.models import told_in_tenths
 from atc.cli.output import say
-from atc.cli.wiring import choose_model, open_store
+from atc.cli.state import open_store
+from atc.cli.wiring import choose_model
 from atc.config import Config
 
 if TYPE_CHECKING:

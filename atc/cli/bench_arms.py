@@ -19,8 +19,8 @@ from atc.config import Config
 from atc.strategies import STRATEGIES
 
 if TYPE_CHECKING:
+    from atc.models.prices import Price
     from toolflow_bench.metrics import Row, Summary
-    from toolflow_bench.prices import Price
     from toolflow_bench.resampling import Estimate
     from toolflow_bench.rows import Header
     from toolflow_bench.runner import Item, OpenWorker
@@ -155,7 +155,7 @@ _UNGRADED = tuple(head for head in _HEADS if head not in ("solved", "95%"))
 
 def print_table(arms: Sequence[Arm], summaries: Sequence[Summary], *, graded: bool = True) -> None:
     """A line an arm: shares of tasks, then what a task took on average. `graded`: answers are."""
-    from toolflow_bench.probing.tables import columns
+    from toolflow_bench.columns import columns
 
     heads = [*_HEADS] if graded else [*_UNGRADED]
     heads += ["USD"] if any(summary.cost is not None for summary in summaries) else []

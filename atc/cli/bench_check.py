@@ -42,9 +42,10 @@ def check(*, folder: Path | None, quick: bool, jobs: int, as_json: bool) -> None
     """
     from atc.cli.settings import load_config
     from toolflow_bench.checks.suite import check_tasks
-    from toolflow_bench.task import load_tasks
+    from toolflow_bench.task import load_tasks, require_gold
 
     tasks = load_tasks(folder)
+    require_gold(tasks)
     say(f"checking {count(len(tasks), 'task')}")
     cache = load_config({})[0].cache_dir
     with bar("checking", total=len(tasks)) as advance:

@@ -178,6 +178,12 @@ def lines(summary: Summary) -> list[str]:
     shown = [
         f"solved   {summary.solved} of {summary.graded} ({summary.share:.0%}, 95% interval {low:.0%} to {high:.0%})",
         f"by calls {_shares(summary.by_calls)}",
+        *([f"by depth {_shares(summary.by_difficulty)} (depth times distinct tools)"] if summary.by_difficulty else []),
+        *(
+            [f"pass^k   {', '.join(f'{k}: {_percent(one)}' for k, one in summary.pass_k.items())}"]
+            if summary.pass_k
+            else []
+        ),
         *_path_lines(summary),
         f"seconds  median {summary.seconds_median:.1f}, longest {summary.seconds_max:.1f}, {waits}",
         f"took     {work}, {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out",
@@ -220,7 +226,7 @@ class Watch:
     def __init__(self) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        from atc.cli.output import stderr_console
+        from atc.view import stderr_console
 
         self._bar = Progress(
             TextColumn("{task.description}"),

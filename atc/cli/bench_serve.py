@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -21,6 +23,7 @@ _EPILOG = """\b
 Examples:
   atc bench serve
   atc bench serve flights movies --port 8000
+  atc bench serve --mcp
   atc bench serve flights --faults rate_500=0.1 --faults latency_ms=20 --seed 7
 """
 
@@ -45,8 +48,18 @@ Examples:
     ),
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What the faults are drawn by.")
+@click.option(
+    "--mcp",
+    type=click.IntRange(1, 65535),
+    is_flag=False,
+    flag_value=8790,
+    metavar="P",
+    help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).",
+)
 @json_option
-def serve(*, services: tuple[str, ...], port: int, pairs: tuple[str, ...], seed: int, as_json: bool) -> None:
+def serve(
+    *, services: tuple[str, ...], port: int, pairs: tuple[str, ...], seed: int, mcp: int | None, as_json: bool
+) -> None:
     """Serve the bench's services on 127.0.0.1 until Ctrl-C; without SERVICE all of them.
 
     Shows the address of each one's OpenAPI document. Beside its operations a service answers POST /bench/reset, GET
@@ -70,16 +83,34 @@ def serve(*, services: tuple[str, ...], port: int, pairs: tuple[str, ...], seed:
             rows.append((service.name, len(service.operations), served.url, served.document_url))
         if as_json:
             keys = ("name", "operations", "url", "document")
-            print_json(
-                {
-                    "services": [dict(zip(keys, row, strict=True)) for row in rows],
-                    "faults": asdict(faults) if faults else None,
-                }
-            )
+            shown = {
+                "services": [dict(zip(keys, row, strict=True)) for row in rows],
+                "faults": asdict(faults) if faults else None,
+            }
+            print_json(shown if mcp is None else shown | {"mcp": f"http://127.0.0.1:{mcp}/mcp"})
         else:
             print_columns([(name, count(size, "operation"), document) for name, size, _, document in rows])
         say("Ctrl-C ends it.")
-        threading.Event().wait()
+        if mcp is None:
+            threading.Event().wait()
+        else:
+            _serve_mcp([f"{name}={document}" for name, _, _, document in rows], mcp)
+
+
+def _serve_mcp(sources: Sequence[str], port: int) -> None:
+    """Offer the operations as MCP tools, each call a request to its service; a write needs no consent here."""
+    from atc.cli.settings import load_config
+    from atc.cli.wiring import open_agent
+    from atc.serve.gateway import Gateway
+    from atc.serve.http import http_app, serve_http
+    from atc.serve.plain import tools_server
+
+    token = os.environ.get("ATC_SERVE_TOKEN") or secrets.token_urlsafe(24)
+    config = load_config({"tools": tuple(sources), "allow_writes": ("all",)})[0]
+    with open_agent(config, given=True, warm=False) as agent:
+        say(f"MCP at http://127.0.0.1:{port}/mcp, bearer token {token}")
+        app = http_app(tools_server(Gateway(agent)), host="127.0.0.1", port=port, token=token)
+        serve_http(app, host="127.0.0.1", port=port)
 
 
 def _chosen(names: Sequence[str]) -> list[Service]:

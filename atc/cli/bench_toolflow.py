@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,7 @@ from atc.cli.settings import load_config
 from atc.config import Config
 
 if TYPE_CHECKING:
-    from toolflow_bench.given import Given
-    from toolflow_bench.prices import Price
+    from atc.models.prices import Price
     from toolflow_bench.runner import OpenWorker
     from toolflow_bench.task import Task
     from toolflow_bench.workers import OpenWorld
@@ -40,6 +40,7 @@ Examples:
   atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl
   atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot
   atc bench run toolflow --services places --protocols places=probed/places
+  atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5
 """
 
 
@@ -61,12 +62,16 @@ Examples:
     metavar="FILE",
     help='USD per million tokens by model, TOML or JSON: "gpt-5-mini" = [0.25, 2.0].',
 )
+@click.option("--open", "open_", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
+@click.option("--blind", is_flag=True, help="Tools that do not say what they answer.")
+@click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
+@click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
+@click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
 @click.option(
-    "--schemas",
-    type=click.Choice(["keep", "drop"]),
-    default="keep",
-    show_default=True,
-    help="drop: tools that do not say what they answer.",
+    "--distractors",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The catalogue for --open: StableToolBench's apis.json. Default: ../shared/data/stabletoolbench/apis.json.",
 )
 @click.option(
     "--protocols",
@@ -87,8 +92,13 @@ def toolflow(
     sample: int | None,
     prices: Path | None,
     data: Path | None,
-    schemas: str,
     protocols: tuple[str, ...],
+    open_: bool,
+    blind: bool,
+    faulty: bool,
+    drifting: bool,
+    setting: str | None,
+    distractors: Path | None,
     **run: Any,
 ) -> None:
     """Solve ToolFlow's tasks: 4 services, real data, graded by program.
@@ -97,10 +107,12 @@ def toolflow(
     same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
     status 3 if any is left.
     """
-    from toolflow_bench.given import digest, load_given
-    from toolflow_bench.prices import LIST_PRICES, load_prices, price_of
+    from atc.models.prices import LIST_PRICES, load_prices, price_of
+    from toolflow_bench.given import described_by, digest, load_given
     from toolflow_bench.runner import Item
+    from toolflow_bench.settings import CATALOGUE, SETTINGS, draw_distractors, hardened
     from toolflow_bench.suites.toolflow import choose_tasks
+    from toolflow_bench.task import require_gold
 
     options = RunOptions(**run)
     named = named_services(services)
@@ -108,14 +120,22 @@ def toolflow(
     table = load_prices(prices) if prices else LIST_PRICES
     given = load_given(_folders(protocols))
     names = wanted(strategies)
+    if "gold" in names:
+        require_gold(tasks)
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
     base = _settings(flags, None)[0]
-    open_world = _as_known(_worlds(base, tasks[: options.limit]), given, described=schemas == "keep")
+    chosen = dict(zip(SETTINGS, (open_, blind, faulty, drifting), strict=True))
+    hard = [name for name in SETTINGS if chosen[name] or setting == "hard"]
+    others = draw_distractors(distractors or CATALOGUE, seed=options.seed) if "open" in hard else ()
+    open_world = _worlds(base, () if "open" in hard else tasks[: options.limit])
+    open_world = described_by(open_world, given) if given else open_world
+    open_world = hardened(open_world, hard, distractors=others)
     with Agents(base) as agents:
         items, arms = [Item.of(task) for task in tasks], []
+        items = [replace(item, candidates=()) for item in items] if "open" in hard else items
         for strategy in names:
-            config, blind = _settings(flags, strategy)
-            name, open_worker = _workers(agents, open_world, config, blind)
+            config, baseline = _settings(flags, strategy)
+            name, open_worker = _workers(agents, open_world, config, baseline)
             price = price_of(name, table)
             header = make_header(
                 "toolflow",
@@ -127,12 +147,12 @@ def toolflow(
                 services=sorted(named),
                 sample=sample,
                 price=_plain(price),
-                **({"strategy": blind} if blind else {}),
-                **({"schemas": schemas} if schemas != "keep" else {}),
+                **({"strategy": baseline} if baseline else {}),
+                **({"setting": hard} if hard else {}),
                 **({"protocols": digest(given)} if given else {}),
             )
             arm = Arm.of(
-                blind or config.strategy,
+                baseline or config.strategy,
                 open_worker,
                 header=header,
                 config=config,
@@ -153,32 +173,24 @@ def _settings(flags: Mapping[str, Any], strategy: str | None) -> tuple[Config, s
     return load_config({**flags, "strategy": strategy})[0], None
 
 
-def _workers(agents: Agents, open_world: OpenWorld, config: Config, blind: str | None) -> tuple[str, OpenWorker]:
+def _workers(agents: Agents, open_world: OpenWorld, config: Config, baseline: str | None) -> tuple[str, OpenWorker]:
     """The model's name and its workers; without a model the name is `none`."""
     from toolflow_bench.baselines import BASELINES, baseline_worker
 
-    for baseline in BASELINES:
-        if baseline == blind:
-            return "none", baseline_worker(baseline, open_world, sandbox=agents.sandbox)
+    for name in BASELINES:
+        if name == baseline:
+            return "none", baseline_worker(name, open_world, sandbox=agents.sandbox)
     return agents.workers(open_world, config)
 
 
-def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
-    """Opens a world with the services that the tasks' candidates come from."""
+def _worlds(config: Config, tasks: Sequence[Task]) -> OpenWorld:
+    """Opens a world with the services that the tasks' candidates come from; without tasks, with all."""
+    from toolflow_bench.services.service import NAMES
     from toolflow_bench.suites.toolflow import services_of
     from toolflow_bench.world import World
 
-    names = services_of(tasks)
+    names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)
-
-
-def _as_known(open_world: OpenWorld, given: Given, *, described: bool) -> OpenWorld:
-    """Opens the same worlds, with what is known of their tools: what is `given`, and responses only if `described`."""
-    from toolflow_bench.bare import bare
-    from toolflow_bench.given import described_by
-
-    known = described_by(open_world, given) if given else open_world
-    return known if described else bare(known)
 
 
 def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:

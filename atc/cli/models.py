@@ -9,12 +9,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
 from atc.cli.options import json_option, model_option
 from atc.cli.output import print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config
+from atc.models import llamacpp_url, nearby, ollama_url, openai
+from atc.models.fetch import LOCAL_MODELS, cached, fetch
+from atc.retrieve import embedders
+from atc.view import stderr_console
 from protocols.ask import Message
 
 _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
@@ -53,10 +58,6 @@ def pull(name: str, *, as_json: bool) -> None:
     NAME is 'local', the embedded model (the default), 'search', what search goes by, or another model of 'atc models
     list'.
     """
-    from atc.models.download import LOCAL_MODELS
-    from atc.models.fetch import fetch
-    from atc.retrieve import embedders
-
     config = load_config()[0]
     folder = config.cache_dir / "models"
     name = config.embedder if name == "search" else name
@@ -102,10 +103,6 @@ def test(*, as_json: bool, **flags: Any) -> None:
 
 def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
     """Name, state, place, and whether it is the one in use."""
-    from atc.models import openai
-    from atc.models.download import LOCAL_MODELS
-    from atc.models.fetch import cached
-
     remote = openai.configured()
     for name, model in LOCAL_MODELS.items():
         used = config.model == name or (name == "local" and config.model is None and not remote)
@@ -119,14 +116,23 @@ def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
         yield name, state, where, used
     if remote:
         yield "(endpoint)", "set", openai.OpenAIModel().url, config.model is None
-    if config.model is not None and config.model not in LOCAL_MODELS:
+    offered = dict(nearby.served(ollama_url(), llamacpp_url()))
+    for name, where in offered.items():
+        yield name, "served", where, config.model == name
+    if (best := nearby.recommended(free := nearby.free_memory())) is not None:
+        fits = f"recommended: needs {best.needs / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
+        yield (
+            f"ollama:{best.tag}",
+            "fits",
+            f"{fits}; 'ollama pull {best.tag}', or --model FILE.gguf for any GGUF",
+            False,
+        )
+    if config.model is not None and config.model not in (*LOCAL_MODELS, *offered):
         yield config.model, "configured", "asked by 'atc models test'", True
 
 
 def _embedders(config: Config) -> Iterator[tuple[str, str, str, bool]]:
     """The same of embedding models, which search uses."""
-    from atc.retrieve import embedders
-
     folder = config.cache_dir / "models"
     for name, model in embedders.MODELS.items():
         here = embedders.ready(name, folder=folder)
@@ -152,10 +158,6 @@ def told_in_tenths() -> Callable[[int, int], None]:
 @contextmanager
 def _download_bar() -> Iterator[Callable[[int, int], None]]:
     """A bar with speed and estimate on a terminal; lines otherwise."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-
-    from atc.cli.output import stderr_console
-
     if not sys.stderr.isatty():
         yield told_in_tenths()
         return

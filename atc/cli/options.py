@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+from atc.strategies import STRATEGIES, UnknownStrategy, read
+
+FC = TypeVar("FC", bound=Callable[..., Any])
 
 
 class StrategyType(click.ParamType[str]):
@@ -20,8 +23,6 @@ class StrategyType(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The spec as it stands, if there is such a strategy."""
-        from atc.strategies import UnknownStrategy, read
-
         if value not in self.others:
             try:
                 read(value)
@@ -30,96 +31,120 @@ class StrategyType(click.ParamType[str]):
         return value
 
 
-def strategy_option(verb: _Verb) -> _Verb:
-    """`--strategy NAME`, one of them."""
-    from atc.strategies import STRATEGIES
-
-    told = f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
-    return click.option("--strategy", type=StrategyType(), help=told)(verb)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def tools_option(verb: _Verb) -> _Verb:
-    """`--tools SRC`, repeatable."""
-    return click.option(
-        "--tools",
-        multiple=True,
-        metavar="SRC",
-        help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server ('mcp:COMMAND', "
-        "'mcp:URL'); repeatable. Default: the configured ones, else the built-in flights service.",
-    )(verb)
+def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
+    base_url = ctx.meta.get("base_url")
+    if base_url and len(sources) != 1:
+        raise click.UsageError("--base-url goes with exactly one --tools; of several, write 'SRC@URL'.")
+    return tuple(f"{source}@{base_url}" for source in sources) if base_url else sources
 
 
-def servers_options(verb: _Verb) -> _Verb:
+_tools = click.option(
+    "--tools",
+    multiple=True,
+    metavar="SRC",
+    callback=_with_base_url,
+    help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server ('mcp:COMMAND', 'mcp:URL'); "
+    "repeatable. Default: the configured ones, else the built-in flights service.",
+)
+_base_url = click.option(
+    "--base-url",
+    metavar="URL",
+    expose_value=False,
+    is_eager=True,
+    callback=lambda ctx, _, url: ctx.meta.update(base_url=url),
+    help="Where the service of the one source runs, as 'SRC@URL' says it.",
+)
+
+
+def tools_option(command: FC) -> FC:
+    """Where tools come from: `--tools`, `--base-url`."""
+    return _tools(_base_url(command))
+
+
+_start = click.option(
+    "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
+)
+_believe = click.option(
+    "--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which of their tools only read."
+)
+strategy_option = click.option(
+    "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
+)
+model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
+sandbox_option = click.option(
+    "--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted."
+)
+allow_writes_option = click.option(
+    "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
+)
+yes_option = click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
+trust_option = click.option(
+    "--trust",
+    multiple=True,
+    metavar="RULE",
+    help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or value=TEXT. Repeatable.",
+)
+learn_option = click.option(
+    "--learn/--no-learn", default=None, help="Learn response schemas from calls of tools that declare none (on)."
+)
+on_unknown_option = click.option(
+    "--on-unknown",
+    type=click.Choice(["stop", "retry-idempotent", "skip"]),
+    help="A write of which nothing tells whether it took effect: pause (default), send it again where repeating "
+    "changes nothing more, or go on without it.",
+)
+output_option = click.option(
+    "-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else stdout."
+)
+force_option = click.option("--force", is_flag=True, help="Replace files that are there.")
+_timeout = click.option(
+    "--model-timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Time that an endpoint has for a reply (120).",
+)
+_retries = click.option(
+    "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
+)
+_decoding = click.option(
+    "--decoding",
+    type=click.Choice(["off", "calls", "auto"]),
+    help="What the model is held to as it writes single calls: nothing, or the tools (auto: where it can be).",
+)
+_docs = click.option(
+    "--docs",
+    type=click.Choice(["full", "requests", "names"]),
+    help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
+)
+_POSITIVE = click.FloatRange(0, min_open=True)
+_BUDGET = (
+    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run."),
+    click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model."),
+    click.option("--max-seconds", type=_POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),
+    click.option("--max-cost", type=_POSITIVE, metavar="USD", help="What the model may cost, by its list price."),
+)
+
+
+def servers_options(verb: FC) -> FC:
     """`--start-servers` and `--trust-annotations`, for MCP servers among the tools."""
-    start = click.option(
-        "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
-    )
-    trust = click.option(
-        "--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which of their tools only read."
-    )
-    return start(trust(verb))
+    return _start(_believe(verb))
 
 
-def model_option(verb: _Verb) -> _Verb:
-    """`--model NAME`."""
-    return click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")(verb)
+def budget_options(verb: FC) -> FC:
+    """What a run may take; of one that goes on, with what it took."""
+    for option in reversed(_BUDGET):
+        verb = option(verb)
+    return verb
 
 
-def endpoint_options(verb: _Verb) -> _Verb:
+def endpoint_options(verb: FC) -> FC:
     """`--model-timeout` and `--model-retries`."""
-    timeout = click.option(
-        "--model-timeout",
-        type=click.FloatRange(0, min_open=True),
-        metavar="S",
-        help="Time that an endpoint has for a reply (120).",
-    )
-    retries = click.option(
-        "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
-    )
-    return timeout(retries(verb))
+    return _timeout(_retries(verb))
 
 
-def json_option(verb: _Verb) -> _Verb:
-    """`--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(verb)
-
-
-def trust_option(verb: _Verb) -> _Verb:
-    """`--trust RULE`, repeatable."""
-    return click.option(
-        "--trust",
-        multiple=True,
-        metavar="RULE",
-        help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or value=TEXT. Repeatable.",
-    )(verb)
-
-
-def learn_option(verb: _Verb) -> _Verb:
-    """`--learn/--no-learn`."""
-    told = "Learn response schemas from calls of tools that declare none (on)."
-    return click.option("--learn/--no-learn", default=None, help=told)(verb)
-
-
-def decoding_options(verb: _Verb) -> _Verb:
+def decoding_options(verb: FC) -> FC:
     """`--decoding` and `--docs`."""
-    decoding = click.option(
-        "--decoding",
-        type=click.Choice(["off", "calls", "auto"]),
-        help="What the model is held to as it writes single calls: nothing, or the tools (auto: where it can be).",
-    )
-    docs = click.option(
-        "--docs",
-        type=click.Choice(["full", "requests", "names"]),
-        help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
-    )
-    return decoding(docs(verb))
-
-
-def on_unknown_option(verb: _Verb) -> _Verb:
-    """`--on-unknown`."""
-    return click.option(
-        "--on-unknown",
-        type=click.Choice(["stop", "retry-idempotent", "skip"]),
-        help="A write of which nothing tells whether it took effect: pause (default), send it again where repeating "
-        "changes nothing more, or go on without it.",
-    )(verb)
+    return _decoding(_docs(verb))

@@ -3,55 +3,27 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
+from atc.terminal import UNSAFE
+from atc.terminal import clipped as clipped
+from atc.terminal import count as count
+from atc.terminal import escape_controls as escape_controls
 from protocols.jsontypes import Json, dumps
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-# Controls (C0, DEL, C1), marks that turn the direction of writing, line ends that only some programs know, lone
-# surrogates, and tag characters, which no one sees.
-_UNSAFE = [
-    *range(0x20),
-    *range(0x7F, 0xA0),
-    0x061C,
-    *range(0x200E, 0x2010),
-    *range(0x2028, 0x202F),
-    *range(0x2066, 0x206A),
-    *range(0xD800, 0xE000),
-    0xFEFF,
-    *range(0xE0000, 0xE0080),
-]
-
-
-def _visible(code: int) -> str:
-    short = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\x1b"}
-    return short.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-_ONE_LINE = {code: _visible(code) for code in _UNSAFE}
-_LINES = {code: text for code, text in _ONE_LINE.items() if code not in (0x09, 0x0A)}
 # JSON has escaped what is below 0x20 already; these escapes keep it valid JSON.
 _IN_JSON = {
-    code: f"\\u{code:04x}" if code < 0x10000 else json.dumps(chr(code))[1:-1] for code in _UNSAFE if code >= 0x20
+    code: f"\\u{code:04x}" if code < 0x10000 else json.dumps(chr(code))[1:-1] for code in UNSAFE if code >= 0x20
 }
 
 
-def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
-    """`text` with every character that could act on a terminal made visible; line ends too unless they are kept."""
-    return text.translate(_LINES if keep_newlines else _ONE_LINE)
-
-
-def stderr_console() -> Console:
-    """For talk and progress. Plain where stderr is no terminal; heeds NO_COLOR."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+def has_person() -> bool:
+    """Whether somebody sits at a terminal who can be asked."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def say(sentence: str) -> None:
@@ -93,18 +65,20 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
         click.echo("  ".join([*cells, clipped(row[-1], room)]).rstrip())
 
 
-def clipped(text: str, width: int | None) -> str:
-    """`text` cut to `width` characters, with an ellipsis where something is missing."""
-    return text if width is None or len(text) <= max(width, 10) else text[: max(width, 10) - 1] + "…"
-
-
 def terminal_width() -> int:
     """Columns of the terminal, 80 where there is none."""
-    import shutil
-
     return shutil.get_terminal_size().columns
 
 
-def count(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def read_stdin() -> str:
+    """All of stdin.
+
+    Raises:
+        click.UsageError: it is closed, or not UTF-8 text.
+    """
+    if sys.stdin is None:
+        raise click.UsageError("stdin is closed, so '-' reads nothing")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise click.UsageError("what came on stdin is not UTF-8 text") from error

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, redirect_stdout, suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any
 
 import click
 
+from atc.cli import probe_report
+from atc.cli.models import told_in_tenths
 from atc.cli.options import json_option, servers_options
-from atc.cli.output import print_json, print_text, stderr_console
+from atc.cli.output import print_json, print_text, say
 from atc.cli.settings import load_config
+from atc.cli.state import open_store
+from atc.cli.wiring import choose_model, invoke_settings
 from atc.config import Config
-
-if TYPE_CHECKING:
-    from probing.log import Log
-    from probing.probed import Probed
-    from probing.settings import ProbeSettings
-    from protocols.toolbox import Toolbox
+from atc.models import openai
+from atc.terminal import count
+from atc.view import stderr_console
+from probing.drift import CALLS, earlier_samples, recheck
+from probing.gate import plan, send_again
+from probing.kinds import reads
+from probing.output import write
+from probing.probe import Probed, known, probe, take_away
+from probing.samples import FOLDER, Called, Event, Log, Origin, ProbeSettings, Sample, Step, Value
+from protocols.ask import Ask
+from protocols.invoke import Invoker
+from protocols.sources import Loaded, load_source
+from protocols.toolbox import Toolbox
 
 _EPILOG = """\b
 Examples:
@@ -29,9 +44,16 @@ Examples:
   atc probe bare/ -o documented/ --budget 300
   atc probe --check documented/
 """
+_ABOVE_0 = click.FloatRange(0, min_open=True)
+_SETTINGS = ("model", "start_servers", "trust_annotations")
+"""Flags that are settings of the configuration too."""
+_SECONDS = 30.0
+"""Between two drafts of what is known, while tools that write are called."""
+_SOURCE = "source"
+"""Note of a log: what is probed."""
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, name="probe")
 @click.argument("source", metavar="SRC")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to write.")
 @click.option("--dry-run", is_flag=True, help="Show what would be called, how often and how fast; call nothing.")
@@ -40,22 +62,17 @@ Examples:
 @click.option("--per-tool", type=click.IntRange(1), default=15, show_default=True, metavar="N", help="Calls of a tool.")
 @click.option("--rounds", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Chain rounds.")
 @click.option(
-    "--rate",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="N",
-    help="Calls of a host in a second.",
+    "--rate", type=_ABOVE_0, default=10.0, show_default=True, metavar="N", help="Calls of a host in a second."
 )
+@click.option("--timeout", type=_ABOVE_0, default=20.0, show_default=True, metavar="S", help="Seconds for one call.")
 @click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    default=20.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds for one call.",
+    "--allow-writes",
+    multiple=True,
+    metavar="[TOOL]",
+    is_flag=False,
+    flag_value="all",
+    help="Also call this tool, which may change something; without a name, all. Repeatable.",
 )
-@click.option("--allow-writes", is_flag=True, help="Also call tools that may change something.")
 @click.option("--resend", is_flag=True, help="Send again reads that a kill cut off, or that were never answered.")
 @click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
 @click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
@@ -63,7 +80,7 @@ Examples:
 @servers_options
 @json_option
 @click.help_option("-h", "--help")
-def probe(
+def probe_command(
     source: str, *, output: Path | None, dry_run: bool, check: bool, keep_values: bool, as_json: bool, **flags: Any
 ) -> None:
     """Write protocols of the tools of SRC into DIR, by calling them.
@@ -73,46 +90,124 @@ def probe(
     an earlier one stopped, and makes no call twice. Exit status: 0 done, 1 no tool could be documented or, with
     --check, something breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
-    if check:
-        if output is not None or dry_run:
-            raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
-        from atc.cli.probe_check import check_folder
-
-        sys.exit(check_folder(source, as_json=as_json, **flags))
-    from atc.cli.probe_report import conclude
-    from atc.cli.probe_setup import SETTINGS, allowed, open_log, open_source, settings_of
-    from probing.output import write
-
-    if output is None and not dry_run:
+    if check and (output is not None or dry_run):
+        raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
+    if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
-    config = load_config({key: flags[key] for key in SETTINGS} | {"tools": (source, *flags["modules"])})[0]
-    settings = settings_of(flags)
+    modules: Sequence[str] = flags["modules"]
+    config = load_config({key: flags[key] for key in _SETTINGS} | {"tools": (source, *modules)})[0]
+    writes = flags["allow_writes"]
+    settings = ProbeSettings(
+        budget=flags["budget"],
+        per_tool=flags["per_tool"],
+        rounds=flags["rounds"],
+        allow_writes=True if "all" in writes else frozenset(writes),
+        requests_per_second=flags["rate"],
+        timeout_seconds=flags["timeout"],
+    )
     with ExitStack() as stack:
-        loaded = stack.enter_context(open_source(source, config, settings, modules=flags["modules"]))
-        log = stack.enter_context(open_log(output, source, loaded, resend=flags["resend"], dry_run=dry_run))
-        if dry_run:
-            _show_plan(loaded.tools, settings, log, as_json=as_json)
+        loaded = stack.enter_context(_open_source(source, config, settings, modules))
+        if check:
+            sys.exit(_check(source, loaded.tools, config, settings, as_json=as_json))
+        log = stack.enter_context(_open_log(output, source, loaded, resend=flags["resend"], dry_run=dry_run))
+        if output is None or log is None or dry_run:
+            planned = plan(loaded.tools, settings, log)
+            show = print_json if as_json else print_text
+            show(probe_report.plan_document(planned) if as_json else "\n".join(probe_report.plan_lines(planned)))
             return
-        assert output is not None, "asked for above"
-        assert log is not None, "made in that folder"
         settings = allowed(loaded.tools, settings, log)
-        ended, probed = _probed(
-            loaded.tools, log, settings, config, draft=partial(write, output, keep_values=keep_values)
-        )
-        written = write(output, probed, keep_values=keep_values)
-        code = conclude(written, probed, log, ended=ended, as_json=as_json)
+        draft = partial(write, output, keep_values=keep_values)
+        ended, probed = _probed(loaded.tools, log, settings, config, draft=draft)
+        code = probe_report.conclude(draft(probed), probed, log, ended=ended, as_json=as_json)
     sys.exit(code)
 
 
-def _show_plan(tools: Toolbox, settings: ProbeSettings, log: Log | None, *, as_json: bool) -> None:
-    from atc.cli.probe_plan import plan_document, plan_lines
-    from probing.gate.plan import plan
+@contextmanager
+def _open_source(source: str, config: Config, settings: ProbeSettings, modules: Sequence[str]) -> Iterator[Loaded]:
+    """The tools of a source, each call of which is one request: the gate of probing waits and repeats, nobody else.
 
-    planned = plan(tools, settings, log)
-    if as_json:
-        print_json(plan_document(planned))
-    else:
-        print_text("\n".join(plan_lines(planned)))
+    Raises:
+        SourceUnavailable, InvalidProtocol: it cannot be read.
+    """
+    invoke = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
+    with Invoker(invoke) as invoker:
+        with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
+            loaded = load_source(source, invoker=invoker, modules=modules)
+        yield loaded
+
+
+@contextmanager
+def _open_log(folder: Path | None, source: str, loaded: Loaded, *, resend: bool, dry_run: bool) -> Iterator[Log | None]:
+    """The log in `folder`, the calls of a recording among its samples. A dry run makes none where there is none.
+
+    Raises:
+        click.UsageError: the folder holds a probing of another source, or is the source itself.
+        LogUnreadable, CannotWrite: it cannot be used.
+    """
+    if folder is None or (dry_run and not (folder / FOLDER).is_dir()):
+        yield None
+        return
+    given = Path(source)
+    if given.is_dir() and folder.is_dir() and given.samefile(folder):
+        raise click.UsageError(f"{str(folder)!r} is the source itself; give another folder to write to")
+    with Log(folder) as log:
+        identity = str(given.resolve()) if given.exists() else source
+        if (before := log.notes.get(_SOURCE, identity)) != identity:
+            raise click.UsageError(
+                f"{str(folder)!r} holds a probing of {before!r}; give another folder,"
+                f" or remove {str(folder / FOLDER)!r}"
+            )
+        if not dry_run:
+            if _SOURCE not in log.notes:
+                log.note(_SOURCE, identity)
+            _recall(loaded, log)
+            if resend and (number := send_again(loaded.tools, log)):
+                say(f"{count(number, 'read')} without an answer may be sent again.")
+            if told := probe_report.cut_off(log):
+                say(told)
+        yield log
+
+
+def _recall(loaded: Loaded, log: Log) -> None:
+    """Take the calls that a recording holds for samples: what somebody's own use showed need not be asked again."""
+    for call in loaded.recorded:
+        if log.find(call.tool, call.arguments) is None:
+            arguments = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
+            status, seconds = None if call.outcome == "done" else call.status, round(call.seconds, 4)
+            log.add(
+                Sample(
+                    number=log.next_number, tool=call.tool, arguments=arguments, purpose="recorded", status=status,
+                    outcome=call.outcome, response=call.response, error=call.error, answer=call.answer, seconds=seconds,
+                )
+            )  # fmt: skip
+
+
+def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
+    """The settings, with writes where a person allows them.
+
+    The writes of the plan are shown before. `--allow-writes` is consent; without it a terminal asks.
+
+    Raises:
+        click.UsageError: `--allow-writes` names a tool that there is not.
+    """
+    named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
+    if strange := sorted(named - {tool.protocol.name for tool in tools.values()}):
+        raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
+    with_writes = settings if settings.allow_writes else replace(settings, allow_writes=True)
+    planned = plan(tools, with_writes, log)
+    if not planned.writes:
+        return settings
+    number = count(len(planned.writes), "tool")
+    terminal = all(one is not None and one.isatty() for one in (sys.stdin, sys.stderr))
+    if not settings.allow_writes and not terminal:
+        say(f"{number} may change something and will not be called; --allow-writes lets it.")
+        return settings
+    say(f"{number} that {'will' if settings.allow_writes else 'may'} be called may change something:")
+    for line in probe_report.writes_lines(planned):
+        say(line)
+    if settings.allow_writes or click.confirm("Call these too?", default=False, err=True):
+        return with_writes
+    return settings
 
 
 def _probed(
@@ -120,35 +215,89 @@ def _probed(
 ) -> tuple[int, Probed]:
     """Probe to the end, or until a signal: the exit code that the signal asks for, or 0, and what is known.
 
-    `draft` is given what is known before a model describes it, which takes long, and after each tool that writes, so
-    that the report names what was made even after a kill.
+    `draft` is given what is known before a model describes it, which takes long, and after tools that write, twice a
+    minute at most, so that the report names what was made even after a kill.
     """
-    from atc.cli.models import told_in_tenths
-    from atc.cli.probe_setup import open_model, terminable
-    from atc.cli.probe_view import ProbeView
-    from probing.events import Called, Event, Step
-    from probing.gate.plan import plan, reads
-    from probing.probe import known, probe, take_away
-
-    view = ProbeView(stderr_console(), sent=lambda: log.sent, most=log.sent + plan(tools, settings, log).total)
+    most = log.sent + plan(tools, settings, log).total
+    view = probe_report.ProbeView(stderr_console(), sent=lambda: log.sent, most=most)
     writes = {tool.protocol.name for tool in tools.values() if not reads(tool.protocol)}
     described = written = False
+    last = 0.0
 
     def watch(event: Event) -> None:
-        nonlocal described, written
+        nonlocal described, written, last
         view(event)
         if isinstance(event, Called):
             written = written or event.sample.tool in writes
-        elif isinstance(event, Step) and (written or (event.phase == "describe" and not described)):
+            return
+        due = written and time.monotonic() - last >= _SECONDS
+        if isinstance(event, Step) and (due or (event.phase == "describe" and not described)):
             written, described = False, described or event.phase == "describe"
             draft(known(tools, log, settings=settings))
+            last = time.monotonic()
 
     # What a Python tool prints is not the result.
-    with terminable() as signals, redirect_stdout(sys.stderr):
+    with _terminable() as signals, redirect_stdout(sys.stderr):
         try:
-            with open_model(config, progress=told_in_tenths()) as (ask, sandbox), view:
-                return 0, probe(tools, log, settings=settings, ask=ask, sandbox=sandbox, watch=watch)
+            with open_model(config) as ask, view:
+                return 0, probe(tools, log, settings=settings, ask=ask, watch=watch)
         except KeyboardInterrupt:
             with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
                 take_away(tools, log, settings=settings)
             return 128 + (signals or [signal.SIGINT])[0], known(tools, log, settings=settings)
+
+
+@contextmanager
+def _terminable() -> Iterator[list[int]]:
+    """SIGTERM ends the block as Ctrl-C does, and stands in the list that it gives."""
+    received: list[int] = []
+
+    def as_ctrl_c(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, as_ctrl_c)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def open_model(config: Config) -> Iterator[Ask | None]:
+    """The model of `--model`, of the configuration, or of the endpoint; None for none.
+
+    The embedded model is used when it is named: it takes a minute a tool, which nobody expects who did not ask for it.
+    """
+    if config.model == "none" or (config.model is None and not openai.configured()):
+        if config.model is None:
+            say("No model: --model local adds words and values (about a minute a tool).")
+        yield None
+        return
+    ask = choose_model(config, progress=told_in_tenths(), talk=say)
+    say(f"Model: {ask.name} (--model none probes without).")
+    try:
+        yield ask
+    finally:
+        getattr(ask, "close", lambda: None)()
+
+
+def _check(source: str, tools: Toolbox, config: Config, settings: ProbeSettings, *, as_json: bool) -> int:
+    """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
+
+    Raises:
+        LogUnreadable: the folder's log cannot be read.
+    """
+    earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []
+    planned = plan(tools, settings)
+    most = min(planned.total, CALLS * sum(bool(tool.at_most) for tool in planned.tools))
+    # A log of its own: what the folder's log has would be answered from there.
+    with TemporaryDirectory(prefix="atc-check-") as folder, Log(Path(folder)) as log:
+        view = probe_report.ProbeView(stderr_console(), sent=lambda: log.sent, most=most)
+        with view, redirect_stdout(sys.stderr):
+            checked = recheck(tools, log, settings=settings, earlier=earlier, watch=view)
+    gone = {change.tool for change in checked.changes if change.kind == "gone" and change.severity == "breaking"}
+    now: Mapping[str, Any] = {name: protocol for name, protocol in checked.new.items() if name not in gone}
+    with open_store(config) as store:
+        broken = list(probe_report.broken_runs(store, checked.old, now))
+    return probe_report.conclude_check(checked, broken, as_json=as_json)

@@ -1,19 +1,121 @@
-"""How a probing ended: a summary on stdout, and the next step."""
+"""What a person sees of a probing: the plan, how it goes, how it ended, and what a check found and which runs break."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from atc.cli.output import count, error_document, escape_controls, print_json, print_text, say
-from atc.cli.probe_setup import cut_off
-from probing.coverage import coverage, made_line
-from probing.log import Log
-from probing.output import READABLE, Written
-from probing.probed import Probed
+from rich.console import Console
+from rich.text import Text
 
-_MOST_SHOWN = 12
-"""Tools without a response that the summary lists; the coverage report has all."""
+from atc.check import check
+from atc.cli.output import error_document, print_json, print_text, say
+from atc.recording.recording import RecordedTools
+from atc.store import Store
+from atc.store.stored import StoredRun
+from atc.terminal import clipped, count, escape_controls
+from atc.types import Finding, Program
+from atc.view import Moving
+from probing.drift import Checked
+from probing.gate import Plan, PlannedTool
+from probing.output import READABLE, Written, coverage, made_line
+from probing.probe import Probed
+from probing.samples import Called, Event, Log, Note, Phase, Step
+from protocols.jsontypes import Json
+from protocols.protocol import ToolProtocol
+
+_PHASES: dict[Phase, str] = {
+    "discover": "calling tools alone",
+    "chain": "calling tools with what others gave",
+    "sharpen": "finding out what tools take and refuse",
+    "link": "finding out whether values flow as they seem to",
+    "write": "calling what changes something",
+    "describe": "putting it into words",
+}
+_MOST_SHOWN, _WIDTH = 12, 200
+"""Tools without a response that the summary lists, and characters of a finding; reports have all."""
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    """The plan as columns of text, a line a tool, and what it comes to."""
+    called = [tool for tool in plan.tools if tool.at_most]
+    skipped = [tool for tool in plan.tools if not tool.at_most]
+    lines = [*_lines((*called, *skipped)), *([""] if plan.tools else [])]
+    writes = f", {len(plan.writes)} of them may change something" if plan.writes else ""
+    lines.append(
+        f"{count(len(called), 'tool')} of {len(plan.tools)} would be called{writes}; {len(skipped)} would not."
+    )
+    for host, most in plan.hosts.items():
+        rate = "" if plan.rate is None or host.startswith("Python ") else f", no more than {plan.rate:g} in a second"
+        lines.append(f"{host}: at most {count(most, 'call')}{rate}")
+    return [*lines, f"In all at most {count(plan.total, 'call')}."]
+
+
+def plan_document(plan: Plan) -> Json:
+    """The plan as JSON."""
+    hosts = [{"host": host, "at_most": most} for host, most in plan.hosts.items()]
+    tools = [asdict(tool) for tool in plan.tools]
+    return {"tools": tools, "hosts": hosts, "total": plan.total, "requests_per_second": plan.rate}
+
+
+def writes_lines(plan: Plan) -> list[str]:
+    """The tools in the plan that may change something, with how often each is called at most."""
+    return [f"  {line}" for line in _lines(plan.writes)]
+
+
+def _lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
+    width = max((len(tool.name) for tool in tools), default=0)
+    for tool in tools:
+        often = f"at most {count(tool.at_most, 'call')}" if tool.at_most else f"not called: {tool.why_not}"
+        yield f"{tool.name:<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({tool.how})"
+
+
+class ProbeView(Moving):
+    """Takes the events of one probing, on stderr: one moving line on a terminal, a line for each phase elsewhere.
+
+    A context manager, so that the moving line never outlives it. `sent` gives the calls so far, `most` says how many
+    there may be.
+    """
+
+    def __init__(self, console: Console, *, sent: Callable[[], int], most: int) -> None:
+        super().__init__(console, first="reading what is known")
+        self._sent, self._most = sent, most
+        self._step: Step | None = None
+        self._answered: set[str] = set()
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case Step():
+                last, self._step = self._step, event
+                if self._status is None and (last is None or (last.phase, last.round) != (event.phase, event.round)):
+                    self._say(f"round {event.round}: {_PHASES[event.phase]} ({self._sums(event.left)})")
+            case Called():
+                self._answered |= {event.sample.tool} if event.sample.done else set()
+            case Note():
+                self._say(event.text)
+        if self._status is not None and self._step is not None:
+            step = self._step
+            line = f"round {step.round} · {self._sums(step.left)} · {_PHASES[step.phase]}: {step.tool}"
+            self._status.update(Text(clipped(escape_controls(line), self._console.width - 2)))
+
+    def _say(self, sentence: str) -> None:
+        self._console.print(Text(escape_controls(sentence)), soft_wrap=not self._console.is_terminal)
+
+    def _sums(self, left: int) -> str:
+        sent = f"{self._sent():,} of at most {count(self._most, 'call')}"
+        return f"{count(left, 'tool')} to go, {sent}, {len(self._answered)} answered"
+
+
+def cut_off(log: Log) -> str:
+    """A sentence about the calls that a kill cut off and that are not made again; empty where there are none."""
+    if not log.intents:
+        return ""
+    names = sorted({str(intent["tool"]) for intent in log.intents.values()})
+    shown = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+    calls = count(len(log.intents), "call")
+    return f"Not made again: {calls} that an earlier probing was cut off in ({shown}); --resend sends reads again."
 
 
 def conclude(written: Written, probed: Probed, log: Log, *, ended: int, as_json: bool) -> int:
@@ -27,20 +129,16 @@ def conclude(written: Written, probed: Probed, log: Log, *, ended: int, as_json:
         code = 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
     if as_json:
         files = {"written": list(written.written), "kept": list(written.kept), "stale": list(written.stale)}
-        print_json(
-            {"folder": str(folder), "interrupted": bool(ended), "sent": log.sent, **files, **report}
-            | (error_document(problem, code) if problem else {})
-        )
+        document = {"folder": str(folder), "interrupted": bool(ended), "sent": log.sent, **files, **report}
+        print_json(document | (error_document(problem, code) if problem else {}))
     else:
         print_text("\n".join(_summary(report, log, written)))
     if told := cut_off(log):
         say(told)
     if ended:
         say("Interrupted. The same command goes on; no call is made twice.")
-    elif problem:
-        say(problem)
-    elif not as_json:
-        say(f'Next: atc run "…" --tools {folder}')
+    elif problem or not as_json:
+        say(problem or f'Next: atc run "…" --tools {folder}')
     return code
 
 
@@ -53,9 +151,6 @@ def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[
         yield f"  {name}: {'; '.join(text.rstrip('.') for text in tool['missing']) or 'not called'}"
     if len(silent) > _MOST_SHOWN:
         yield f"  … and {len(silent) - _MOST_SHOWN} more"
-    partly = sum(bool(tool["answered"] and tool["missing"]) for tool in report["coverage"].values())
-    if partly:
-        yield f"Of {count(partly, 'documented tool')} something is missing still."
     for made in report["made"]:
         yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
     if written.kept:
@@ -63,3 +158,90 @@ def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[
     if written.stale:
         yield f"Of tools that the source has no more: {', '.join(written.stale)}"
     yield f"Protocols in {written.folder}; what is missing, and why, in {written.folder / READABLE}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A stored run whose last program would not work any more, and what the check finds in it now.
+
+    `tools` are the changed tools that it calls, by their own names.
+    """
+
+    run: str
+    task: str
+    tools: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def broken_runs(store: Store, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]) -> Iterator[Broken]:
+    """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
+    changed = {name for name, protocol in old.items() if new.get(name) != protocol}
+    for summary in store.list(None) if changed else ():
+        run = store.load(summary.id)
+        called = {alias: p.name for alias, p in run.protocols.items() if p.name in changed and _same(p, old[p.name])}
+        if not called or not run.attempts:
+            continue
+        program = run.attempts[-1].program
+        before = set(_certain(program, _with(run, called, old)))
+        after = tuple(finding for finding in _certain(program, _with(run, called, new)) if finding not in before)
+        if after:
+            names = tuple(dict.fromkeys(called.values()))
+            yield Broken(run=run.summary.id, task=run.summary.task, tools=names, findings=after)
+
+
+def _same(one: ToolProtocol, other: ToolProtocol) -> bool:
+    """Whether two protocols are of one tool: of several services that have a tool of this name, the same."""
+    return one.binding is None or other.binding is None or one.binding == other.binding
+
+
+def _with(
+    run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, ToolProtocol]
+) -> Mapping[str, ToolProtocol]:
+    """The run's tools, by alias, with those called as they are in `protocols`; a tool that is gone is not among them.
+
+    What was observed is taken at its word here: the check itself holds no observed key against a program, but a key
+    that was there and is gone breaks it.
+    """
+    kept = {alias: protocol for alias, protocol in run.protocols.items() if alias not in called}
+    current = {alias: protocols[name] for alias, name in called.items() if name in protocols}
+    taken = {a: replace(one, evidence=replace(one.evidence, level="declared")) for a, one in current.items()}
+    return kept | taken
+
+
+def _certain(program: Program, protocols: Mapping[str, ToolProtocol]) -> Iterable[Finding]:
+    return (finding for finding in check(program, RecordedTools(protocols)) if finding.certain)
+
+
+def conclude_check(checked: Checked, broken: Sequence[Broken], *, as_json: bool) -> int:
+    """Print what a check found, and give the exit code."""
+    problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
+    if as_json:
+        document = {
+            "breaking": bool(checked.breaking),
+            "changes": [asdict(change) for change in checked.changes],
+            "broken_runs": [asdict(one) for one in broken],
+            "unchecked": dict(checked.unchecked),
+            "calls": checked.calls,
+        }
+        print_json({**document, **(error_document(problem, 3) if problem else {})})
+    else:
+        print_text("\n".join(_check_lines(checked, broken)))
+    if problem:
+        say(problem)
+    return 1 if checked.breaking else 3 if problem else 0
+
+
+def _check_lines(checked: Checked, broken: Sequence[Broken]) -> Iterator[str]:
+    for change in checked.changes:
+        yield f"{change.severity:<9} {change.tool}: {change.text}"
+    for one in broken:
+        yield f"breaks    run {one.run} ({clipped(' '.join(one.task.split()), 80)})"
+        for finding in one.findings:
+            yield f"          line {finding.line}: {clipped(' '.join(finding.message.split()), _WIDTH)}"
+    for tool, why in checked.unchecked.items():
+        yield f"unchecked {tool}: {why.rstrip('.')}"
+    seen = len(checked.old) - len(checked.unchecked)
+    kinds = [f"{sum(c.severity == kind for c in checked.changes)} {kind}" for kind in ("breaking", "risky", "harmless")]
+    changes = f"{count(len(checked.changes), 'change')} ({', '.join(kinds)})" if checked.changes else "no change"
+    runs = f", {count(len(broken), 'stored run')} broken" if broken else ""
+    yield f"{changes} in {seen} of {count(len(checked.old), 'tool')} with {count(checked.calls, 'call')}{runs}"

@@ -9,22 +9,25 @@ from typing import Any
 import click
 
 from atc.agent import readable
-from atc.cli.asking import asker
 from atc.cli.options import (
+    allow_writes_option,
+    budget_options,
     decoding_options,
     endpoint_options,
+    json_option,
     learn_option,
+    model_option,
     on_unknown_option,
+    sandbox_option,
     servers_options,
     strategy_option,
     tools_option,
     trust_option,
+    yes_option,
 )
-from atc.cli.output import escape_controls, print_json, stderr_console
+from atc.cli.output import print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
-from atc.cli.solving import finish, resumable
-from atc.cli.view import RunView
-from atc.cli.wiring import open_agent
+from atc.cli.solving import solve, watched
 from atc.strategies import read
 
 _EPILOG = """\b
@@ -39,25 +42,21 @@ Examples:
 @click.argument("task")
 @tools_option
 @servers_options
-@click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
+@model_option
 @endpoint_options
 @strategy_option
-@click.option("--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted.")
+@sandbox_option
 @decoding_options
 @click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
-@click.option(
-    "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
-)
+@allow_writes_option
 @trust_option
 @learn_option
 @on_unknown_option
-@click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
+@yes_option
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run.")
-@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model.")
-@click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Wall time of the run.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole solution as JSON.")
+@budget_options
+@json_option
 @click.help_option("-h", "--help")
 def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads it from stdin) by one program over the given tools.
@@ -68,25 +67,16 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
     config, _ = load_config(flags)
     if dry_run and not read(config.strategy)[0].writes_programs:
         raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
-    task = readable(sys.stdin.read() if task == "-" else task)
-    view = RunView(stderr_console())
-    ask_person = asker(yes=yes, aside=view.interrupted)
-    with view, open_agent(config, talk=view.say, progress=view.progress, ask_person=ask_person) as agent:
-        if dry_run:
-            tools, program, findings = agent.draft(task, observer=view)
-            _print_draft(
-                list(tools), program.source if program else None, [asdict(f) for f in findings], as_json=as_json
-            )
-            sys.exit(0 if program is not None and not findings else 1)
-        with resumable(view):
-            solution = agent.run(task, observer=view)
-    finish(solution, view, agent.toolbox, as_json=as_json)
-
-
-def _print_draft(tools: list[str], program: str | None, findings: list[dict[str, Any]], *, as_json: bool) -> None:
+    task = readable(read_stdin() if task == "-" else task)
+    if not dry_run:
+        solve(config, lambda agent, view: agent.run(task, observer=view), yes=yes, as_json=as_json)
+    with watched(config, yes=yes, warm=False) as (agent, view):
+        tools, program, findings = agent.draft(task, observer=view)
     if as_json:
-        print_json({"tools": tools, "program": program, "findings": findings})
+        source = program.source if program else None
+        print_json({"tools": list(tools), "program": source, "findings": [asdict(found) for found in findings]})
     elif program is not None:
-        click.echo(escape_controls(program, keep_newlines=True), nl=False)
-    for finding in [] if as_json else findings:
-        click.echo(f"line {finding['line']}: {finding['message']}", err=True)
+        print_text(program.source.rstrip("\n"))
+        for found in findings:
+            say(f"line {found.line}: {found.message}")
+    sys.exit(0 if program is not None and not findings else 1)

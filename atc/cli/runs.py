@@ -10,10 +10,13 @@ import click
 
 from atc.cli.lazy import LazyGroup
 from atc.cli.options import json_option
-from atc.cli.output import clipped, count, print_columns, print_json, print_text, say
+from atc.cli.output import print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store
+from atc.cli.state import open_store
+from atc.recording.recording import RecordedTools
+from atc.redaction import Redactor
 from atc.store.stored import RunSummary, StoredCall, StoredRun
+from atc.terminal import clipped, count
 from atc.types import Attempt, Program
 from protocols.jsontypes import Json
 
@@ -29,7 +32,7 @@ _WIDTH = 200
         "export": ("atc.cli.runs_export:export", "Write a run as a file that replays, or as a script of its own."),
         "save": ("atc.cli.runs_save:save", "Make a solved program a tool that other programs can call."),
         "replay": ("atc.cli.runs_replay:replay", "Run an exported program again, its calls answered from the file."),
-        "test": ("atc.cli.runs_test:test", "Replay many files, for CI; --junit writes a report."),
+        "test": ("atc.cli.runs_replay:test", "Replay many files, for CI; --junit writes a report."),
         "purge": ("atc.cli.runs_purge:purge", "Delete stored runs, down to the bytes in the file."),
     },
 )
@@ -80,9 +83,6 @@ def show(run: str, *, prompts: bool, reveal: bool, as_json: bool) -> None:
 
 def without_secrets(stored: StoredRun) -> StoredRun:
     """The run with a placeholder for each secret, those that its prompts had."""
-    from atc.recording.recording import RecordedTools
-    from atc.redaction import Redactor
-
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_run(stored)
     return redact.value(replace(stored, protocols={}))

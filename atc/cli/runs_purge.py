@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import count, print_json, say
+from atc.cli.output import has_person, print_json, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store
-
-if TYPE_CHECKING:
-    from atc.store import Store
-    from atc.store.stored import RunSummary
+from atc.cli.state import open_store
+from atc.store import Store
+from atc.store.stored import RunSummary
+from atc.terminal import count
 
 _DAY_SECONDS = 86_400
 
@@ -27,7 +24,7 @@ _DAY_SECONDS = 86_400
 @click.command(epilog="Example: atc runs purge --older-than 30 --yes")
 @click.argument("names", nargs=-1, metavar="[RUN]...")
 @click.option("--older-than", type=click.FloatRange(0), metavar="DAYS", help="Every run begun longer ago than that.")
-@click.option("--all", "every", is_flag=True, help="Every run.")
+@click.option("--all", "every", is_flag=True, help="Every run, also those of earlier versions.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool, as_json: bool) -> None:
@@ -40,14 +37,17 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
     config = load_config()[0]
     with open_store(config) as store:
         chosen, running = _chosen(store, names, None if every else older_than)
-        if chosen and not _agreed(len(chosen), yes=yes):
-            raise click.UsageError("nobody can be asked here; give --yes to delete them")
+        if chosen and not yes:
+            if not has_person():
+                raise click.UsageError("nobody can be asked here; give --yes to delete them")
+            question = f"Delete {count(len(chosen), 'run')} with all that they hold?"
+            click.confirm(question, default=False, err=True, abort=True)
         deleted = store.delete([run.id for run in chosen])
     _forget_prompts(config.cache_dir / "models" / "states", [run.task for run in chosen])
     if as_json:
         print_json({"deleted": [run.id for run in chosen], "running": running})
         return
-    say(f"{count(deleted, 'run')} deleted." if deleted else "There is nothing to delete.")
+    say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
 
@@ -69,13 +69,3 @@ def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
             if any(task in prompt for task in tasks):
                 note.with_suffix(".state").unlink(missing_ok=True)
                 note.unlink()
-
-
-def _agreed(number: int, *, yes: bool) -> bool:
-    """False where there is nobody to ask. Ends the command when the answer is no."""
-    if yes:
-        return True
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()):
-        return False
-    click.confirm(f"Delete {count(number, 'run')} with all that they hold?", default=False, err=True, abort=True)
-    return True

@@ -1,32 +1,43 @@
-"""`atc runs replay`: run a recording again, without keys and network."""
+"""`atc runs replay` and `atc runs test`: run recordings again, without keys and network, one or as a test suite."""
 
 from __future__ import annotations
 
 import platform
 import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import count, print_json, print_text, say
+from atc.cli.output import print_json, print_text, read_stdin, say
 from atc.cli.runs_export import recorded
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store
-
-if TYPE_CHECKING:
-    from atc.recording.recording import Recording
-    from atc.recording.rerun import Verdict
+from atc.cli.state import open_store
+from atc.recording.document import parse
+from atc.recording.junit import Case, junit
+from atc.recording.recording import InvalidRecording, Recording
+from atc.recording.rerun import Replayer, Verdict
+from atc.terminal import clipped, count
+from protocols.errors import AtcError
+from protocols.files import write_whole
 
 _WIDTH, _BEFORE, _LINES = 240, 60, 40
 """Of a difference: characters of a line, those shown before it begins, lines."""
+_WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
+_sandbox_option = click.option(
+    "--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here."
+)
 
 
 @click.command(epilog="Example: atc runs replay run.json")
 @click.argument("file")
-@click.option("--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here.")
+@_sandbox_option
 @json_option
 def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     """Run the program of FILE ('-' reads stdin) again, its calls answered from FILE.
@@ -34,65 +45,118 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     FILE may also be the id of a stored run. Nothing is sent anywhere and no key is needed. Exit status: 0 it made the
     same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
-    from atc.recording.rerun import Replayer
-
-    chosen = sandbox_name(sandbox)
-    recording = open_recording(file)
+    chosen = load_config({"sandbox": sandbox})[0].sandbox
+    recording = _open(file)
     with Replayer(chosen) as replayer:
         verdict = replayer.rerun(recording)
     if as_json:
-        print_json(verdict_document(verdict))
+        print_json(_document(verdict))
     elif verdict.same and recording.answer is not None:
         print_text(recording.answer)
-    for line in [*edits(recording), sentence(verdict), *difference(verdict)]:
+    for line in [*_edits(recording), _sentence(verdict), *_difference(verdict)]:
         say(line)
     sys.exit(0 if verdict.same else 1)
 
 
-def sandbox_name(flag: str | None) -> str:
-    """The sandbox of the flag, or of the settings."""
-    return load_config({"sandbox": flag})[0].sandbox
+@click.command(epilog="Example: atc runs test tests/runs/ --junit report.xml")
+@click.argument("files", nargs=-1, required=True)
+@_sandbox_option
+@click.option(
+    "--junit", "report", type=click.Path(path_type=Path), metavar="OUT.xml", help="Also write a JUnit report."
+)
+@json_option
+def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as_json: bool) -> None:
+    """Replay FILES, recordings or folders that hold some, and say of each whether it gave the same answer.
+
+    Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
+    """
+    chosen = load_config({"sandbox": sandbox})[0].sandbox
+    found = list(dict.fromkeys(_recordings(files)))
+    if not found:
+        raise click.UsageError("there is no recording in it; 'atc runs export RUN -o FILE' writes one")
+    cases: list[Case] = []
+    documents: list[dict[str, Any]] = []
+    with Replayer(chosen) as replayer:
+        for file in found:
+            case, said, document = _tried(file, replayer)
+            cases.append(case)
+            state = "passed" if case.problem is None else "failed" if case.failed else "error"
+            documents.append({"file": file, "state": state, "said": said} | document)
+            if not as_json:
+                print_text(f"{_WORDS[state]}  {file}  {' '.join(said.split())}")
+                for line in case.detail.splitlines():
+                    print_text(f"      {line}")
+    if report is not None:
+        write_whole(report, junit(cases))
+    if as_json:
+        print_json(documents)
+    passed = sum(case.problem is None for case in cases)
+    say(f"{passed} of {count(len(cases), 'recording')} gave the same answer.")
+    sys.exit(0 if passed == len(cases) else 1)
 
 
-def open_recording(name: str) -> Recording:
+def _open(name: str) -> Recording:
     """The recording in a file, on stdin (`-`), or of a stored run.
 
     Raises:
         InvalidRecording: it cannot be read, or is none.
         UnknownRun: there is neither a file nor a run of this name.
     """
-    from atc.recording.document import parse
-
     if name == "-":
-        return parse(sys.stdin.read(), where="stdin")
+        return parse(read_stdin(), where="stdin")
     path = Path(name)
-    if path.exists() or path.suffix or len(path.parts) > 1:
-        return parse(_text(path), where=name)
-    with open_store(load_config()[0]) as store:
-        stored = store.load(name)
-    return recorded(stored)
-
-
-def _text(path: Path) -> str:
-    from atc.recording.recording import InvalidRecording
-
+    if not (path.exists() or path.suffix or len(path.parts) > 1):
+        with open_store(load_config()[0]) as store:
+            return recorded(store.load(name))
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return parse(path.read_text(encoding="utf-8-sig"), where=name)
     except UnicodeDecodeError:
-        raise InvalidRecording(str(path), "it is not text, so it is no recording of a run.") from None
+        raise InvalidRecording(name, "it is not text, so it is no recording of a run.") from None
     except OSError as error:
-        raise InvalidRecording(str(path), f"it cannot be read: {error.strerror or error}.") from error
+        raise InvalidRecording(name, f"it cannot be read: {error.strerror or error}.") from error
 
 
-def sentence(verdict: Verdict) -> str:
+def _recordings(files: Sequence[str]) -> Iterator[str]:
+    """Files as they were given; of a folder, all recordings below it, also those that were cut off."""
+    for file in files:
+        if not Path(file).is_dir():
+            yield file
+            continue
+        for path in sorted(Path(file).rglob("*.json")):
+            with suppress(OSError):
+                if path.is_file() and b'"atc recording ' in path.read_bytes():
+                    yield str(path)
+
+
+def _tried(file: str, replayer: Replayer) -> tuple[Case, str, dict[str, Any]]:
+    """A file's case, what came of it in a line, and as JSON. One that is no recording, or cannot run, is an error."""
+    path, began = Path(file), time.monotonic()
+    case = Case(suite=".".join(path.parent.parts) or "recordings", name=path.name, file=file, seconds=0.0)
+    try:
+        recording = _open(file)
+        verdict = replayer.rerun(recording)
+    except AtcError as error:
+        return replace(case, seconds=time.monotonic() - began, problem=str(error)), str(error), {}
+    case = replace(
+        case,
+        seconds=time.monotonic() - began,
+        problem=None if verdict.same else clipped(str(verdict.departure or ""), 500),
+        failed=not verdict.same,
+        detail="\n".join([*_difference(verdict), *_edits(recording)]),
+    )
+    return case, _sentence(verdict), _document(verdict)
+
+
+def _sentence(verdict: Verdict) -> str:
     """What came of it, in a line."""
-    recording = verdict.recording
+    recording, departure = verdict.recording, verdict.departure
     calls = count(len(recording.trace.calls), "call")
     how = f"{calls}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
-    if verdict.same:
-        return f"the same {'answer' if recording.answer is not None else f'end ({_failure(recording)})'} ({how})"
-    assert verdict.departure is not None
-    index = verdict.departure.index
+    if departure is None:
+        failure = recording.trace.failure
+        end = f"{failure.type}: {failure.message}"[:_WIDTH] if failure else "no answer"
+        return f"the same {'answer' if recording.answer is not None else f'end ({end})'} ({how})"
+    index = departure.index
     place = f"at call {index}" if index < len(recording.trace.calls) else f"after {count(index, 'call')}"
     said = "Diverged"
     if verdict.kind == "redacted":
@@ -103,16 +167,12 @@ def sentence(verdict: Verdict) -> str:
 def _elsewhere(verdict: Verdict) -> str:
     """What was not as it was when the run was recorded, where that may be why it departed."""
     recording = verdict.recording
-    python = recording.versions.get("python", "").rpartition(".")[0], platform.python_version().rpartition(".")[0]
-    pairs = [
-        (recording.trace.backend, verdict.backend),
-        *([(f"Python {python[0]}", f"Python {python[1]}")] if python[0] else []),
-    ]
-    differing = [pair for pair in pairs if pair[0] != pair[1]]
-    return "".join(f"; it was recorded on {then}, and this is {now}" for then, now in differing)
+    then, now = recording.versions.get("python", "").rpartition(".")[0], platform.python_version().rpartition(".")[0]
+    pairs = [(recording.trace.backend, verdict.backend), (f"Python {then or now}", f"Python {now}")]
+    return "".join(f"; it was recorded on {one}, and this is {other}" for one, other in pairs if one != other)
 
 
-def difference(verdict: Verdict) -> list[str]:
+def _difference(verdict: Verdict) -> list[str]:
     """What was expected (`-`) and what came (`+`), line by line; nothing where it was the same."""
     if verdict.departure is None:
         return []
@@ -125,15 +185,21 @@ def difference(verdict: Verdict) -> list[str]:
     return [f"{line[0]} {line[1:][:_WIDTH]}" for line in lines[:_LINES] if not line.startswith("@@")]
 
 
-def edits(recording: Recording) -> list[str]:
+def _edits(recording: Recording) -> list[str]:
     """A warning for a file that somebody changed by hand."""
     changed = ", ".join(recording.edited[:5]) + (", …" if len(recording.edited) > 5 else "")
     return [f"The file was edited after it was recorded ({changed})."] if recording.edited else []
 
 
-def verdict_document(verdict: Verdict) -> dict[str, Any]:
+def _document(verdict: Verdict) -> dict[str, Any]:
     """The verdict as JSON."""
     recording, departure = verdict.recording, verdict.departure
+    diverged = departure and {
+        "redacted": verdict.kind == "redacted",
+        "index": departure.index,
+        "expected": departure.expected,
+        "got": departure.got,
+    }
     return {
         "run": recording.run,
         "same": verdict.same,
@@ -142,16 +208,5 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "sandbox": verdict.backend,
         "seconds": round(verdict.seconds, 3),
         "edited": list(recording.edited),
-        "diverged": departure
-        and {
-            "redacted": verdict.kind == "redacted",
-            "index": departure.index,
-            "expected": departure.expected,
-            "got": departure.got,
-        },
+        "diverged": diverged,
     }
-
-
-def _failure(recording: Recording) -> str:
-    failure = recording.trace.failure
-    return f"{failure.type}: {failure.message}"[:_WIDTH] if failure else "no answer"

@@ -6,14 +6,22 @@ from typing import Any
 
 import click
 
-from atc.cli.asking import asker
-from atc.cli.options import on_unknown_option, trust_option
-from atc.cli.output import say, stderr_console
+from atc.agent import Agent
+from atc.cli.options import (
+    allow_writes_option,
+    budget_options,
+    json_option,
+    on_unknown_option,
+    trust_option,
+    yes_option,
+)
+from atc.cli.output import say
 from atc.cli.settings import load_config
-from atc.cli.solving import finish, resumable
-from atc.cli.view import RunView
-from atc.cli.wiring import open_agent, open_store
+from atc.cli.solving import solve
+from atc.cli.state import open_store
 from atc.layers import Layer
+from atc.types import Solution
+from atc.view import RunView
 
 _OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""
@@ -21,18 +29,14 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
 
 @click.command(epilog="Example: atc runs resume last --allow-writes close_ticket")
 @click.argument("run")
-@click.option(
-    "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
-)
+@allow_writes_option
 @trust_option
 @on_unknown_option
 @click.option("--resend", is_flag=True, help="The write in doubt did not happen, as you found out: send it again.")
 @click.option("--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand.")
-@click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run, with those spent.")
-@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model, with those made.")
-@click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Wall time from now on.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole solution as JSON.")
+@yes_option
+@budget_options
+@json_option
 def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: bool, **flags: Any) -> None:
     """Go on with RUN: its id, the beginning or the end of its id, or 'last'.
 
@@ -47,13 +51,12 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if flags[key]:
             flags[key] = (*known.get(key, ()), *flags[key])
-    layer = Layer(f"run {stored.summary.id}", known)
-    config, _ = load_config(flags, stored=layer)
-    view = RunView(stderr_console())
-    ask_person = asker(yes=yes, aside=view.interrupted)
-    with view, open_agent(config, talk=view.say, progress=view.progress, ask_person=ask_person) as agent:
-        if stored.summary.status != "solved":
-            say(f"Going on with run {stored.summary.id}: {' '.join(stored.summary.task.split())}")
-        with resumable(view, stored.summary.id):
-            solution = agent.resume(stored.summary.id, observer=view, accept_orphans=accept_orphans, resend=resend)
-    finish(solution, view, agent.toolbox, as_json=as_json)
+    run = stored.summary.id
+    config, _ = load_config(flags, stored=Layer(f"run {run}", known))
+    if stored.summary.status != "solved":
+        say(f"Going on with run {run}: {' '.join(stored.summary.task.split())}")
+
+    def go_on(agent: Agent, view: RunView) -> Solution:
+        return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
+
+    solve(config, go_on, yes=yes, as_json=as_json, name=run)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.options import json_option
-from atc.cli.output import escape_controls, json_text, print_json, say
+from atc.cli.options import force_option, json_option
+from atc.cli.output import has_person, json_text, print_json, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store, saved_folder
+from atc.cli.state import open_store, saved_folder
+from atc.saved import Savable
+from atc.terminal import escape_controls
 from protocols.files import write_whole
+from protocols.jsontypes import Json
 from protocols.protocol import dump
-
-if TYPE_CHECKING:
-    from atc.saved import Savable
-    from protocols.jsontypes import Json
+from sandbox.choose import open_sandbox
 
 _EPILOG = """\b
 Examples:
@@ -34,7 +32,7 @@ Examples:
 @click.option("--no-input", is_flag=True, help="Ask nothing: no parameters but those of --parameter.")
 @click.option("--sandbox", metavar="NAME", help="What runs the program for the proof (auto).")
 @click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else a saved tool's own.")
-@click.option("--force", is_flag=True, help="Replace a tool, or a file, of that name.")
+@force_option
 @json_option
 def save(
     run: str,
@@ -54,9 +52,6 @@ def save(
     The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
     'atc serve' offer it wherever the tools that it calls are among their own.
     """
-    from atc.saved import Savable
-    from sandbox.choose import open_sandbox
-
     config = load_config({"sandbox": sandbox})[0]
     file = path or saved_folder(config) / f"{name}.json"
     if file.exists() and not force:
@@ -64,7 +59,7 @@ def save(
     with open_store(config) as store:
         savable = Savable(store.load(run))
     parameters = _named(savable, given)
-    if not given and not no_input and _terminal():
+    if not given and not no_input and has_person():
         parameters = _asked(savable)
     opened = open_sandbox(config.sandbox, policy=config.policy)
     try:
@@ -103,7 +98,3 @@ def _asked(savable: Savable) -> dict[str, Json]:
                 name = click.prompt("  Another has that name. Its name", err=True)
             parameters[name] = literal.value
     return parameters
-
-
-def _terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()

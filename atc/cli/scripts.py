@@ -9,16 +9,14 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import invoke_settings
 from protocols.errors import ToolError
-from protocols.idempotency import idempotency_key
 from protocols.invoke import Invoker
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import PythonBinding, load
 from protocols.sources import load_tools
-from protocols.toolbox import Tool
+from protocols.toolbox import Tool, idempotency_key
 from sandbox.contract import BadArguments, contract
 
 ALLOW = "--allow-writes"
@@ -36,7 +34,7 @@ def script_tools(protocols: Sequence[JsonObject], *, modules: Sequence[str] = ()
     asked = [one.name for one in given if one.writes and not {"all", one.name} & {*config.allow_writes}]
     if asked and ALLOW not in sys.argv[1:]:
         sys.exit(f"{', '.join(asked)} may change something; to allow that, run the script with {ALLOW}.")
-    invoker = Invoker(invoke_settings(config, say))
+    invoker = Invoker(invoke_settings(config))
     atexit.register(invoker.close)
     loaded = load_tools(*modules, invoker=invoker)
     return [

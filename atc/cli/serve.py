@@ -13,13 +13,20 @@ from typing import Any
 import anyio
 import click
 
-from atc.cli.options import learn_option, servers_options, tools_option, trust_option
+from atc.cli.options import (
+    allow_writes_option,
+    learn_option,
+    sandbox_option,
+    servers_options,
+    tools_option,
+    trust_option,
+)
 from atc.cli.output import print_json, print_text, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_given_agent
+from atc.cli.wiring import open_agent
 from atc.config import Config
 from atc.serve.clients import CLIENTS, config_for
-from protocols.errors import AtcError
+from atc.serve.gateway import Gateway, GatewayLimits
 
 TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
 _EPILOG = """\b
@@ -30,30 +37,25 @@ Examples:
 """
 
 
-class Address(click.ParamType[tuple[str, int]]):
-    """`HOST:PORT`."""
-
-    name = "HOST:PORT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """Host and port; a lone port is one of 127.0.0.1."""
-        if isinstance(value, tuple):
-            return value
-        host, _, port = value.rpartition(":")
-        if not port.isdecimal() or int(port) > 65535:
-            self.fail(f"{value!r} is no address; write HOST:PORT, such as 127.0.0.1:8787.", param, ctx)
-        return host or "127.0.0.1", int(port)
+def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, int] | None:
+    """Host and port; a lone port is one of 127.0.0.1."""
+    if value is None:
+        return None
+    host, _, port = value.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise click.BadParameter(f"{value!r} is no address; write HOST:PORT, such as 127.0.0.1:8787.")
+    return host or "127.0.0.1", int(port)
 
 
 @click.command(epilog=_EPILOG)
 @tools_option
 @servers_options
-@click.option("--http", "address", type=Address(), metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
+@click.option("--http", "address", callback=_address, metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
-@click.option("--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'.")
+@allow_writes_option
 @trust_option
 @learn_option
-@click.option("--sandbox", metavar="NAME", help="What runs the programs: auto, zygote, docker or monty.")
+@sandbox_option
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=120.0, metavar="S", show_default=True,
               help="Wall time of one program.")  # fmt: skip
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
@@ -105,21 +107,24 @@ def _serve(
     *,
     as_json: bool,
 ) -> None:
-    try:
-        from atc.serve.gateway import Gateway, GatewayLimits
-        from atc.serve.http import PATH, http_app, is_loopback, serve_http
-        from atc.serve.plain import tools_server
-        from atc.serve.server import gateway_server
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"the gateway needs {error.name!r}: pip install 'automatic-tool-chain[mcp]'.") from error
-    with open_given_agent(config, talk=say) as agent:
-        agent.sandbox.warm()  # so that the first program need not wait for it
+    # mcp first: what the core lacks is named by the extra that brings it.
+    from mcp.server.stdio import stdio_server
+
+    from atc.serve.http import PATH, http_app, is_loopback, serve_http
+    from atc.serve.plain import tools_server
+    from atc.serve.server import gateway_server
+
+    async def over_stdio() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    with open_agent(config, given=True) as agent:
         gateway = Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds))
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:
             # A thread that reads stdin cannot be interrupted; what a program had sent stands in the journal.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            anyio.run(_over_stdio, server)
+            anyio.run(over_stdio)
             return
         host, port = address
         if not is_loopback(host):
@@ -132,19 +137,9 @@ def _serve(
         serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
 
 
-async def _over_stdio(server: Any) -> None:
-    from mcp.server.stdio import stdio_server
-
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
-
-
 def _command(tools: tuple[str, ...], as_: str) -> list[str]:
     """How an agent starts this gateway over stdio, with files by their whole paths."""
     sources = [str(Path(tool).resolve()) if Path(tool).exists() else tool for tool in tools]
     options = [part for source in sources for part in ("--tools", source)] + (["--as", as_] if as_ == "tools" else [])
-    return [shutil.which("atc") or "atc", "serve", *options]
-
-
-class MissingExtra(AtcError):
-    """A package that this verb needs is not installed."""
+    own = Path(sys.argv[0]).absolute()
+    return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), "serve", *options]

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from atc.cli.trust import PROJECT_FILE, is_trusted, read_settings, refused
 from atc.config import TABLES, Config, CredentialEntry, InvalidConfig
 from atc.layers import Layer, merge, nearest_key
@@ -63,8 +65,6 @@ def load_config(
 
 def user_config_file() -> Path:
     """Where the user's own settings stand, whether or not the file exists."""
-    import platformdirs
-
     return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
 
 

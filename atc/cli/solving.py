@@ -3,49 +3,64 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import NoReturn
 
-import click
-
-from atc.cli.output import error_document, escape_controls, print_json
-from atc.cli.view import RunView, told_call
+from atc.agent import Agent
+from atc.cli.output import error_document, print_json, print_text
+from atc.cli.wiring import asker, open_agent
+from atc.config import Config
+from atc.learned import amended
 from atc.redaction import Redactor
 from atc.types import Solution
+from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
-from protocols.toolbox import Toolbox
 from sandbox.errors import SandboxUnavailable
 from sandbox.trace import Failure
 
 
-def finish(solution: Solution, view: RunView, tools: Toolbox, *, as_json: bool) -> NoReturn:
-    """Print the solution and exit: 0 solved, 1 failed or paused.
+@contextmanager
+def watched(config: Config, *, yes: bool, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
+    """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
+    with RunView(stderr_console()) as view:
+        person = asker(yes=yes, aside=view.interrupted)
+        with open_agent(
+            config, talk=view.say, progress=view.progress, reading=view.reading, ask_person=person, warm=warm
+        ) as agent:
+            yield agent, view
+
+
+def solve(
+    config: Config, run: Callable[[Agent, RunView], Solution], *, yes: bool, as_json: bool, name: str = "last"
+) -> NoReturn:
+    """Run, print the solution and exit: 0 solved, 1 failed or paused. `name` is what resumes the run.
 
     The answer is the user's, who asked for it; in all else secrets are placeholders.
     """
-    redact = Redactor(tools)
+    with watched(config, yes=yes) as (agent, view):
+        before = agent.toolbox
+        try:
+            solution = run(agent, view)
+        except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
+            view.say(f"Go on with: atc runs resume {name}")
+            raise
+    redact = Redactor(agent.toolbox)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
     if as_json:
         plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}
-        plain |= error_document(why, 1) if (why := _why(shown)) else {}
-        print_json(plain)
+        print_json(plain | (error_document(why, 1) if (why := _why(shown)) else {}))
     elif solution.answer is not None and solution.status == "solved":
-        click.echo(escape_controls(solution.answer, keep_newlines=True))
+        print_text(solution.answer)
     _conclude(shown, view)
+    for tool in amended(before, agent.toolbox):
+        view.say(
+            f"{tool.alias} answered otherwise than declared; later runs go by its answer."
+            " To write it down: atc tools import SOURCE -o FOLDER"
+        )
     sys.exit(0 if solution.status == "solved" else 1)
-
-
-@contextmanager
-def resumable(view: RunView, run: str = "last") -> Iterator[None]:
-    """Says how to go on with a run that Ctrl-C, or an outage, ends while this is open."""
-    try:
-        yield
-    except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
-        view.say(f"Go on with: atc runs resume {run}")
-        raise
 
 
 def _conclude(solution: Solution, view: RunView) -> None:

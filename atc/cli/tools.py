@@ -1,4 +1,4 @@
-"""`atc tools`: list, show and call tools. Searching is in `tools_search.py`, converting in `convert.py`."""
+"""`atc tools`: list, show and call tools."""
 
 from __future__ import annotations
 
@@ -9,27 +9,37 @@ from typing import Any
 
 import click
 
-from atc.cli.arguments import read_arguments, read_object, read_stdin
-from atc.cli.asking import asker
-from atc.cli.convert import export, import_
-from atc.cli.options import json_option, servers_options, tools_option
-from atc.cli.output import error_document, json_text, print_columns, print_json, print_text, say
+from atc.cli.arguments import read_arguments, read_object
+from atc.cli.lazy import LazyGroup
+from atc.cli.options import allow_writes_option, json_option, servers_options, tools_option
+from atc.cli.output import error_document, json_text, print_columns, print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
-from atc.cli.tool_lines import line_of, summary
-from atc.cli.tools_search import index, search
-from atc.cli.wiring import open_toolbox, saved_folder
+from atc.cli.state import saved_folder
+from atc.cli.wiring import asker, open_toolbox
 from atc.consent import Consent
+from atc.saved import examined
 from protocols.errors import CredentialMissing, ToolError
 from protocols.jsontypes import JsonObject
-from protocols.protocol import ErrorOutcome, dump
+from protocols.protocol import ErrorOutcome, dump, spelled
+from protocols.render import FULL, stubs
 from protocols.schema import violations
-from protocols.spelled import spelled
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
 from sandbox.journal import Journal
 
 
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    verbs={
+        "list": ("atc.cli.tools:list_", "Every tool: its name in programs, whether it only reads, and what it does."),
+        "show": ("atc.cli.tools:show", "The tool NAME as programs see it, and how it is called."),
+        "search": ("atc.cli.tools_search:search", "The tools that fit QUERY, best first."),
+        "call": ("atc.cli.tools:call", "Call the tool NAME and print its whole response as JSON."),
+        "index": ("atc.cli.tools_search:index", "Prepare searching: words, vectors and questions."),
+        "import": ("atc.cli.tools_convert:import_", "Write each tool of SOURCE as a protocol file."),
+        "export": ("atc.cli.tools_convert:export", "Write the tools in another format."),
+    },
+)
 def tools() -> None:
     """List, search, call and convert tools.
 
@@ -37,22 +47,14 @@ def tools() -> None:
     """
 
 
-tools.add_command(search)
-tools.add_command(index)
-tools.add_command(import_)
-tools.add_command(export)
-
-
-@tools.command("list", epilog="Example: atc tools list --tools openapi.json")
+@click.command("list", epilog="Example: atc tools list --tools openapi.json")
 @tools_option
 @servers_options
 @json_option
 def list_(*, as_json: bool, **flags: Any) -> None:
     """Every tool: its name in programs, whether it only reads, and what it does."""
-    from atc.saved import examined
-
     config = load_config(flags)[0]
-    with open_toolbox(config, talk=say) as toolbox:
+    with open_toolbox(config) as toolbox:
         if as_json:
             print_json([line_of(tool) for tool in toolbox.values()])
         else:
@@ -62,14 +64,14 @@ def list_(*, as_json: bool, **flags: Any) -> None:
                 say(f"The saved tool {name} is not offered: {why}.")
 
 
-@tools.command(epilog="Example: atc tools show get_airport --json")
+@click.command(epilog="Example: atc tools show get_airport --json")
 @click.argument("name")
 @tools_option
 @servers_options
 @json_option
 def show(name: str, *, as_json: bool, **flags: Any) -> None:
     """The tool NAME as programs see it, and how it is called; with --json its whole protocol."""
-    with open_toolbox(load_config(flags)[0], talk=say) as toolbox:
+    with open_toolbox(load_config(flags)[0]) as toolbox:
         tool = toolbox.find(name)
         if as_json:
             print_json(dump(tool.protocol))
@@ -77,10 +79,10 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
             print_text(_page(tool, toolbox))
 
 
-@tools.command(epilog="Example: atc tools call get_airport code=JFK")
+@click.command(epilog="Example: atc tools call get_airport code=JFK")
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
-@click.option("--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'.")
+@allow_writes_option
 @tools_option
 @servers_options
 @json_option
@@ -92,7 +94,7 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
     response. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is missing.
     """
     config = load_config(flags)[0]
-    with open_toolbox(config, talk=say) as toolbox:
+    with open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
         values = read_object(read_stdin(), tool) if arguments == ("-",) else read_arguments(arguments, tool)
         consent = Consent(task="", config=config, ask_person=asker(yes=False), journal=Journal())
@@ -139,8 +141,6 @@ def _effect(tool: Tool) -> str:
 
 
 def _page(tool: Tool, toolbox: Toolbox) -> str:
-    from protocols.render import FULL, stubs
-
     protocol = tool.protocol
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
     how = spelled(protocol.binding) or "no binding, so it cannot be called"
@@ -159,3 +159,23 @@ def _meaning(error: ErrorOutcome) -> str:
         return said
     known = {str(status.value): status.phrase for status in HTTPStatus}
     return known.get(error.status, "")
+
+
+def line_of(tool: Tool) -> dict[str, Any]:
+    """A tool as an object of a list in JSON."""
+    return {
+        "alias": tool.alias,
+        "name": tool.protocol.name,
+        "source": tool.source,
+        "writes": tool.protocol.writes,
+        "title": tool.protocol.title,
+        "description": tool.protocol.description,
+        "arguments": list(tool.arguments),
+        "required": sorted(tool.required),
+    }
+
+
+def summary(tool: Tool) -> str:
+    """What a tool does, on one line."""
+    text = tool.protocol.description or tool.protocol.title
+    return " ".join(text.partition("\n\n")[0].split())

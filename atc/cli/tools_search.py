@@ -13,15 +13,18 @@ from atc.cli.bars import bar
 from atc.cli.options import json_option, model_option, servers_options, tools_option
 from atc.cli.output import print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
-from atc.cli.tool_lines import line_of, summary
+from atc.cli.tools import line_of, summary
 from atc.cli.wiring import choose_model, open_toolbox
+from atc.config import Config
+from atc.retrieve.base import Hit, Retrieval
+from atc.retrieve.document import documents
+from atc.retrieve.expand import expand_all
+from atc.retrieve.finder import NOTHING_FITS, open_finder, open_index, spelled_out
+from atc.retrieve.methods import AUTO, read
+from protocols.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from atc.config import Config
-    from atc.retrieve.base import Hit, Retrieval
-    from atc.retrieve.index import ToolIndex
-    from protocols.ask import Ask
-    from protocols.toolbox import Toolbox
+    from atc.retrieve.index import ToolIndex  # needs numpy
 
 _SEARCH_EPILOG = """\b
 Examples:
@@ -54,12 +57,11 @@ _index_option = click.option(
     "retrieval",
     metavar="NAME",
     help="How: auto (default), bm25, dense, hybrid, blend, reinvoke, hyde, q2e, q2d, d2q, toolqp, anytool …, with "
-    "flags as in reinvoke:queries=5,form=queries.",
+    "flags as in reinvoke:queries=5,on=bm25.",
 )
 @click.option("--explain", is_flag=True, help="Show how they were found, and what it took.")
-@click.option("--any", "anything", is_flag=True, help="The nearest tools, even where none of them fits.")
+@click.option("--fitting", is_flag=True, help="None where none seems to fit (right for two queries in three).")
 @model_option
-@click.option("--planner-model", metavar="NAME", help="A planner that was trained for toolqp.")
 @_embedder_option
 @_index_option
 @tools_option
@@ -70,8 +72,7 @@ def search(
     *,
     count: int,
     explain: bool,
-    anything: bool,
-    planner_model: str | None,
+    fitting: bool,
     as_json: bool,
     **flags: Any,
 ) -> None:
@@ -79,59 +80,37 @@ def search(
 
     A tool that QUERY names comes first. Methods from hyde on ask a model for each query.
     """
-    from atc.retrieve.finder import NOTHING_FITS
-    from atc.retrieve.methods import AUTO, read
-
     text = " ".join(query)
     if (flags["retrieval"] or AUTO) != AUTO:
         read(flags["retrieval"])  # a mistake is told before anything is read
     config = load_config(flags)[0]
-    with open_toolbox(config, talk=say) as toolbox:
+    with open_toolbox(config) as toolbox:
         began = time.monotonic()
-        found, how = _search(text, count, toolbox, config, planner_model=planner_model, anything=anything)
+        found, how = _search(text, count, toolbox, config, abstain=fitting)
         seconds = time.monotonic() - began
         if as_json:
-            hits = [line_of(toolbox[hit.tool]) | _score(hit) for hit in found.hits]
+            hits = [line_of(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why} for hit in found.hits]
             print_json(_explained(hits, found, how, seconds) if explain else hits)
             return
         print_columns((f"{hit.score:.2f}", hit.tool, _said(hit, toolbox)) for hit in found.hits)
         if not found.hits:
             near = next((line[len(NOTHING_FITS) :] for line in found.transcript if line.startswith(NOTHING_FITS)), "")
             none = f"None of the {len(toolbox)} tools fits {text!r}{': ' if near else ''}{near}"
-            say(f"{none}; --any shows the nearest, 'atc tools list' all.")
+            say(f"{none}; 'atc tools list' shows all.")
         if explain:
             print_text("\n".join(["", *_how(found, how, seconds)]))
 
 
-def _search(
-    text: str, count: int, toolbox: Toolbox, config: Config, *, planner_model: str | None, anything: bool
-) -> tuple[Retrieval, str]:
+def _search(text: str, count: int, toolbox: Toolbox, config: Config, *, abstain: bool) -> tuple[Retrieval, str]:
     """What was found, and by which method."""
-    from atc.retrieve.methods import expanded, open_finder, open_index, read, spelled_out
-
     with ExitStack() as stack:
-        index = open_index(toolbox, config, method=config.retrieval, talk=say)
-        from atc.retrieve.expand import Expansions  # after `open_index`, which says what is not installed
-
+        index = open_index(toolbox, config, method=config.retrieval)
+        stack.callback(index.close)
         spec = spelled_out(config.retrieval, index)
         ask = choose_model(config, talk=say) if read(spec)[0].asks else None
-        planner = _planner(planner_model, config) if planner_model else None
-        for model in (ask, planner):
-            stack.callback(getattr(model, "close", lambda: None))
-        found = stack.enter_context(Expansions(index.folder)) if expanded(index) else None
-        abstain = not anything
-        finder = open_finder(spec, index, toolbox, ask=ask, planner=planner, expansions=found, abstain=abstain)
+        stack.callback(getattr(ask, "close", lambda: None))
+        finder = open_finder(spec, index, toolbox, ask=ask, abstain=abstain)
         return finder.search(text, k=count), spec
-
-
-def _planner(name: str, config: Config) -> Ask:
-    from dataclasses import replace
-
-    return choose_model(replace(config, model=name), talk=say)
-
-
-def _score(hit: Hit) -> dict[str, Any]:
-    return {"score": round(hit.score, 4), "why": hit.why}
 
 
 def _said(hit: Hit, toolbox: Toolbox) -> str:
@@ -184,13 +163,11 @@ def index(*, words_only: bool, expand: bool, queries: int, workers: int, as_json
     fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain in a third of
     that.
     """
-    from atc.retrieve.methods import open_index
-
     config = load_config(flags)[0]
-    with open_toolbox(config, talk=say) as toolbox:
+    with open_toolbox(config) as toolbox:
         began = time.monotonic()
         with bar("Reading tools", total=len(toolbox)) as watch:
-            made = open_index(toolbox, config, method="bm25" if words_only else "hybrid", watch=watch, talk=say)
+            made = open_index(toolbox, config, method="bm25" if words_only else "hybrid", watch=watch)
         asked = _expand(made, toolbox, config, queries, workers) if expand else 0
         report = _report(made, asked, time.monotonic() - began)
     if as_json:
@@ -204,15 +181,12 @@ def index(*, words_only: bool, expand: bool, queries: int, workers: int, as_json
 
 def _expand(made: ToolIndex, toolbox: Toolbox, config: Config, queries: int, workers: int) -> int:
     """Asks for what questions are missing; how many calls that took."""
-    from atc.retrieve.document import documents
-    from atc.retrieve.expand import Expansions, expand_all
-
     ask = choose_model(config, talk=say)
     try:
-        with Expansions(made.folder) as expansions, bar("Asking for questions", total=len(toolbox)) as watch:
+        with bar("Asking for questions", total=len(toolbox)) as watch:
             return expand_all(
                 documents(toolbox.values()),
-                expansions,
+                made.store,
                 ask,
                 queries=queries,
                 workers=workers,
@@ -223,16 +197,10 @@ def _expand(made: ToolIndex, toolbox: Toolbox, config: Config, queries: int, wor
 
 
 def _report(made: ToolIndex, asked: int, seconds: float) -> dict[str, Any]:
-    from atc.retrieve.expand import Expansions
-
-    expanded = 0
-    if made.folder is not None and Expansions.stands(made.folder):
-        with Expansions(made.folder) as expansions:
-            expanded = len(expansions)
     return {
         "tools": len(made.names),
         "embedder": made.dense.embedder.name if made.dense is not None else None,
-        "expanded": expanded,
+        "expanded": made.store.expanded,
         "model_calls": asked,
         "folder": str(made.folder) if made.folder is not None else None,
         "seconds": round(seconds, 2),

@@ -17,12 +17,13 @@ from typing import Any
 
 from atc.config import SETTINGS, Config, InvalidConfig
 from protocols.files import write_whole
+from protocols.sources.reading import runs_nothing
 
 PROJECT_FILE = "atc.toml"
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that run nothing."""
 _LIMITS = frozenset(
-    {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds"}
+    {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
 )
 """What any folder's file may lower, and not raise."""
 _MAX_BYTES = 1_000_000
@@ -105,8 +106,6 @@ def refused(file: SettingsFile, below: Config, *, user: Path, book: Path) -> tup
 def _beyond(key: str, raw: Any, below: Config) -> str:
     """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
     if key == "tools":
-        from protocols.sources.reading import runs_nothing
-
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
         beyond = [source for source in sources if isinstance(source, str) and not runs_nothing(source)]
         return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, or a place elsewhere)" if beyond else ""

@@ -1,57 +1,63 @@
-"""Builds what a verb needs from the configuration: toolbox, model, sandbox, store, agent."""
+"""Builds what a verb needs from the configuration: toolbox, model, agent, and whoever can be asked."""
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from atc.cli.settings import read_secret
+import click
+
+from atc.agent import Agent
+from atc.cli.output import has_person, say
+from atc.cli.settings import read_secret, read_value
+from atc.cli.state import open_learned, open_store, saved_folder
 from atc.config import Config, InvalidConfig
+from atc.consent import AskPerson, Question, question_text
+from atc.models import choose
+from atc.saved import offered
+from atc.strategies.given import NoModel
+from atc.terminal import escape_controls
+from protocols.ask import Ask
 from protocols.errors import SourceUnavailable
-
-if TYPE_CHECKING:  # each verb imports what it needs when it needs it
-    from atc.agent import Agent
-    from atc.consent import AskPerson
-    from atc.learned import LearnedSchemas
-    from atc.store import Store
-    from protocols.ask import Ask
-    from protocols.invoke import InvokeSettings
-    from protocols.toolbox import Toolbox
+from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.settings import McpServer
+from protocols.sources import load_tools
+from protocols.toolbox import Toolbox
+from sandbox.choose import open_sandbox
 
 Talk = Callable[[str], None]
 """Takes one plain line for the person at stderr."""
 Progress = Callable[[int, int], None]
 """Takes bytes done and bytes in all."""
+Reading = Callable[[int, int, float], None]
+"""Takes tokens of a prompt that were read, tokens in all, and seconds."""
 
 
 @contextmanager
-def open_toolbox(config: Config, *, talk: Talk) -> Iterator[Toolbox]:
+def open_toolbox(config: Config, *, talk: Talk = say) -> Iterator[Toolbox]:
     """The configured tools, and the saved ones that need no others.
 
     With none configured, the flights service, started for as long as this is open.
     """
-    from atc.saved import offered
-    from protocols.invoke import Invoker
-    from protocols.sources import load_tools
-
     with ExitStack() as stack:
-        sources = config.tools
-        if not sources:
-            require_flights()
-            from toolflow_bench.services.flights import create_app
-            from toolflow_bench.services.flights.data import flights_database
-            from toolflow_bench.services.serve import serve
-
-            app = create_app(flights_database(config.cache_dir, announce=talk))
-            service = stack.enter_context(serve(app))
-            talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
-            sources = (f"flights={service.document_url}",)
+        sources = config.tools or (_flights(config, talk, stack),)
         invoker = Invoker(invoke_settings(config, talk))
         stack.callback(invoker.close)
         yield offered(load_tools(*sources, invoker=invoker), saved_folder(config))
+
+
+def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
+    """The source of the built-in flights service, which runs until the stack is left."""
+    require_flights()
+    from toolflow_bench.services.flights import create_app
+    from toolflow_bench.services.flights.data import flights_database
+    from toolflow_bench.services.serve import serve
+
+    service = stack.enter_context(serve(create_app(flights_database(config.cache_dir, announce=talk))))
+    talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
+    return f"flights={service.document_url}"
 
 
 def require_flights() -> None:
@@ -63,10 +69,13 @@ def require_flights() -> None:
         )
 
 
-def choose_model(config: Config, *, progress: Progress | None = None, talk: Talk | None = None) -> Ask:
-    """The model of the configuration; `progress` is told of a download, `talk` of a wait for somebody else's."""
-    from atc.models import choose
+def choose_model(
+    config: Config, *, progress: Progress | None = None, talk: Talk | None = None, reading: Reading | None = None
+) -> Ask:
+    """The model of the configuration.
 
+    `progress` is told of a download, `talk` of a wait for somebody else's, `reading` of a long prompt.
+    """
     return choose(
         config.model,
         cache_dir=config.cache_dir,
@@ -74,45 +83,38 @@ def choose_model(config: Config, *, progress: Progress | None = None, talk: Talk
         max_retries=config.model_retries,
         on_progress=progress,
         on_message=talk,
+        on_reading=reading,
     )
-
-
-def saved_folder(config: Config) -> Path:
-    """Where the user's saved tools are, a file each."""
-    return config.state_dir / "saved-tools"
-
-
-def open_store(config: Config) -> Store:
-    """The store of runs in the state folder."""
-    from atc.store import Store
-
-    return Store(config.state_dir / "runs.sqlite")
-
-
-def open_learned(config: Config) -> LearnedSchemas | None:
-    """The response schemas that earlier runs have learned; None where nothing is to be learned."""
-    from atc.learned import LearnedSchemas
-
-    return LearnedSchemas(config.state_dir / "learned") if config.learn else None
 
 
 @contextmanager
 def open_agent(
     config: Config,
     *,
-    talk: Talk,
+    talk: Talk = say,
     progress: Progress | None = None,
+    reading: Reading | None = None,
     ask_person: AskPerson | None = None,
+    given: bool = False,
+    warm: bool = True,
 ) -> Iterator[Agent]:
-    """An agent over the configured tools, with its runs stored."""
-    from atc.agent import Agent
+    """An agent over the configured tools, with its runs stored; where `given`, its callers write the programs.
 
+    `warm`: the sandbox starts while the tools are read.
+    """
     with ExitStack() as stack:
         store = stack.enter_context(open_store(config))
+        model = NoModel() if given else choose_model(config, progress=progress, talk=talk, reading=reading)
+        sandbox = None
+        if warm:
+            sandbox = open_sandbox(config.sandbox, policy=config.policy)
+            stack.callback(sandbox.close)
+            sandbox.warm()
         toolbox = stack.enter_context(open_toolbox(config, talk=talk))
         agent = Agent(
             toolbox,
-            model=choose_model(config, progress=progress, talk=talk),
+            model=model,
+            sandbox=sandbox,
             config=config,
             ask_person=ask_person,
             store=store,
@@ -121,44 +123,89 @@ def open_agent(
         yield stack.enter_context(agent)
 
 
-@contextmanager
-def open_given_agent(config: Config, *, talk: Talk) -> Iterator[Agent]:
-    """An agent whose callers write the programs: over the configured tools, with its runs stored, without a model."""
-    from atc.agent import Agent
-    from atc.strategies.given import NoModel
+def asker(
+    *, yes: bool, aside: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Callable[[Question], bool] | None:
+    """Asks on the terminal about a call before it is sent; None where there is nobody to ask.
 
-    with ExitStack() as stack:
-        store = stack.enter_context(open_store(config))
-        toolbox = stack.enter_context(open_toolbox(config, talk=talk))
-        agent = Agent(toolbox, model=NoModel(), config=config, store=store, learned=open_learned(config))
-        yield stack.enter_context(agent)
+    `yes` answers questions about writes, never those about where a value came from. `aside` stops what moves on the
+    screen while somebody reads.
+    """
+
+    def ask(question: Question) -> bool:
+        if yes and not question.tainted:
+            return True
+        if not has_person():
+            return False
+        with aside():
+            click.echo(question_text(question), err=True)
+            return click.confirm("Send it?", default=False, err=True)
+
+    return ask if yes or has_person() else None
 
 
-def invoke_settings(config: Config, talk: Talk) -> InvokeSettings:
+def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
     """The credentials and MCP servers. Of a secret that cannot be read it is told, and tools that need it fail."""
-    from atc.cli.servers import configured_servers, confirmer
-    from protocols.invoke import Credential, InvokeSettings
-
     if not config.lend_credentials:
         if config.credentials or config.mcp:
             talk(
                 "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools"
                 " that an untrusted atc.toml names ('atc config trust')."
             )
-        return InvokeSettings(confirm_start=confirmer(config), trust_annotations=config.trust_annotations)
-    credentials = {}
+        return InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
+    credentials, servers = {}, {}
     for name, entry in config.credentials.items():
-        value = problem = ""
+        value = secret = problem = ""
         try:
-            value = read_secret(name, entry)
+            value = read_secret(name, entry) if entry.value else ""
+            secret = read_value(f"credential {name!r}", entry.client_secret) if entry.client_secret else ""
         except InvalidConfig as error:
             talk(problem := str(error))
         credentials[name] = Credential(
-            value=value, hosts=entry.hosts, place=entry.place, name=entry.name, prefix=entry.prefix, problem=problem
+            value=value,
+            hosts=entry.hosts,
+            client_id=entry.client_id,
+            client_secret=secret,
+            scopes=entry.scopes,
+            token_url=entry.token_url,
+            authorization_url=entry.authorization_url,
+            problem=problem,
+            **entry.how(),
+        )
+    for name, one in config.mcp.items():
+        try:
+            env = {key: read_value(f"mcp.{name}.env.{key}", value) for key, value in one.env.items()}
+        except InvalidConfig as error:
+            talk(str(error))
+            continue
+        servers[name] = McpServer(
+            command=one.command, url=one.url, environment=env, credential=one.credential, trusted=one.trusted
         )
     return InvokeSettings(
         credentials=credentials,
-        servers=configured_servers(config, talk),
-        confirm_start=confirmer(config),
+        headers=config.headers,
+        servers=servers,
+        confirm_start=_confirmer(config),
         trust_annotations=config.trust_annotations,
+        open_browser=_show_page if has_person() else None,
+        tokens=config.state_dir / "sign-ins.json",
     )
+
+
+def _show_page(address: str) -> None:
+    """Open a page to sign in on, and print where it is for those whose browser is elsewhere."""
+    click.echo(f"Sign in on this page: {escape_controls(address)}", err=True)
+    webbrowser.open(address)
+
+
+def _confirmer(config: Config) -> Callable[[McpServer], bool] | None:
+    """Agrees to every command where the user said so, else asks on the terminal; None where there is nobody to ask."""
+
+    def ask(server: McpServer) -> bool:
+        shown = escape_controls(server.shown)
+        click.echo(f"An MCP server is to be started on this machine, with your rights:\n  {shown}", err=True)
+        return click.confirm("Start it?", default=False, err=True)
+
+    if config.start_servers:
+        return lambda _: True
+    return ask if has_person() else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack
 
 from atc.decode.errors import Undecodable
@@ -17,13 +17,13 @@ from atc.decode.formats import JSON_CALL, REACT, CallFormat
 from atc.decode.grammar import Grammar, Lead, arguments_grammar, call_grammar, judge, lead_of, names_grammar
 from atc.decode.prompts import fill
 from atc.decode.read import ReadCall, read_call, read_turn, write_as
-from atc.decode.schema import BOUNDS, Bounds, followed, strict_object
+from atc.decode.schema import BOUNDS, Bounds, arguments_of, strict_object
 from protocols.ask import Ask, Completion, Message, Powers, powers
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 
 How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
 """How a call came about: written freely; held by a grammar of all calls, by one of names and then one of arguments, or
-by a schema; checked and sampled again; or by one of the paper's rivals (`rivals.py`)."""
+by a schema; checked and sampled again; or by one of the rivals that the paper compares with."""
 ONE_GRAMMAR_TOOLS = 64
 """Tools whose calls stand in one grammar for an endpoint, which compiles it for each request: 64 tools of real MCP
 servers in 56 ms, 256 in 224 ms. More are decoded in two stages; the second request costs about as much."""
@@ -183,23 +183,21 @@ def _write(
     bounds: Bounds = BOUNDS,
     within: Toolbox | None = None,
 ) -> Written:
-    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
-    if not job.tools:
+    if not tools:
         raise Undecodable("there is no tool to call.", hint="Offer at least one.")
+    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
     if decoding == "off":
         return job.written(job.free(0), tries=1, enforced=None)
-    written = None
-    for attempt in range(max(1, job.sampling.tries)):
-        reply = job.held(attempt)
+    for tries in range(1, max(1, job.sampling.tries) + 1):
+        reply = job.held(tries - 1)
         if reply is None:
             return job.resampled(None, note="The endpoint enforces neither a grammar nor a schema.")
         if not reply.kept:
             return job.resampled(reply, note=f"The endpoint did not hold to the {reply.how} that it was sent.")
         note = reply.note or ("The reply was cut." if reply.truncated else "")
-        written = job.written(reply, tries=attempt + 1, enforced=True, note=note)
+        written = job.written(reply, tries=tries, enforced=True, note=note)
         if written.valid:
-            return written
-    assert written is not None
+            break
     return written
 
 
@@ -221,9 +219,9 @@ class _Job:
         warmth = s.temperature if not attempt else s.again
         return {"temperature": warmth, "seed": s.seed + attempt, "max_tokens": s.max_tokens << room}
 
-    def free(self, attempt: int, *, messages: Sequence[Message] | None = None) -> _Reply:
+    def free(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
         """A reply that nothing holds."""
-        reply = self.tally(self.messages if messages is None else messages, **self._options(attempt))
+        reply = self.tally(messages or self.messages, **self._options(attempt))
         return _Reply(text=reply.text, truncated=reply.truncated)
 
     def held(self, attempt: int) -> _Reply | None:
@@ -236,9 +234,8 @@ class _Job:
     def written(self, reply: _Reply, *, tries: int, enforced: bool | None, note: str = "") -> Written:
         """The reply, read."""
         turn = read_turn(reply.text, self.tools, self.form)
-        end = turn.call.span[1]
         return Written(
-            text=reply.text[:end] if end else reply.text,
+            text=reply.text[: turn.call.span[1] or None],
             call=turn.call,
             how=reply.how,
             thought=turn.thought if self.lead is not None else "",
@@ -251,20 +248,17 @@ class _Job:
 
     def resampled(self, first: _Reply | None, *, note: str) -> Written:
         """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
-        enforced = None if first is None else False
-        tries = max(1, self.sampling.tries)
-
-        def written(reply: _Reply, number: int) -> Written:
-            reply = _Reply(text=reply.text, truncated=reply.truncated, how="resampled")
-            return self.written(reply, tries=number, enforced=enforced, note=note)
-
-        for attempt in range(tries):
-            found = written(first if first is not None and not attempt else self.free(attempt), attempt + 1)
-            if found.valid:
-                return found
-        assert found.call.error is not None
-        correction = Message("user", fill("again", error=found.call.error.message))
-        return written(self.free(tries, messages=[*going_on(self.messages, found.text), correction]), tries + 1)
+        tries, messages = max(1, self.sampling.tries), self.messages
+        for attempt in range(tries + 1):
+            reply = first if first is not None and not attempt else self.free(attempt, messages)
+            reply = replace(reply, how="resampled")
+            found = self.written(reply, tries=attempt + 1, enforced=None if first is None else False, note=note)
+            if found.call.error is None:
+                break
+            if attempt == tries - 1:
+                correction = Message("user", fill("again", error=found.call.error.message))
+                messages = (*going_on(self.messages, found.text), correction)
+        return found
 
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
         """One request with the grammar of all calls, or two."""
@@ -296,20 +290,11 @@ class _Job:
         asked = self.messages if messages is None else messages
         reply = self.tally(asked, grammar=grammar.text, **options)
         text = head + reply.text
-        kept = self._names_tool(text) if names else self._is_call(text)
-        if not kept:
-            verdict = judge(grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text)
-            kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
+        verdict = judge(grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text)
+        kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
+        if not kept and not names:  # a valid call in another spelling costs no further request
+            kept = read_call(text, self.tools, self.form).valid
         return _Reply(text=text, truncated=reply.truncated, kept=kept, how=how, note=grammar.note)
-
-    def _is_call(self, text: str) -> bool:
-        """Whether a reply is a valid call, with what may stand before it, and nothing else."""
-        call = read_call(text, self.tools, self.form)
-        begins = 0 if self.lead is None else call.span[0]
-        return call.valid and call.span[0] == begins and not text[call.span[1] :].strip()
-
-    def _names_tool(self, text: str) -> bool:
-        return text.endswith(self.form.between) and self._name_in(text) in self.tools
 
     def _name_in(self, head: str) -> str:
         """The name in a reply that ends where its arguments begin."""
@@ -347,7 +332,9 @@ def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) 
     """
     calls = []
     for tool in tools.values():
-        arguments = _arguments(tool)
+        every = arguments_of(tool).every
+        arguments = _object({one.alias: dict(one.schema) for one in every})
+        arguments["required"] = [one.alias for one in every if one.required]
         shown = strict_object(arguments) if strict else arguments
         calls.append(_object({"name": {"type": "string", "enum": [tool.alias]}, "arguments": shown}))
     return _object({**_thought(thought), "call": {"anyOf": calls}})
@@ -365,17 +352,6 @@ def _thought(wanted: bool) -> dict[str, Any]:
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     required = list(properties)
     return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
-
-
-def _arguments(tool: Tool) -> dict[str, Any]:
-    """The tool's schema with its arguments under their aliases, and references followed: it stands within another."""
-    schema = followed(tool.protocol.input_schema)
-    aliases = {name: alias for alias, name in tool.arguments.items()}
-    moved: dict[str, Any] = {**schema, "type": "object"}
-    moved["properties"] = {aliases[name]: part for name, part in schema.get("properties", {}).items()}
-    moved["required"] = [aliases.get(name, name) for name in schema.get("required", ())]
-    moved.setdefault("additionalProperties", False)
-    return moved
 
 
 def _field(text: str, key: str) -> str:

@@ -79,7 +79,8 @@ def call_grammar(tools: Toolbox, form: CallFormat, lead: Lead | None = None, bou
     Raises:
         Undecodable: there is no tool, or no value fits a required argument of one.
     """
-    return _call_grammar(_Catalogue(tools), form, lead, bounds)
+    rules = _Rules(form, bounds)
+    return rules.grammar(f"{rules.lead(lead)} call", tools)
 
 
 def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> Grammar:
@@ -107,26 +108,6 @@ def arguments_grammar(tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, 
     rules = _Rules(form, bounds)
     body = rules.arguments(tool, "a")
     return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), *rules.noted)
-
-
-class _Catalogue:
-    """Tools as a key of a cache: the same aliases and protocol objects."""
-
-    def __init__(self, tools: Toolbox) -> None:
-        self.tools = tools
-        self._key = tuple((alias, id(tool.protocol)) for alias, tool in tools.items())
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Catalogue) and self._key == other._key
-
-
-@lru_cache(maxsize=16)
-def _call_grammar(catalogue: _Catalogue, form: CallFormat, lead: Lead | None, bounds: Bounds) -> Grammar:
-    rules = _Rules(form, bounds)
-    return rules.grammar(f"{rules.lead(lead)} call", catalogue.tools)
 
 
 class _Rules:

@@ -173,20 +173,15 @@ class ToolMatcher:
 def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = None) -> int:
     """An allowed token, drawn by the softmax of `scores` (V,) renormalised over these (section 3.1); the best at 0.
 
-    Raises:
-        ValueError: nothing is allowed, or a temperature above 0 has no `rng` (a `numpy.random.Generator`).
+    A temperature above 0 needs `rng`, a `numpy.random.Generator`. Raises ValueError: nothing is allowed.
     """
     tokens = np.flatnonzero(allowed[: scores.shape[-1]])
     if not len(tokens):
         raise ValueError("the mask allows no token.")
-    kept = np.asarray(scores, dtype=np.float64)[tokens]
-    kept[~(kept > -np.inf)] = -np.inf  # a NaN is no score
-    if temperature <= 0 or len(tokens) == 1:
-        return int(tokens[np.argmax(kept)])
-    if rng is None:
-        raise ValueError("a temperature above 0 needs `rng`.")
-    # The maximum of scores with Gumbel noise is a draw of their softmax, without overflow.
-    return int(tokens[np.argmax(kept / temperature + rng.gumbel(size=len(tokens)))])
+    kept = np.nan_to_num(np.asarray(scores, dtype=np.float64)[tokens], nan=-np.inf)
+    if temperature > 0:  # the maximum of scores with Gumbel noise is a draw of their softmax, without overflow
+        kept = kept / temperature + rng.gumbel(size=len(tokens))
+    return int(tokens[np.argmax(kept)])
 
 
 class ToolLogits:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
-from atc.grounding import is_common, is_measure, is_opaque, words_of
-from protocols.id_names import argument_key, field_key
+from atc.grounding import is_common, is_measure, words_of
 from protocols.jsontypes import Json
+from protocols.links import argument_key, field_key
 from protocols.producers import Producers
 from protocols.schema import resolve, types, validator
 from protocols.toolbox import Tool, Toolbox
@@ -33,9 +31,11 @@ _DATES = ("2013-07-04", "2013-07", "2013-07-04T08:30:00Z", "2013-07-04T08:30:00"
 _NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
 _DATE_FORMATS = ("date", "date-time", "time", "duration")
 _DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
+_OPAQUE = re.compile(r"\[(?=[^\]]*[a-z]-[a-z])(?=[^\]]*\d)[^\]]*\]\{\d+\}")
+"""A fixed number of characters each of which may be a small letter or a digit."""
+_LETTERS = re.compile(r"\[[^\]]*[A-Za-z]-[A-Za-z][^\]]*\]|\{[^}]*\}")
+"""Classes of characters that have letters, and counts."""
 _ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
-_PARSER: Any = import_module("re._parser")
-_CODES: Any = import_module("re._constants")
 
 Result = tuple[str, Json]
 """A tool, by alias, and what a call of it gave, as a program gets it."""
@@ -119,9 +119,8 @@ class Reach:
             schema = resolve(tool.protocol.parameters[name], root)
             items = schema.get("items") if "array" in types(schema) else None
             one = resolve(items, root) if isinstance(items, Mapping) else schema
-            pattern = schema.get("pattern")
             made = bool(self._producers.of(tool, name)) and not _is_free(alias, schema)
-            if not (made or (isinstance(pattern, str) and _is_of_ids(pattern))):
+            if not (made or _is_of_ids(schema)):
                 continue
             if not (_is_text_of_date(alias, one) or _is_known_code(one)):
                 yield _Id(alias, name, one)
@@ -163,8 +162,7 @@ class _Takes:
         self._keys = {key, snake(one.name)} - {None}
         self._noun, _, field = (key or "").rpartition("_")
         self._vague = field if field in VAGUE else ""
-        pattern = one.schema.get("pattern")
-        self._opaque = isinstance(pattern, str) and _is_of_ids(pattern)
+        self._opaque = _is_of_ids(one.schema)
 
     def __call__(self, place: _Place) -> bool:
         protocol = place.tool.protocol
@@ -231,18 +229,17 @@ def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
     return plain and _DATE_NAMES.search(argument) is not None
 
 
+def _is_of_ids(schema: Mapping[str, Any]) -> bool:
+    """Whether what matches the pattern is an id that nobody knows by heart: `^st_[a-z2-7]{5}$`."""
+    return _OPAQUE.search(str(schema.get("pattern", ""))) is not None
+
+
 def _is_known_code(schema: Mapping[str, Any]) -> bool:
     """Whether the pattern takes a code without digits: the model may know that Boston is `BOS`."""
     pattern = schema.get("pattern")
-    code = _example(pattern) if isinstance(pattern, str) and "enum" not in schema else None
-    return code is not None and not any(map(str.isdigit, code)) and not is_opaque(code, schema)
-
-
-@lru_cache(maxsize=1024)
-def _is_of_ids(pattern: str) -> bool:
-    """Whether what matches the pattern is an id that nobody knows by heart."""
-    code = _example(pattern)
-    return code is not None and is_opaque(code, {"pattern": pattern})
+    if not isinstance(pattern, str) or "enum" in schema or _is_of_ids(schema):
+        return False
+    return re.search(r"\\d|\d", _LETTERS.sub("", pattern)) is None
 
 
 def _matcher(pattern: Any) -> Any:
@@ -250,37 +247,6 @@ def _matcher(pattern: Any) -> Any:
         return validator({"pattern": pattern}).is_valid if isinstance(pattern, str) else None
     except ValueError:
         return None
-
-
-def _example(pattern: str) -> str | None:
-    """A short text that matches, of letters where it may; None where none was found."""
-    matches = _matcher(pattern)
-    try:
-        text = _shortest(_PARSER.parse(pattern))
-    except (re.error, OverflowError, RecursionError):
-        return None
-    return text if matches is not None and matches(text) else None
-
-
-def _shortest(tree: Iterable[tuple[Any, Any]]) -> str:
-    return "".join(_text(kind, value) for kind, value in tree)
-
-
-def _text(kind: Any, value: Any) -> str:
-    if kind is _CODES.LITERAL:
-        return chr(value)
-    if kind in (_CODES.MAX_REPEAT, _CODES.MIN_REPEAT):
-        return _shortest(value[2]) * min(int(value[0]), 100)
-    if kind is _CODES.SUBPATTERN:
-        return _shortest(value[-1])
-    if kind is _CODES.BRANCH:
-        return _shortest(value[1][0])
-    if kind is _CODES.IN:
-        firsts = [one[0] if at is _CODES.RANGE else one for at, one in value if at in (_CODES.RANGE, _CODES.LITERAL)]
-        letters = list(map(chr, firsts))
-        digits = any(at is _CODES.CATEGORY and one is _CODES.CATEGORY_DIGIT for at, one in value)
-        return next((c for c in letters if c.isalpha()), letters[0] if letters else "0" if digits else "a")
-    return "" if kind is _CODES.AT else "a"
 
 
 def _places(tool: Tool, value: Json) -> list[_Place]:

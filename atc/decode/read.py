@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 from atc.decode.formats import REACT, ArgumentForm, CallFormat
 from atc.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
 from atc.decode.schema import VARIADIC
 from protocols.jsontypes import Json
-from protocols.schema import resolve, type_name, violations
+from protocols.schema import resolve
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
 from sandbox.contract import BadArguments, all_types, contract
@@ -32,8 +32,8 @@ ErrorClass = Literal[
     "unknown-argument",
     "wrong-count",
     "wrong-type",
-    "wrong-value",
 ]
+"""*wrong-type*: a value that its schema does not allow."""
 
 
 _MOST_NAMES = 2000
@@ -42,11 +42,10 @@ _MOST_NAMES = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallError:
-    """Why a call cannot be made, as a sentence that a model can act on; `argument` is its alias, if it is about one."""
+    """Why a call cannot be made, as a sentence that a model can act on."""
 
     kind: ErrorClass
     message: str
-    argument: str = ""
 
 
 Known = Callable[[str], bool]
@@ -58,8 +57,6 @@ _NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name"
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
 _MOST_BRACES = 100
 """Places where an object may begin that are looked at."""
-_LABEL = re.compile(rf"{_MARKS}(?:\d+[.)]\s*)?(?:[\w ]{{1,30}}[:=]\s*)?[`(*]*")
-_REST = re.compile(r"[`)*.;\s]*?(?:\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +187,7 @@ def _arguments(
     if isinstance(placed, CallError):
         return placed
     if twice := placed.keys() & named.keys():
-        return CallError(kind="malformed", message=f"{tool.alias}: {min(twice)!r} is given twice.", argument=min(twice))
+        return CallError(kind="malformed", message=f"{tool.alias}: {min(twice)!r} is given twice.")
     kinds = contract(tool.protocol).types
     many = variadic(tool)
     given: dict[str, Json] = {}
@@ -295,27 +292,23 @@ def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
 
 
 def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
-    """Calls written `NAME(…)`. Where prose stands around, a name that no tool has counts if it stands alone on its
-    line; else the first such name counts only where no other call does.
+    """Calls written `NAME(…)`. Where prose stands around, the first name that no tool has counts only where no other
+    call does, and where its bracket follows at once.
     """
     opening = re.escape(form.between.strip())
     trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
     pattern = re.compile(rf"{trigger}(?P<name>{_NAME})\s*{opening}")
-    place, others, some = 0, None, False
+    place, other, some = 0, None, False
     while (start := pattern.search(text, place)) is not None:
         found = _with_arguments(text, form, start["name"], start.span("name"), start.start(), start.end())
-        glued = text[start.end("name") : start.end()] == form.between.strip()
-        wraps = any(
-            known(one["name"]) for one in pattern.finditer(text, start.end(), found.span[1])
-        )  # print(add(1, 2))
-        stands = glued and not found.problem and not wraps and _alone(text, found.span)
-        if known(found.name) or form.trigger or stands:
+        if known(found.name) or form.trigger:
             some, place = True, found.span[1]
             yield found
         else:
-            others, place = others or (found if glued else None), start.end()
-    if not some and others is not None:
-        yield others
+            glued = text[start.end("name") : start.end()] == form.between.strip()
+            other, place = other or (found if glued else None), start.end()
+    if not some and other is not None:
+        yield other
 
 
 def _with_arguments(text: str, form: CallFormat, name: str, where: tuple[int, int], start: int, inside: int) -> Found:
@@ -330,12 +323,6 @@ def _with_arguments(text: str, form: CallFormat, name: str, where: tuple[int, in
         return Found(name=name, span=(start, len(text)), name_span=where, problem=str(error))
     end = min(len(text), end + len(closing))
     return Found(name=name, span=(start, end), name_span=where, values=values, named=named)
-
-
-def _alone(text: str, span: tuple[int, int]) -> bool:
-    """Whether nothing but a label, a list's mark or Markdown stands on the line of `span` besides it."""
-    line = text.rfind("\n", 0, span[0]) + 1
-    return _LABEL.fullmatch(text, line, span[0]) is not None and _REST.match(text, span[1]) is not None
 
 
 @cache
@@ -412,13 +399,9 @@ def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
     try:
         return rules.accept(named)
     except BadArguments as error:
-        unknown = [alias for alias in named if alias not in tool.arguments]
-        if unknown and not rules.open:
-            return CallError(kind="unknown-argument", message=_sentence(tool, error), argument=unknown[0])
-        if missing:
-            return CallError(kind="missing-argument", message=_sentence(tool, error), argument=missing[0])
-        kind, argument = _broken(tool, named)
-        return CallError(kind=kind, message=_sentence(tool, error), argument=argument)
+        unknown = not rules.open and any(alias not in tool.arguments for alias in named)
+        kind: ErrorClass = "unknown-argument" if unknown else "missing-argument" if missing else "wrong-type"
+        return CallError(kind=kind, message=f"{tool.alias}: {error}.")
 
 
 def _count(tool: Tool, given: int) -> CallError:
@@ -428,35 +411,3 @@ def _count(tool: Tool, given: int) -> CallError:
     return CallError(
         kind="wrong-count", message=f"{tool.alias} takes {wanted} arguments{names}, and was given {given}."
     )
-
-
-def _sentence(tool: Tool, error: BadArguments) -> str:
-    return f"{tool.alias}: {error}."
-
-
-def _broken(tool: Tool, named: Mapping[str, Json]) -> tuple[Literal["wrong-type", "wrong-value"], str]:
-    """Whether the first clause that the arguments break is about a type, and whose argument it is."""
-    try:
-        found = violations(tool.protocol.input_schema, tool.original(named))
-    except ValueError:
-        return "wrong-value", ""
-    for path, _, clause in found:
-        keyword = clause.rpartition("/")[2]
-        if keyword == "format":
-            continue
-        argument = next((alias for alias, name in tool.arguments.items() if _within(path, name)), "")
-        if keyword == "type":
-            return "wrong-type", argument
-        kinds = contract(tool.protocol).types.get(argument, ())
-        top = argument and path == tool.arguments[argument]
-        return ("wrong-type" if top and kinds and not _of(named[argument], kinds) else "wrong-value"), argument
-    return "wrong-value", ""
-
-
-def _within(path: str, name: str) -> bool:
-    return path == name or path.startswith((f"{name}.", f"{name}["))
-
-
-def _of(value: Any, kinds: Sequence[str]) -> bool:
-    kind = type_name(value)
-    return kind in kinds or (kind == "integer" and "number" in kinds)

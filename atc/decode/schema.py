@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
@@ -27,22 +27,24 @@ VARIADIC = "x-variadic"
 INTEGER_LIMIT, NUMBER_LIMIT = 10**18, 10**15
 """Largest absolute values where a schema sets no bound; llguidance takes ranges up to about these."""
 
-_HELD_WORDS = """type enum const properties required additionalProperties patternProperties minProperties maxProperties
-items prefixItems minItems maxItems minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum
-multipleOf anyOf oneOf allOf $ref"""
-_UNHELD_WORDS = """not if then else uniqueItems contains minContains maxContains propertyNames dependentRequired
-dependentSchemas dependencies unevaluatedItems unevaluatedProperties $dynamicRef"""
+_HELD_WORDS = """type enum const properties required additionalProperties items minItems maxItems minLength maxLength
+pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf anyOf oneOf allOf $ref"""
+_UNHELD_WORDS = """not if then else uniqueItems contains minContains maxContains propertyNames patternProperties
+minProperties maxProperties prefixItems dependentRequired dependentSchemas dependencies unevaluatedItems
+unevaluatedProperties $dynamicRef"""
 _HELD, _UNHELD = frozenset(_HELD_WORDS.split()), frozenset(_UNHELD_WORDS.split())
-_FORMAT_WORDS = "date time date-time duration email hostname ipv4 ipv6 uuid uri"
-_FORMATS = frozenset(_FORMAT_WORDS.split())
+_FORMATS = ("date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri")
 _TYPES = ("string", "number", "boolean", "null", "array", "object")
 _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
 """Keys of an object that names none."""
+_MOST_KEYS = 5
 _ASCII = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\r\f\v"}
 _FEWEST_CHARACTERS, _ARGUMENT_CHARACTERS, _FORMAT_CHARACTERS = 40, 120, 120
 """At least so many characters of any string, of one that is an argument, and of one that has a format."""
 _MOST_CHARACTERS = 100_000
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_LOOSE = ("pattern", "format", "multipleOf")
+"""Keywords of which llguidance refuses some values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Bounds:
     call_characters: int = 1600
     """Shared by the strings of one call, so that a call fits a model's usual token limit."""
     items: int = 20
-    """Of one array, and keys of an object that names none."""
+    """Of one array."""
     depth: int = 4
     """How often a recursive schema may stand within itself."""
 
@@ -96,9 +98,8 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
     """The tool's arguments, bounded.
 
     Raises:
-        Undecodable: llguidance is not installed, or no value fits a required argument; names the tool and the clause.
+        Undecodable: no value fits a required argument; names the tool and the clause.
     """
-    require_llguidance()
     schema = tool.protocol.input_schema
     room = max(_ARGUMENT_CHARACTERS, min(bounds.characters, bounds.call_characters // max(1, len(tool.arguments))))
     unheld = [f"/{key}" for key in schema if key in _UNHELD or key in ("anyOf", "oneOf", "allOf")]
@@ -117,13 +118,17 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
             left_out.append(f"{place}: {error}")
             continue
         unheld += bounding.unheld
+        limits = _HELD - {"type"}
+        whole = bounding.resolved(raw, ())[0] if isinstance(raw, Mapping) else {}
+        kind = "" if limits & whole.keys() else whole.get("type")
+        last = alias == list(tool.arguments)[-1]
         every.append(
             Argument(
                 alias=alias,
                 schema=bounded,
                 required=required,
-                plain=_plain(bounding.resolved(raw)),
-                variadic=isinstance(raw, Mapping) and raw.get(VARIADIC) is True and alias == list(tool.arguments)[-1],
+                plain=kind if isinstance(kind, str) else "",
+                variadic=last and isinstance(raw, Mapping) and raw.get(VARIADIC) is True,
             )
         )
     return Arguments(tuple(every), tuple(dict.fromkeys(unheld)), tuple(left_out))
@@ -146,10 +151,15 @@ def _compilable(bounding: _Bounding, raw: Any, room: int, place: str) -> dict[st
     return loose
 
 
-def _plain(schema: Mapping[str, Any]) -> str:
-    limits = _HELD - {"type"}
-    kind = schema.get("type")
-    return kind if isinstance(kind, str) and not limits & schema.keys() else ""
+def _loose(schema: Any) -> Any:
+    """The schema without the keywords that llguidance may refuse."""
+    if isinstance(schema, list):
+        return [_loose(part) for part in schema]
+    if not isinstance(schema, Mapping) or "enum" in schema:
+        return schema
+    kept = {key: part for key, part in schema.items() if key not in _LOOSE}
+    named = {key: _loose(part) for key, part in kept.get("properties", {}).items()}
+    return {key: named if key == "properties" else _loose(part) for key, part in kept.items()}
 
 
 @dataclass
@@ -160,20 +170,18 @@ class _Bounding:
     bounds: Bounds
     unheld: list[str] = field(default_factory=list)
 
-    def resolved(self, schema: Any) -> Mapping[str, Any]:
-        """The schema with a leading reference followed; `{}` for anything."""
-        return self._resolved(schema, ())[0] if isinstance(schema, Mapping) else {}
-
     def value(self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
         """The schema of values that conform, are bounded and can be compiled. Raises _Impossible."""
         if schema is False:
             raise _Impossible("the schema allows no value")
         if not isinstance(schema, Mapping):
             return _anything(room)
-        schema, seen = self._resolved(schema, seen)
+        schema, seen = self.resolved(schema, seen)
         self.unheld += [f"{place}/{key}" for key in sorted(_UNHELD & schema.keys())]
-        if "allOf" in schema:
-            schema, seen = self._all_of(schema, place, seen)
+        for number, part in enumerate(schema.get("allOf", ())):
+            part, seen = self.resolved(part if isinstance(part, Mapping) else {}, seen)
+            rest = {key: one for key, one in schema.items() if key != "allOf" or number + 1 < len(schema["allOf"])}
+            schema = self._merged(rest, part, f"{place}/allOf/{number}")
         if "enum" in schema or "const" in schema:
             return {"enum": self._listed(schema)}
         for key in ("anyOf", "oneOf"):
@@ -182,18 +190,28 @@ class _Bounding:
         kinds = types(schema) or _TYPES
         if not _HELD & schema.keys() - {"type"} and set(kinds) == set(_TYPES):
             return _anything(room)
+        return self._first([(kind, schema, place) for kind in kinds], room, seen)
+
+    def _first(
+        self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """One of the types or alternatives: those that are possible."""
         options: list[dict[str, Any]] = []
         why = _Impossible("the schema names no type")
-        for kind in kinds:
+        for kind, schema, place in tried:
             try:
-                options.append(self._of_type(kind, schema, room, place, seen))
+                of_kind = (
+                    self._of_type(kind, schema, room, place, seen) if kind else self.value(schema, room, place, seen)
+                )
+                options.append(of_kind)
             except _Impossible as error:
                 why = error
         if not options:
             raise why
         return options[0] if len(options) == 1 else {"anyOf": options}
 
-    def _resolved(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    def resolved(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """The schema with a leading reference followed."""
         while isinstance(ref := schema.get("$ref"), str):
             seen = (*seen, ref)
             if seen.count(ref) > self.bounds.depth:
@@ -202,39 +220,22 @@ class _Bounding:
             siblings = {key: part for key, part in schema.items() if key != "$ref"}
             if target is None:
                 self.unheld.append(f"$ref {ref}")
-            schema = {**target, **siblings} if isinstance(target, Mapping) else siblings
             if target is False:
                 raise _Impossible("the schema allows no value")
+            schema = {**target, **siblings} if isinstance(target, Mapping) else siblings
         return schema, seen
-
-    def _all_of(
-        self, schema: Mapping[str, Any], place: str, seen: tuple[str, ...]
-    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-        merged = {key: part for key, part in schema.items() if key != "allOf"}
-        for number, part in enumerate(schema["allOf"]):
-            if part is False:
-                raise _Impossible("the schema allows no value")
-            if isinstance(part, Mapping):
-                part, seen = self._resolved(part, seen)
-                merged = self._merged(merged, part, f"{place}/allOf/{number}")
-        return (self._all_of(merged, place, seen)) if "allOf" in merged else (merged, seen)
 
     def _merged(self, one: Mapping[str, Any], other: Mapping[str, Any], place: str) -> dict[str, Any]:
         """A schema of what conforms to both; a clause that cannot be joined is listed, and the later one stands."""
         merged = {**one, **other}
         for key in one.keys() & other.keys():
-            left, right = one[key], other[key]
             if key == "properties":
-                merged[key] = {**left, **right}
+                merged[key] = {**one[key], **other[key]}
             elif key == "required":
-                merged[key] = list(dict.fromkeys([*left, *right]))
-            elif key in ("minimum", "minLength", "minItems", "exclusiveMinimum", "minProperties"):
-                merged[key] = max(left, right)
-            elif key in ("maximum", "maxLength", "maxItems", "exclusiveMaximum", "maxProperties"):
-                merged[key] = min(left, right)
+                merged[key] = list(dict.fromkeys([*one[key], *other[key]]))
             elif key == "enum":
-                merged[key] = [value for value in left if value in right]
-            elif key in _HELD and left != right:
+                merged[key] = [value for value in one[key] if value in other[key]]
+            elif key in _HELD and one[key] != other[key]:
                 self.unheld.append(f"{place}/{key}")
         return merged
 
@@ -242,22 +243,18 @@ class _Bounding:
         self, schema: Mapping[str, Any], key: str, room: int, place: str, seen: tuple[str, ...]
     ) -> dict[str, Any]:
         base = {name: part for name, part in schema.items() if name != key}
-        options: list[dict[str, Any]] = []
-        why = _Impossible(f"{key} has no alternative")
-        for number, option in enumerate(schema[key]):
-            if option is False:
-                continue
-            try:
-                option, path = self._resolved(option if isinstance(option, Mapping) else {}, seen)
-                joined = self._merged(base, option, f"{place}/{key}/{number}")
-                options.append(self.value(joined, room, f"{place}/{key}/{number}", path))
-            except _Impossible as error:
-                why = error
+        options = [option for option in schema[key] if option is not False]
         if not options:
-            raise why
-        if key == "oneOf" and not _apart(options):
+            raise _Impossible(f"{key} has no alternative")
+        tried = []
+        for number, option in enumerate(options):
+            whole = option if isinstance(option, Mapping) else {}
+            joined = {**base, **whole} if "$ref" in whole else self._merged(base, whole, f"{place}/{key}/{number}")
+            tried.append(("", joined, f"{place}/{key}/{number}"))
+        found = self._first(tried, room, seen)
+        if key == "oneOf" and not _apart(found.get("anyOf", [found])):
             self.unheld.append(f"{place}/oneOf")
-        return options[0] if len(options) == 1 else {"anyOf": options}
+        return found
 
     def _listed(self, schema: Mapping[str, Any]) -> list[Any]:
         listed = schema["enum"] if "enum" in schema else [schema["const"]]
@@ -290,27 +287,24 @@ class _Bounding:
         least = _count(schema, "minLength", 0)
         if least > _MOST_CHARACTERS:
             raise _Impossible(f"no model writes {least:,} characters")
-        limit = max(_FEWEST_CHARACTERS, room)
-        most = min(_count(schema, "maxLength", max(limit, least)), max(limit, least))
+        limit = max(_FEWEST_CHARACTERS, room, least)
+        most = min(_count(schema, "maxLength", limit), limit)
         if most < least:
             raise _Impossible("maxLength is below minLength")
-        found: dict[str, Any] = {"type": "string", "minLength": least, "maxLength": most}
+        found: dict[str, Any] = {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
         if schema.get("format") in _FORMATS:
             found["format"] = schema["format"]
             found["maxLength"] = _count(schema, "maxLength", max(most, _FORMAT_CHARACTERS))
-        if isinstance(pattern := schema.get("pattern"), str):
-            found["pattern"] = ascii_classes(pattern)
-            found = self._with_pattern(found, schema, place)
-        return found if least else {key: part for key, part in found.items() if key != "minLength"}
-
-    def _with_pattern(self, found: dict[str, Any], schema: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """The string with the longest form of its pattern that llguidance takes; without where it takes none."""
-        unbounded = {key: part for key, part in found.items() if key != "maxLength" or "maxLength" in schema}
-        for attempt in (found, unbounded):
+        if not isinstance(pattern := schema.get("pattern"), str):
+            return found
+        # With its pattern, in the longest form that llguidance takes; without where it takes none.
+        held = found | {"pattern": ascii_classes(pattern)}
+        unbounded = {key: part for key, part in held.items() if key != "maxLength" or "maxLength" in schema}
+        for attempt in (held, unbounded):
             if not _refused(json_text(attempt)):
                 return attempt
         self.unheld.append(f"{place}/pattern")
-        return {key: part for key, part in found.items() if key != "pattern"}
+        return found
 
     def _array(self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]) -> dict[str, Any]:
         least = _count(schema, "minItems", 0)
@@ -318,22 +312,14 @@ class _Bounding:
         most = min(_count(schema, "maxItems", limit), limit)
         if most < least:
             raise _Impossible("maxItems is below minItems")
-        inner = max(1, room // max(1, most))
-        listed = schema.get("prefixItems")
-        prefix = listed if isinstance(listed, list) else []
         found: dict[str, Any] = {"type": "array", "maxItems": most} | ({"minItems": least} if least else {})
-        if prefix:
-            found["prefixItems"] = [
-                self.value(p, inner, f"{place}/prefixItems/{n}", seen) for n, p in enumerate(prefix)
-            ]
         try:
-            found["items"] = self.value(schema.get("items", True), inner, f"{place}/items", seen)
+            inner = max(1, room // max(1, most))
+            return found | {"items": self.value(schema.get("items", True), inner, f"{place}/items", seen)}
         except _Impossible:
-            if least > len(prefix):
+            if least:
                 raise
-            found["maxItems"] = min(most, len(prefix))
-            found["items"] = {"type": "null"}
-        return found
+            return {"type": "array", "maxItems": 0, "items": {"type": "null"}}
 
     def _object(self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]) -> dict[str, Any]:
         named = schema.get("properties")
@@ -348,17 +334,16 @@ class _Bounding:
             except _Impossible:
                 if key in required:
                     raise
-        closed = {"type": "object", "properties": found, "required": required, "additionalProperties": False}
         if found or more is False:
-            return closed | {key: schema[key] for key in ("minProperties", "maxProperties") if key in schema and found}
-        keys = list(schema.get("patternProperties") or {})
-        values = schema["patternProperties"][keys[0]] if keys else more
-        least = _count(schema, "minProperties", 0)
-        most = _count(schema, "maxProperties", max(least, min(5, self.bounds.items)))
-        pattern = ascii_classes(keys[0]) if keys else _KEY
-        inside = self.value(values, max(1, room // max(1, most)), f"{place}/additionalProperties", seen)
-        bounds = {"maxProperties": most} | ({"minProperties": least} if least else {})
-        return {"type": "object", "patternProperties": {pattern: inside}, "additionalProperties": False, **bounds}
+            return {"type": "object", "properties": found, "required": required, "additionalProperties": False}
+        values = self.value(more, max(1, room // _MOST_KEYS), f"{place}/additionalProperties", seen)
+        return _keyed(values)
+
+
+def _keyed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """An object that names no keys."""
+    named = {"patternProperties": {_KEY: values}, "maxProperties": _MOST_KEYS}
+    return {"type": "object", **named, "additionalProperties": False}
 
 
 def _number(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -384,35 +369,15 @@ def _number(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _anything(room: int) -> dict[str, Any]:
     """Any value, one level of values within it."""
+    plain = [_number("number", {}), {"type": "boolean"}, {"type": "null"}]
+    short = [{"type": "string", "maxLength": _FEWEST_CHARACTERS}, *plain]
+    listed = {"type": "array", "items": {"anyOf": short}, "maxItems": _MOST_KEYS}
     text = {"type": "string", "maxLength": max(_FEWEST_CHARACTERS, room)}
-    plain = [text, _number("number", {}), {"type": "boolean"}, {"type": "null"}]
-    short = [{"type": "string", "maxLength": _FEWEST_CHARACTERS}, *plain[1:]]
-    inside: dict[str, Any] = {"anyOf": short}
-    listed = {"type": "array", "items": inside, "maxItems": 5}
-    named = {
-        "type": "object",
-        "patternProperties": {_KEY: {"anyOf": [*short, listed]}},
-        "additionalProperties": False,
-        "maxProperties": 5,
-    }
-    return {"anyOf": [*plain, listed, named]}
-
-
-def _loose(schema: Any) -> Any:
-    """The schema without the keywords that llguidance may refuse: patterns, formats, steps, counts of keys."""
-    if isinstance(schema, list):
-        return [_loose(part) for part in schema]
-    if not isinstance(schema, Mapping) or "enum" in schema:
-        return schema
-    dropped = ("pattern", "format", "multipleOf", "minProperties", "maxProperties")
-    kept = {key: part for key, part in schema.items() if key not in dropped}
-    if "properties" in kept:
-        kept["properties"] = {key: _loose(part) for key, part in kept["properties"].items()}
-    return {key: part if key == "properties" else _loose(part) for key, part in kept.items()}
+    return {"anyOf": [text, *plain, listed, _keyed({"anyOf": [*short, listed]})]}
 
 
 def _apart(options: list[dict[str, Any]]) -> bool:
-    """True if no value conforms to two of the alternatives, as their types and listed values show."""
+    """True if no value conforms to two of the alternatives, as their types show."""
     kinds = ["number" if kind == "integer" else kind for option in options for kind in ({*types(option)} or {"?"})]
     return "?" not in kinds and len(set(kinds)) == len(kinds)
 
@@ -435,13 +400,11 @@ def _spelled(pattern: str) -> Iterator[str]:
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):
         letters = _ASCII.get(part[1:].lower()) if part[0] == "\\" else None
-        if letters is None:
+        if letters is None or (part[1].isupper() and inside):
             inside = part == "[" or (inside and part != "]")
             yield part
-        elif part[1].isupper():
-            yield part if inside else f"[^{letters}]"
         else:
-            yield letters if inside else f"[{letters}]"
+            yield letters if inside else f"[{'^' * part[1].isupper()}{letters}]"
 
 
 def require_llguidance() -> None:
@@ -452,36 +415,17 @@ def require_llguidance() -> None:
 
 @lru_cache(maxsize=4096)
 def _refused(text: str) -> str:
-    """Why llguidance refuses a schema, on one line; empty where it takes it."""
-    from llguidance import LLMatcher
-
+    """Why llguidance refuses a schema, on one line; empty where it takes it, or is not there to be asked."""
+    try:
+        from llguidance import LLMatcher
+    except ImportError:
+        return ""
     said = LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(text))
     return " ".join(said.split())[:200]
 
 
-def followed(root: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with its references followed, so that it can stand within another; what recurs becomes open."""
-    keys = ("$defs", "definitions")
-    return {key: _followed(part, root, ()) for key, part in root.items() if key not in keys}
-
-
-def _followed(part: Any, root: Mapping[str, Any], seen: tuple[str, ...]) -> Any:
-    if isinstance(part, list):
-        return [_followed(one, root, seen) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    ref = part.get("$ref")
-    if not isinstance(ref, str):
-        return {key: _followed(one, root, seen) for key, one in part.items()}
-    target = pointer(root, ref)
-    if ref in seen or not isinstance(target, Mapping):
-        return {}
-    siblings = {key: one for key, one in part.items() if key != "$ref"}
-    return _followed({**target, **siblings}, root, (*seen, ref))
-
-
 def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """An object's schema with every key required, those that were optional nullable, and no keyword beyond these."""
+    """An object's schema as OpenAI's strict mode takes it: every key required, those that were optional nullable."""
     required = set(schema.get("required", ()))
     parts = {key: _strict(part) for key, part in schema.get("properties", {}).items()}
     nullable = {key: part if key in required else {"anyOf": [part, {"type": "null"}]} for key, part in parts.items()}
@@ -489,13 +433,11 @@ def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _strict(part: Any) -> Any:
-    """A value's schema without limits of length, which strict mode refuses; its objects closed."""
-    if not isinstance(part, Mapping):
+    """A value's schema without limits of length, which strict mode refuses."""
+    if isinstance(part, list):
+        return [_strict(one) for one in part]
+    if not isinstance(part, Mapping) or "enum" in part:
         return part
-    kept = {key: one for key, one in part.items() if key not in ("minLength", "maxLength", "default", "examples")}
-    if "properties" in kept:
-        kept["properties"] = {key: _strict(one) for key, one in kept["properties"].items()}
-        kept["additionalProperties"] = False
-    if "items" in kept:
-        kept["items"] = _strict(kept["items"])
-    return kept
+    if part.get("type") == "object" and "properties" in part:
+        return strict_object(part)
+    return {key: _strict(one) for key, one in part.items() if key not in ("minLength", "maxLength")}

@@ -74,12 +74,19 @@ def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], producers: Produ
     return sorted(ends & keys)
 
 
-def fields_of(tool: Tool) -> frozenset[str]:
-    """The fields of a tool's answer as programs get it, where that is one object and its protocol was declared."""
+def fields_of(tool: Tool, *, plain: bool = False) -> frozenset[str]:
+    """The fields of a tool's answer as programs get it, where that is one object and its protocol was declared.
+
+    `plain`: only those that hold neither a list nor an object.
+    """
     root = tool.protocol.output_schema
     if root is None or tool.protocol.evidence.level == "guessed":
         return frozenset()
     top: Mapping[str, Any] = resolve(root, root)
     if tool.wrapper is not None:
         top = resolve(top["properties"][tool.wrapper], root)
-    return frozenset(top.get("properties", ())) if types(top) == ("object",) else frozenset()
+    if types(top) != ("object",):
+        return frozenset()
+    fields: Mapping[str, Any] = top.get("properties", {})
+    deep = {name for name, schema in fields.items() if {"array", "object"} & set(types(resolve(schema, root)))}
+    return frozenset(fields.keys() - deep if plain else fields)

@@ -31,7 +31,7 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
     choices = [_lookups(value, trace, tools, words) for value in values]
     common = set.intersection(*choices)
     calls = (node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Call))
-    prints = [call for call in calls if _prints_one_value(call)]
+    prints = [call for call in calls if _prints_one_value(call, program.printing)]
     if len(common) != 1 or len(prints) != 1:
         return None
     alias, argument, field = common.pop()
@@ -69,7 +69,7 @@ def _lookups(value: str, trace: Trace, tools: Toolbox, words: set[str]) -> set[t
             # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
             if _named(printed, words) and (_singular(printed) != required[0] or "_" in printed):
                 return set()
-            found |= {(tool.alias, required[0], field) for field in fields_of(tool) if _named(field, words)}
+            found |= {(tool.alias, required[0], field) for field in fields_of(tool, plain=True) if _named(field, words)}
     return found
 
 
@@ -93,6 +93,6 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
-def _prints_one_value(call: ast.Call) -> bool:
-    named = isinstance(call.func, ast.Name) and call.func.id == "print"
+def _prints_one_value(call: ast.Call, printing: str) -> bool:
+    named = isinstance(call.func, ast.Name) and call.func.id == printing
     return named and len(call.args) == 1 and not isinstance(call.args[0], ast.Starred | ast.JoinedStr)

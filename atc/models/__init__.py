@@ -1,15 +1,25 @@
 """Language models: implementations of `protocols.ask.Ask`, and the choice among them.
 
 `openai.py` any OpenAI-compatible endpoint, each in its own `dialects.py` · `local.py` the embedded models, `held.py`
-whether they kept to a grammar · `scripted.py`, `recorded.py` for tests.
+whether they kept to a grammar · `scripted.py` for tests · `nearby.py` what else this machine could run.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from atc.models.fetch import LOCAL_MODELS
+from atc.models.local import LocalModel
+from atc.models.openai import OpenAIModel, configured
+from atc.models.scripted import ScriptedModel
 from protocols.ask import Ask
+from protocols.errors import ModelUnavailable
+
+_OLLAMA_TOKENS = 2500
+"""Of tools in a prompt: Ollama cuts a longer prompt at its own context, 4,096 tokens where nothing else is set."""
 
 
 def choose(
@@ -20,36 +30,52 @@ def choose(
     max_retries: int = 4,
     on_progress: Callable[[int, int], None] | None = None,
     on_message: Callable[[str], None] | None = None,
+    on_reading: Callable[[int, int, float], None] | None = None,
 ) -> Ask:
     """The model that `name` stands for; nothing is loaded or asked before its first call.
 
     `local` is the embedded model, `smollm2` a small one (see `LOCAL_MODELS`), `FILE.gguf` one of one's own,
-    `scripted:FILE` and `recorded:FILE` replay a file, `openai` is the endpoint's default model and any other name
-    (`openai:NAME` too) one of its models. Without a name it is the endpoint if OPENAI_API_KEY or OPENAI_BASE_URL is
-    set, else the embedded model, which is fetched into `cache_dir` at its first call. An endpoint has `timeout_seconds`
-    for one reply, and a request that failed for a reason that may pass is repeated `max_retries` times.
+    `scripted:FILE` says what stands in a file. `ollama:NAME` is a model of an Ollama server (OLLAMA_HOST, else
+    this machine's), `llamacpp` or `llamacpp:PORT` what a llama.cpp server on this machine has loaded. `openai` is the
+    configured endpoint's default model and any other name (`openai:NAME` too) one of its models. Without a name it is
+    the endpoint if OPENAI_API_KEY or OPENAI_BASE_URL is set, else the embedded model, which is fetched into `cache_dir`
+    at its first call and tells `on_reading` how many of how many tokens of a prompt it has read in how many seconds. An
+    endpoint has `timeout_seconds` for one try, and a request that failed for a reason that may pass is repeated
+    `max_retries` times.
 
     Raises:
         ModelUnavailable: the name needs an endpoint and none is set, or a file that cannot be read.
     """
-    from atc.models import openai
-    from atc.models.download import LOCAL_MODELS
-
     if name is None:
-        name = "openai" if openai.configured() else "local"
+        name = "openai" if configured() else "local"
     kind, _, rest = name.partition(":")
     if kind == "scripted" and rest:
-        from atc.models.scripted import ScriptedModel
-
         return ScriptedModel.load(Path(rest))
-    if kind == "recorded" and rest:
-        from atc.models.recorded import RecordedModel
-
-        return RecordedModel(rest)
     if name in LOCAL_MODELS or name.endswith(".gguf"):
-        from atc.models.local import LocalModel
-
         folder = cache_dir / "models" if cache_dir is not None else None
-        return LocalModel(name, folder=folder, on_progress=on_progress, on_message=on_message)
-    named = (rest if kind == "openai" else name) or None
-    return openai.OpenAIModel(named, timeout_seconds=timeout_seconds, max_retries=max_retries)
+        return LocalModel(name, folder=folder, on_progress=on_progress, on_message=on_message, on_reading=on_reading)
+    endpoint = partial(OpenAIModel, timeout_seconds=timeout_seconds, max_retries=max_retries)
+    if kind == "ollama" and rest:
+        url = f"{ollama_url()}/v1"
+        return endpoint(rest, api_key="none", base_url=url, prompt_tokens=_OLLAMA_TOKENS)
+    if kind == "llamacpp":
+        if rest and not (rest.isdecimal() and int(rest) < 65_536):
+            raise ModelUnavailable(
+                f"{name!r} names no port of this machine: write llamacpp:8080, or set OPENAI_BASE_URL for a server "
+                "elsewhere."
+            )
+        return endpoint(api_key="none", base_url=f"{llamacpp_url(rest)}/v1")
+    return endpoint((rest if kind == "openai" else name) or None)
+
+
+def ollama_url() -> str:
+    """Where Ollama's server listens, as its own variable says."""
+    host = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/").replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - replaced
+    if "://" in host:
+        return host
+    return f"http://{host}" if ":" in host else f"http://{host or '127.0.0.1'}:11434"
+
+
+def llamacpp_url(port: str = "") -> str:
+    """Where a llama.cpp server listens on this machine."""
+    return f"http://127.0.0.1:{port or 8080}"

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from atc.models import held, llama_api
 from atc.models.endpoint import Endpoint
 from protocols.ask import Powers
 from protocols.jsontypes import Json
 
-GRAMMAR_FIELDS = frozenset({"grammar", "ebnf"})
+GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
+"""Fields of a request that hold a reply to a grammar."""
 CONTINUING_FIELDS = frozenset({"continue_final_message", "add_generation_prompt"})
-LOGPROB_FIELDS = frozenset({"logprobs", "top_logprobs"})
+"""Fields that have the assistant's words gone on with. Where one is refused, so is the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """Fields of a chat completion that one kind of endpoint knows beyond those that all share.
 
-    `grammar` gives those that hold the reply to a grammar, none where there are none; `continuing` are those
-    that have the assistant's message gone on with.
+    `grammar` gives those that hold the reply to a grammar; `continuing` are those that have the assistant's message
+    gone on with.
     """
 
     name: str
@@ -30,18 +31,22 @@ class Dialect:
     continuing: Mapping[str, Json] | None = None
 
 
-_SCHEMA = Powers(schema=True, continues=True, tops=True)
+_SCHEMA = Powers(schema=True, continues=True)
+_LARK = replace(_SCHEMA, grammars=frozenset({"lark"}))
 
 UNKNOWN = Dialect(name="unknown", powers=Powers())
 LLAMA = Dialect(name="llama.cpp", powers=_SCHEMA, grammar=lambda text: {"grammar": text})
 VLLM = Dialect(
     name="vLLM",
-    powers=_SCHEMA,
+    powers=_LARK,
+    grammar=lambda text: {"structured_outputs": {"grammar": text}},
     continuing={"continue_final_message": True, "add_generation_prompt": False},
 )
+"""Which backend it was started with, it does not tell: `auto` gives llguidance what xgrammar cannot read."""
 SGLANG = Dialect(
     name="SGLang", powers=_SCHEMA, grammar=lambda text: {"ebnf": text}, continuing={"continue_final_message": True}
 )
+OLLAMA = Dialect(name="Ollama", powers=Powers(schema=True))
 OPENAI = Dialect(name="OpenAI", powers=Powers(schema=True, strict=True))
 
 
@@ -52,31 +57,32 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
         ModelUnavailable: it cannot be asked now.
     """
     if endpoint.is_official:
-        return _openai(model)
-    owners = endpoint.owners()
+        return OPENAI
+    path = endpoint.url.removeprefix(endpoint.url.removesuffix("/v1")) + "/models"
+    offered = endpoint.probe(path).get("data") or []
+    owners = {str(entry.get("owned_by", "")).lower() for entry in offered if isinstance(entry, dict)}
     if "llamacpp" in owners:
-        return _llama(endpoint, model)
-    if "sglang" in owners:
-        return _sglang(endpoint)
-    return VLLM if "vllm" in owners else UNKNOWN
+        powers = replace(_SCHEMA, continues=llama_api.continues_there(endpoint.probe, model))
+        if held.installed() and llama_api.reads_lark(endpoint.probe, model):
+            powers = replace(powers, grammars=_LARK.grammars)
+        return replace(LLAMA, powers=powers)
+    if "sglang" in owners:  # its field takes what the backend of its grammars reads
+        information = endpoint.probe("/server_info") or endpoint.probe("/get_server_info")
+        reads = information.get("grammar_backend") == "llguidance" and held.installed()
+        return replace(SGLANG, powers=_LARK) if reads else SGLANG
+    if "vllm" in owners:
+        return VLLM if held.installed() else replace(VLLM, powers=_SCHEMA)
+    return OLLAMA if "library" in owners else UNKNOWN
 
 
-def _openai(model: str) -> Dialect:
-    """Models that reason, GPT-5 and later among them, give no probabilities."""
-    generation = re.match(r"gpt-(\d+)", model)
-    return replace(OPENAI, powers=replace(OPENAI.powers, tops=generation is not None and int(generation[1]) < 5))
-
-
-def _llama(endpoint: Endpoint, model: str) -> Dialect:
-    powers = replace(LLAMA.powers, continues=llama_api.continues_there(endpoint.tried, model))
-    if held.installed() and llama_api.reads_lark(endpoint.tried, model):
-        powers = replace(powers, grammars=frozenset({"lark"}))
-    return replace(LLAMA, powers=powers)
-
-
-def _sglang(endpoint: Endpoint) -> Dialect:
-    """Its field takes what the backend of its grammars reads, which it was started with."""
-    information = endpoint.tried("/server_info") or endpoint.tried("/get_server_info")
-    backend = information.get("grammar_backend")
-    reads = backend == "llguidance" and held.installed()
-    return replace(SGLANG, powers=replace(SGLANG.powers, grammars=frozenset({"lark"}) if reads else frozenset()))
+def fits_strict(schema: Any) -> bool:
+    """Whether every object of a schema is closed and requires all its keys, as OpenAI's `strict` demands."""
+    if isinstance(schema, list):
+        return all(map(fits_strict, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        keys = set(schema.get("properties", ()))
+        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != keys:
+            return False
+    return all(map(fits_strict, schema.values()))

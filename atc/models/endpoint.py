@@ -1,36 +1,46 @@
-"""Requests to an OpenAI-compatible endpoint: sent with its client, repeated while a failure is transient."""
+"""Requests to an OpenAI-compatible endpoint, sent and repeated by its client, and what its failures mean."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import json
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
-from atc.models.openai_errors import is_transient, key_problem, sentence, wait_seconds
+from atc.waiting import patience
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.jsontypes import Json, loads
-from protocols.waiting import patience
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 _DUMMY_KEY = "none"
 """Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
+_REFUSALS = (400, 422)
+
+
+class Refused(Exception):
+    """The endpoint refuses what it was sent (HTTP 400 or 422). `field` is the parameter that it names, if it does."""
+
+    def __init__(self, error: Any, message: str) -> None:
+        super().__init__(message)
+        self.field: str | None = getattr(error, "param", None)
+        self.detail = detail(error)
 
 
 @dataclass(slots=True, kw_only=True)
 class Endpoint:
-    """An address of the API. `url` ends where `/chat/completions` follows; `model` is named in messages of errors."""
+    """An address of the API. `url` ends where `/chat/completions` follows; `model` is named in messages of errors.
+
+    The client repeats a request that failed for a reason that may pass `max_retries` times, and waits as long as the
+    endpoint asks or half a second, one, two … Each try has `timeout_seconds`.
+    """
 
     url: str
     key: str = ""
     timeout_seconds: float = 120.0
     max_retries: int = 4
-    sleep: Callable[[float], None] = time.sleep
     model: str | None = None
-    _client: OpenAI | None = field(default=None, init=False)
+    _client: Any = field(default=None, init=False)
 
     @property
     def is_official(self) -> bool:
@@ -44,78 +54,54 @@ class Endpoint:
         """The reply to a GET, or to a POST where there is a body. `path` follows the endpoint's URL, or is a URL.
 
         Raises:
-            openai.BadRequestError, openai.UnprocessableEntityError: the endpoint refuses this body.
-            OutOfTime: it did not come in the time that is left, see `protocols.waiting`.
-            ModelUnavailable: any other failure, one that there is no time left to try again after among them.
+            Refused: the endpoint refuses this body.
+            OutOfTime: it did not come in the time that is left, see `atc.waiting`. Where less than one time-out
+                is left, nothing is tried again.
+            ModelUnavailable: any other failure.
         """
-        from openai import BadRequestError, OpenAIError, UnprocessableEntityError
+        import httpx2
+        from openai import APITimeoutError, OpenAIError
 
-        for attempt in range(self.max_retries + 1):
-            try:
-                return self._parsed(self._send(path, body))
-            except (BadRequestError, UnprocessableEntityError):
-                raise
-            except OpenAIError as error:
-                seconds = wait_seconds(error, attempt)
-                if attempt == self.max_retries or not is_transient(error) or patience(seconds) < seconds:
-                    raise ModelUnavailable(self.sentence(error)) from error
-                self.sleep(seconds)
-        raise AssertionError("the last attempt returns or raises")
+        seconds = patience(self.timeout_seconds)
+        last = seconds < self.timeout_seconds
+        options = {"timeout": seconds, "max_retries": 0 if last else self.max_retries}
+        client = self._opened()
+        send = client.get if body is None else partial(client.post, body=body)
+        try:
+            return self._parsed(send(path, cast_to=httpx2.Response, options=options).text)
+        except OpenAIError as error:
+            if last and isinstance(error, APITimeoutError):
+                raise OutOfTime(f"the model endpoint {self.url} gave no answer in the time that was left.") from error
+            told = sentence(error, url=self.url, model=self.model or "its first", seconds=self.timeout_seconds)
+            if getattr(error, "status_code", None) in _REFUSALS:
+                raise Refused(error, told) from error
+            raise ModelUnavailable(told) from error
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
         """The same for a path of the server that is not of this API."""
         return self.request(self.url.removesuffix("/v1") + path, body)
 
-    def found(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """The reply of `request_at_root`, or {} where nothing is there or it refuses.
+    def probe(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
+        """The reply of `request_at_root`, or {} where nothing of this kind is there.
 
         Raises:
             ModelUnavailable: it cannot be told, the endpoint is down for instance.
         """
-        from openai import APIStatusError
-
         try:
             return self.request_at_root(path, body)
-        except APIStatusError:
+        except Refused:
             return {}
-        except OutOfTime:
-            raise
         except ModelUnavailable as error:
-            cause = error.__cause__
-            if cause is None or (isinstance(cause, APIStatusError) and not is_transient(cause)):
+            if error.__cause__ is None or 400 <= (getattr(error.__cause__, "status_code", None) or 500) < 429:
                 return {}
             raise
 
-    def tried(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """The same, or {} whatever goes wrong but the time: a proxy may not reach there."""
-        try:
-            return self.found(path, body)
-        except OutOfTime:
-            raise
-        except ModelUnavailable:
-            return {}
-
-    def owners(self) -> set[str]:
-        """Whom the endpoint says that its models are owned by, in small letters; servers put their own name there."""
-        path = self.url.removeprefix(self.url.removesuffix("/v1")) + "/models"
-        offered = self.found(path).get("data") or []
-        return {str(entry.get("owned_by", "")).lower() for entry in offered if isinstance(entry, dict)}
-
     def first_model(self) -> str:
         """The first of the endpoint's models."""
-        from openai import OpenAIError
-
-        try:
-            offered = self.request("/models").get("data") or []
-        except OpenAIError as error:
-            raise ModelUnavailable(self.sentence(error)) from error
+        offered = self.request("/models").get("data") or []
         if not offered:
             raise ModelUnavailable(f"the endpoint {self.url} offers no model; load one there or name one with --model.")
         return str(offered[0]["id"])
-
-    def sentence(self, error: Any) -> str:
-        """What a failure means, and the next step."""
-        return sentence(error, url=self.url, model=self.model or "its first", seconds=self.timeout_seconds)
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -123,24 +109,14 @@ class Endpoint:
             self._client.close()
             self._client = None
 
-    def _send(self, path: str, body: dict[str, Json] | None) -> str:
-        import httpx2
-        from openai import APITimeoutError, OpenAI
+    def _opened(self) -> Any:
+        from openai import OpenAI
 
         if self._client is None:
-            key = self.key or _DUMMY_KEY
-            if problem := key_problem(key, self.url):
+            if problem := key_problem(self.key, self.url):
                 raise ModelUnavailable(problem)
-            self._client = OpenAI(api_key=key, base_url=self.url, timeout=self.timeout_seconds, max_retries=0)
-        seconds = patience(self.timeout_seconds)
-        try:
-            if body is None:
-                return self._client.get(path, cast_to=httpx2.Response, options={"timeout": seconds}).text
-            return self._client.post(path, cast_to=httpx2.Response, body=body, options={"timeout": seconds}).text
-        except APITimeoutError as error:
-            if seconds < self.timeout_seconds:
-                raise OutOfTime(f"the model endpoint {self.url} gave no answer in the time that was left.") from error
-            raise
+            self._client = OpenAI(api_key=self.key or _DUMMY_KEY, base_url=self.url)
+        return self._client
 
     def _parsed(self, text: str) -> dict[str, Json]:
         try:
@@ -154,3 +130,72 @@ class Endpoint:
             f"the endpoint {self.url} answered with {kind}, not with the OpenAI API; correct OPENAI_BASE_URL, "
             "which usually ends in /v1."
         )
+
+
+def key_problem(key: str, url: str) -> str | None:
+    """What is wrong with a key that no request can carry. The client's own message would quote the key."""
+    if key.isascii() and (key.isprintable() or not key):
+        return None
+    return (
+        f"the key for the model endpoint {url} holds a character that no key has, such as a line end; "
+        "set OPENAI_API_KEY to a valid one."
+    )
+
+
+def sentence(error: Any, *, url: str, model: str, seconds: float, otherwise: str = "use --model local") -> str:
+    """What a failure of the `openai` client means and the next step, for a request to `url` with this time-out.
+
+    `otherwise` is what to do without that endpoint.
+    """
+    from openai import APIConnectionError, APITimeoutError
+
+    endpoint, status = f"the model endpoint {url}", getattr(error, "status_code", None)
+    if status is None:
+        if isinstance(error, APITimeoutError):
+            return f"{endpoint} gave no answer within {seconds:g} s; try again, ask a faster model, or {otherwise}."
+        if isinstance(error, APIConnectionError):
+            cause = _line(str(error.__cause__ or error))
+            return f"{endpoint} cannot be reached ({cause}); start it, correct OPENAI_BASE_URL, or {otherwise}."
+        return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
+    said = f"(HTTP {status}: {detail(error)})"
+    if status in (401, 403):
+        return f"{endpoint} refuses the key {said}; set OPENAI_API_KEY to a valid one."
+    if status == 404:
+        return (
+            f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it has with --model, "
+            "or correct OPENAI_BASE_URL, which usually ends in /v1."
+        )
+    if error.code == "insufficient_quota":
+        return f"the account at {url} has no quota left {said}; top it up, or {otherwise}."
+    if status == 429 or status >= 500:
+        state = "is still too busy" if status == 429 else "still fails"
+        return f"{endpoint} {state} after several tries {said}; wait, or {otherwise}."
+    if blames_grammar(said):
+        return f"{endpoint} cannot use the grammar it was sent {said}; ask without one."
+    return f"{endpoint} refuses the request to {model!r} {said}; try another model."
+
+
+def blames_grammar(said: str) -> bool:
+    """Whether a refusal is about what a grammar says, and not about grammars at all."""
+    said = said.lower()
+    faulty = re.search(r"grammar|ebnf|lark|regex", said) and re.search(r"pars|compil|convert|syntax|specif|defin", said)
+    return bool(faulty) and not re.search(r"support|unknown|unrecogni|not permitted|extra", said)
+
+
+def detail(error: Any) -> str:
+    """The endpoint's own words, one short line, without the key that it may quote."""
+    text = error.response.text
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return "an HTML page" if text.lstrip().startswith("<") else _line(text) or "no text"
+    said: Any = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(said, dict):
+        said = said.get("message") or said
+    authorization = error.request.headers.get("authorization", "")
+    return _line(str(said).replace(authorization.removeprefix("Bearer ") or "\0", "…"))
+
+
+def _line(text: str) -> str:
+    """At most 200 printable characters on one line."""
+    return re.sub(r"[^\x20-\x7e\xa0-\U0010ffff]", "", " ".join(text.split()))[:200].rstrip(".")

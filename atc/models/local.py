@@ -1,12 +1,11 @@
-"""The embedded model: a GGUF file run by llama.cpp in a child process. Also: the same model as an HTTP endpoint."""
+"""The embedded model: a GGUF file run by llama.cpp in a child process."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -15,11 +14,10 @@ from typing import Any, Literal
 
 from atc.models import held, llama_api
 from atc.models.circles import runs_in_circles
-from atc.models.fetch import cache_folder, own_file, weights
+from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
 from atc.models.states import PromptStates
-from atc.models.tops import TopTokens, places
-from atc.models.wire import asked, completion_of, continues, sent, unfenced
+from atc.models.wire import TopTokens, asked, completion_of, continues, places, sent, unfenced
 from protocols.ask import Completion, GrammarKind, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.files import NotPrivate, private_folder
@@ -42,7 +40,7 @@ class LocalModel:
     fetched into `folder` (see `fetch`). `threads` defaults to the cores that this process may use. Calls from several
     threads wait for each other. The state of the last prompt is kept, and long ones are kept on disk below `folder`
     (see `states.py`): a prompt that begins alike is read only from where it differs, by a later process too. A reply
-    that runs in circles is cut, as by its token limit.
+    that runs in circles is cut, as by its token limit. `on_reading` is told how far a long prompt has been read.
     """
 
     prompt_tokens = 4000
@@ -58,22 +56,25 @@ class LocalModel:
         folder: Path | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         on_message: Callable[[str], None] | None = None,
+        on_reading: llama_api.Reading | None = None,
     ) -> None:
         model = str(path) if path is not None else "local"
-        own = own_file(model)
-        self.name = own.name if own else model
+        self._own = own_file(model)
+        self.name = self._own.name if self._own else model
         self.timings: Mapping[str, float] = {}
         """llama.cpp's figures for the last reply: `cache_n` and `prompt_n` (prompt tokens found and read),
         `prompt_per_second`, `predicted_per_second` …"""
         self._threads = threads or free_cores()
         self._context_tokens = context_tokens
-        self._fetch = partial(weights, model, folder=folder, on_progress=on_progress, on_message=on_message)
+        self._fetch = partial(
+            fetch, LOCAL_MODELS.get(model, QWEN), folder=folder, on_progress=on_progress, on_message=on_message
+        )
         self._states_folder = (folder or cache_folder()) / "states"
         self._states: PromptStates | None = None
         self._read = ""
         self._forgotten = False
-        self._holding = held.Holding(on_message)
-        self._on_message = on_message
+        self._holding = held.Holding(on_message or (lambda _: None))
+        self._on_reading = on_reading
         self._process: LlamaProcess | None = None
         self._lock = threading.Lock()
 
@@ -104,28 +105,18 @@ class LocalModel:
             ModelUnavailable: also where llguidance refuses the grammar.
         """
         options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
+        power: Literal["grammar", "schema"] = "grammar"
         if schema is not None:
-            return self._under_schema(messages, schema, options)
-        if grammar is None:
-            return self._completion(*self._asked(messages, options))
-        held.require_taken(grammar)
-        return self._held(*self._asked(messages, options | {"grammar": grammar}), "grammar", grammar)
-
-    def _under_schema(
-        self, messages: Sequence[Message], schema: Mapping[str, Any], options: dict[str, Json]
-    ) -> Completion:
-        if (usable := held.usable(schema)) is None:
-            completion = self._completion(*self._asked(messages, options, in_words=schema))
-            return replace(completion, text=unfenced(completion.text))
-        options |= {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": usable}}}
-        return self._held(*self._asked(messages, options), "schema", held.schema_grammar(usable))
-
-    def _held(
-        self, reply: dict[str, Json], seconds: float, power: Literal["grammar", "schema"], grammar: str
-    ) -> Completion:
-        """The completion; where the runtime keeps to no grammar that can judge it, the power is gone."""
-        completion = self._completion(reply, seconds)
-        self._holding.judge(power, grammar, completion)
+            if (usable := held.usable(schema)) is None:
+                completion = self._asked(messages, options, in_words=schema)[1]
+                return replace(completion, text=unfenced(completion.text))
+            options["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": usable}}
+            power, grammar = "schema", held.schema_grammar(usable)
+        elif grammar is not None:
+            options["grammar"] = held.require_taken(grammar)
+        completion = self._asked(messages, options)[1]
+        if grammar is not None:
+            self._holding.judge(power, grammar, completion)
         return completion
 
     def top_tokens(
@@ -139,14 +130,13 @@ class LocalModel:
     ) -> tuple[TopTokens, Completion]:
         """An unconstrained reply, and the `n` likeliest tokens at each of its places."""
         options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
-        reply, seconds = self._asked(messages, options | {"logprobs": True, "top_logprobs": n})
-        completion = self._completion(reply, seconds)
-        return places((reply["choices"][0].get("logprobs") or {}).get("content") or ()), completion
+        reply, completion = self._asked(messages, options | {"logprobs": True, "top_logprobs": n})
+        return places(reply), completion
 
     def _asked(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, in_words: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Json], float]:
-        """llama.cpp's reply, and how long it took; a schema `in_words` is asked for in the messages."""
+    ) -> tuple[dict[str, Json], Completion]:
+        """llama.cpp's reply, and what it says; a schema `in_words` is asked for in the messages."""
         messages = asked(messages)
         body = {"messages": sent(messages, in_words), **options}
         with self._lock:
@@ -159,18 +149,15 @@ class LocalModel:
             if continues(messages):
                 reply = llama_api.chat(process.post, body)
             elif options["max_tokens"] > _LONG_REPLY and not options.keys() & _HELD:
-                reply = process.chat(body, enough=runs_in_circles)
+                reply = process.chat(body, enough=runs_in_circles, reading=self._on_reading)
             else:
                 reply = process.post("/v1/chat/completions", body)
             seconds = time.perf_counter() - started
             self.timings = reply.get("timings", {})
             self._keep(process, prompt)
-        return reply, seconds
-
-    def _completion(self, reply: dict[str, Json], seconds: float) -> Completion:
         if "error" in reply:
             raise ModelUnavailable(llama_api.refusal(reply["error"]))
-        return completion_of(reply, model=self.name, seconds=seconds)
+        return reply, completion_of(reply, model=self.name, seconds=seconds)
 
     def load(self) -> None:
         """Load the weights now (2 to 10 s), fetching them first where they are missing."""
@@ -189,10 +176,9 @@ class LocalModel:
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
         """Load the kept state that spares most of reading `prompt`, if one does."""
-        if self._states is not None and (name := self._states.nearest(prompt, held=self._read)) is not None:
-            restored = process.post("/slots/0?action=restore", {"filename": name})
-            if "error" in restored:
-                self._states.drop(name)
+        name = self._states.nearest(prompt, held=self._read) if self._states is not None else None
+        if self._states and name and "error" in process.post("/slots/0?action=restore", {"filename": name}):
+            self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
         """Keep the state of a prompt that took long to read."""
@@ -205,16 +191,16 @@ class LocalModel:
     def _loaded(self) -> LlamaProcess:
         if self._process is None or not self._process.running:
             require_runtime()  # before 1.1 GB are fetched in vain
-            path = self._fetch()
+            path = self._own or self._fetch()
             self._states, self._read = self._states_for(path), ""
             self._process = LlamaProcess(
                 LlamaSettings(
-                    path=path,
+                    path=str(path.absolute()),
                     name=self.name,
                     threads=self._threads,
                     context_tokens=self._context_tokens,
                     api_key=os.urandom(16).hex(),
-                    states=self._states.folder if self._states is not None else None,
+                    states=str(self._states.folder.absolute()) if self._states is not None else "",
                 )
             )
         return self._process
@@ -223,45 +209,13 @@ class LocalModel:
         """Where states of prompts to this very file, runtime and context are kept; None where nothing can be."""
         try:
             private_folder(self._states_folder)
-            weights = path.stat()
+            status = path.stat()
         except (OSError, NotPrivate):
             return None
-        runtime = version("xllamacpp")
-        return PromptStates(
-            self._states_folder, kind=f"{weights.st_size} {weights.st_mtime_ns} {runtime} {self._context_tokens}"
-        )
+        kind = f"{status.st_size} {status.st_mtime_ns} {version('xllamacpp')} {self._context_tokens}"
+        return PromptStates(self._states_folder, kind=kind)
 
 
 def _options(*, temperature: float, seed: int, max_tokens: int) -> dict[str, Json]:
     # the seed that is left out means "random" to llama.cpp
     return {"temperature": temperature, "seed": seed % (2**32 - 1), "max_tokens": max_tokens}
-
-
-@contextmanager
-def serve_openai(
-    path: str | Path | None = None,
-    *,
-    threads: int | None = None,
-    context_tokens: int = CONTEXT_TOKENS,
-    api_key: str = "",
-) -> Iterator[str]:
-    """The local model as an OpenAI-compatible endpoint on loopback, a free port; gives the base URL (ends in `/v1`).
-
-    Raises:
-        ModelUnavailable: as for `LocalModel`.
-    """
-    model = str(path) if path is not None else "local"
-    own = own_file(model)
-    process = LlamaProcess(
-        LlamaSettings(
-            path=weights(model),
-            name=own.name if own else model,
-            threads=threads or free_cores(),
-            context_tokens=context_tokens,
-            api_key=api_key,
-        )
-    )
-    try:
-        yield f"{process.address}/v1"
-    finally:
-        process.stop()

@@ -5,29 +5,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from atc.models import held, llama_api, strict
-from atc.models.dialects import (
-    CONTINUING_FIELDS,
-    GRAMMAR_FIELDS,
-    LLAMA,
-    LOGPROB_FIELDS,
-    Dialect,
-    dialect_of,
-)
-from atc.models.endpoint import Endpoint
-from atc.models.openai_errors import blames_grammar, detail
-from atc.models.tops import TopTokens, places
+from atc.models import held, llama_api
+from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
+from atc.models.endpoint import Endpoint, Refused, blames_grammar
 from atc.models.wire import asked, completion_of, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
 
 DEFAULT_MODEL = "gpt-5-mini"
 _OPENAI_URL = "https://api.openai.com/v1"
@@ -45,9 +33,8 @@ class OpenAIModel:
 
     `api_key` and `base_url` default to OPENAI_API_KEY and OPENAI_BASE_URL; one of them must be set. Without `model` an
     endpoint of one's own is asked for its first. What kind of endpoint it is, and so how it is sent a grammar or words
-    to go on from, is asked when that is first needed (see `dialects.py`); where it takes no grammar none is sent, and
-    the caller has to check what comes. So it is with a schema where the endpoint refuses `response_format`: it is then
-    asked for in words. What is refused once is remembered.
+    to go on from, is asked when that is first needed (see `dialects.py`). A schema that the endpoint refuses is asked
+    for in words. What is refused once is remembered.
 
     Raises:
         ModelUnavailable: there is neither a key nor a base URL.
@@ -62,7 +49,6 @@ class OpenAIModel:
         timeout_seconds: float = 120.0,
         max_retries: int = 4,
         prompt_tokens: int = 24_000,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         key = api_key or os.environ.get("OPENAI_API_KEY") or ""
         url = base_url or os.environ.get("OPENAI_BASE_URL") or ""
@@ -74,15 +60,15 @@ class OpenAIModel:
         self.url = (url or _OPENAI_URL).rstrip("/")
         self.prompt_tokens = prompt_tokens
         self._endpoint = Endpoint(
-            url=self.url, key=key, timeout_seconds=timeout_seconds, max_retries=max_retries, sleep=sleep, model=model
+            url=self.url, key=key, timeout_seconds=timeout_seconds, max_retries=max_retries, model=model
         )
         official = self._endpoint.is_official
         self._endpoint.model = model or (DEFAULT_MODEL if official else None)
         self._limit_name = "max_completion_tokens" if official else "max_tokens"
         self._headroom = 0
-        self._dialect: Dialect | None = None
+        self._known: Dialect | None = None
         self._refused: set[str] = set()
-        self._lark_is_kept = True
+        self._holding = held.Holding()
 
     @property
     def name(self) -> str:
@@ -102,14 +88,13 @@ class OpenAIModel:
         Raises:
             ModelUnavailable: it cannot be asked.
         """
-        known, refused = self._spoken().powers, self._refused
-        kinds = known.grammars if self._lark_is_kept else frozenset()
+        known, refused = self._dialect.powers, self._refused
+        lark = not refused & GRAMMAR_FIELDS and "grammar" not in self._holding.lost
         return Powers(
             schema=known.schema and "response_format" not in refused,
-            strict=known.strict and "strict" not in refused,
-            grammars=frozenset() if refused & GRAMMAR_FIELDS else kinds,
+            strict=known.strict,
+            grammars=known.grammars if lark else frozenset(),
             continues=known.continues and not refused & CONTINUING_FIELDS,
-            tops=known.tops and not refused & LOGPROB_FIELDS,
             parallel=True,
         )
 
@@ -123,50 +108,29 @@ class OpenAIModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.ask.Ask`."""
+        """Continue `messages`, see `protocols.ask.Ask`. Where no grammar is taken, none is sent."""
         options: dict[str, Json] = {"temperature": temperature, "seed": seed}
         if schema is not None:
-            options["response_format"] = self._response_format(schema)
-        elif grammar is not None:
-            options |= self._held_to(grammar)
-        completion = self._asked(messages, options, max_tokens=max_tokens)[1]
+            wanted: dict[str, Json] = {"name": "reply", "schema": dict(schema)}
+            if self._endpoint.is_official and fits_strict(schema):
+                wanted["strict"] = True
+            options["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        elif grammar is not None and self.powers.grammars:
+            options |= self._dialect.grammar(held.require_taken(grammar))
+        completion = self._asked(messages, options, max_tokens=max_tokens)
         if grammar is not None and options.keys() & GRAMMAR_FIELDS:
-            self._lark_is_kept &= held.keeps(grammar, completion.text, truncated=completion.truncated)
+            self._holding.judge("grammar", grammar, completion)
         return completion
-
-    def top_tokens(
-        self,
-        messages: Sequence[Message],
-        *,
-        n: int = 10,
-        temperature: float = 0.0,
-        seed: int = 0,
-        max_tokens: int = 64,
-    ) -> tuple[TopTokens, Completion]:
-        """An unconstrained reply, and the `n` likeliest tokens at each of its places.
-
-        Raises:
-            ModelUnavailable: also where the endpoint does not tell them.
-        """
-        options = {"temperature": temperature, "seed": seed, "logprobs": True, "top_logprobs": n}
-        reply, completion = self._asked(messages, options, max_tokens=max_tokens)
-        told = (reply["choices"][0].get("logprobs") or {}).get("content") or ()
-        if completion.text and not told:
-            raise ModelUnavailable(
-                f"the endpoint {self.url} tells no probabilities of tokens; ask another, or use --model local."
-            )
-        return places(told), completion
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         self._endpoint.close()
 
-    def _asked(
-        self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
-    ) -> tuple[dict[str, Json], Completion]:
-        """The endpoint's reply to a body of `options` as far as it takes them, and what it says."""
+    def _asked(self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int) -> Completion:
+        """The endpoint's reply to a body of `options`, as far as it takes them."""
         messages = asked(messages)
-        continuing = (continues(messages) and self._spoken().continuing) or {}
+        going_on = continues(messages)
+        continuing = (going_on and self._dialect.continuing) or {}
         started = time.perf_counter()
         while True:
             body = {"model": self.name, self._limit_name: max_tokens + self._headroom, **options, **continuing}
@@ -177,7 +141,8 @@ class OpenAIModel:
             if reply is None:
                 continue
             try:
-                if self._is_thought_only(reply):
+                if is_cut_before_text(reply) and not self._headroom:
+                    self._headroom = _REASONING_TOKENS
                     continue
                 completion = completion_of(reply, model=self.name, seconds=time.perf_counter() - started)
             except (AttributeError, KeyError, TypeError) as error:
@@ -187,77 +152,52 @@ class OpenAIModel:
                 ) from error
             break
         text = completion.text if in_words is None else unfenced(completion.text)
-        if continues(messages) and not self._goes_on(body):
+        if going_on and not self._rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words
-        empty_is_a_reply = continues(messages) or body.keys() & GRAMMAR_FIELDS
-        if not text.strip() and not empty_is_a_reply:
+        if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
             raise ModelUnavailable(
                 f"the model {self.name!r} at {self.url} answered with an empty reply; try again or name another model."
             )
-        return reply, replace(completion, text=text)
+        return replace(completion, text=text)
 
-    def _spoken(self) -> Dialect:
+    @property
+    def _dialect(self) -> Dialect:
         """What the endpoint understands; asked once."""
-        if self._dialect is None:
-            self._dialect = dialect_of(self._endpoint, self.name)
-        return self._dialect
+        if self._known is None:
+            self._known = dialect_of(self._endpoint, self.name)
+        return self._known
 
-    def _goes_on(self, body: Mapping[str, Json]) -> bool:
-        """Whether the reply to a body that ends with the assistant's words is only what follows them."""
-        return self._rendered_by_llama() or bool(body.keys() & CONTINUING_FIELDS)
-
+    @property
     def _rendered_by_llama(self) -> bool:
-        return self._spoken().name == LLAMA.name and self._spoken().powers.continues
-
-    def _response_format(self, schema: Mapping[str, Any]) -> dict[str, Json]:
-        wanted: dict[str, Json] = {"name": "reply", "schema": dict(schema)}
-        if self._endpoint.is_official and "strict" not in self._refused and strict.fits(schema):
-            wanted["strict"] = True
-        return {"type": "json_schema", "json_schema": wanted}
-
-    def _held_to(self, grammar: str) -> dict[str, Json]:
-        """The fields that hold a reply to `grammar`; none where the endpoint takes no such grammar."""
-        if not self.powers.grammars:
-            return {}
-        held.require_taken(grammar)
-        return self._spoken().grammar(grammar)
+        return self._dialect.name == LLAMA.name and self._dialect.powers.continues
 
     def _accepted(self, body: dict[str, Json]) -> dict[str, Json] | None:
         """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""
-        from openai import BadRequestError, UnprocessableEntityError
-
         try:
-            if body["messages"][-1]["role"] == "assistant" and self._rendered_by_llama():
+            if body["messages"][-1]["role"] == "assistant" and self._rendered_by_llama:
                 return llama_api.chat(self._endpoint.request_at_root, body)
             return self._endpoint.request("/chat/completions", body)
-        except (BadRequestError, UnprocessableEntityError) as error:
-            if self._learn(error, body):
+        except Refused as refused:
+            if self._learn(refused, body):
                 return None
-            raise ModelUnavailable(self._endpoint.sentence(error)) from error
+            raise ModelUnavailable(str(refused)) from refused
 
-    def _learn(self, error: APIStatusError, body: Mapping[str, Json]) -> bool:
+    def _learn(self, refused: Refused, body: Mapping[str, Json]) -> bool:
         """Remember the parameter of `body` that a refusal names; False when it names none. Shrinks, so it ends."""
-        named = set(re.findall(r"[a-z_]+", str(error.param) if error.param is not None else detail(error)))
+        named = set(re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail))
         if "response_format" in body and named & {"response_format", "json_schema"}:
-            is_strict = "strict" in body["response_format"]["json_schema"]
-            self._refused.add("strict" if is_strict else "response_format")
-            body["response_format"]["json_schema"].pop("strict", None)
+            # A keyword that `strict` does not know is this schema's: it is sent again without, and another one with it.
+            if not body["response_format"]["json_schema"].pop("strict", None):
+                self._refused.add("response_format")
         elif "max_tokens" in body and "max_tokens" in named:
             self._limit_name = "max_completion_tokens"
         elif found := named & {"temperature", "seed"} & body.keys():
             self._refused |= found
         else:
-            groups = (GRAMMAR_FIELDS, CONTINUING_FIELDS, LOGPROB_FIELDS)
-            found = next((set(group & body.keys()) for group in groups if named & group & body.keys()), set())
-            if found <= GRAMMAR_FIELDS and blames_grammar(error):
+            groups = (GRAMMAR_FIELDS & body.keys(), CONTINUING_FIELDS & body.keys())
+            found = next((set(group) for group in groups if named & group), set())
+            if found <= GRAMMAR_FIELDS and blames_grammar(refused.detail):
                 return False  # another grammar may do
             self._refused |= found
             return bool(found)
-        return True
-
-    def _is_thought_only(self, reply: Mapping[str, Json]) -> bool:
-        """Whether the limit was spent before any text; the first time, the limit is raised for good."""
-        if self._headroom or not is_cut_before_text(reply):
-            return False
-        self._headroom = _REASONING_TOKENS
         return True

@@ -1,11 +1,13 @@
-"""The shape of chat completions: messages as they are sent, and what a reply says."""
+"""The shape of chat completions: messages as they are sent, what a reply says, and its likeliest tokens."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from protocols.ask import Completion, Message
 from protocols.jsontypes import Json
@@ -17,43 +19,8 @@ def continues(messages: Sequence[Message]) -> bool:
 
 
 def asked(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without a last one of the assistant that is empty: a reply to the others begins there anyway, and
-    llama.cpp renders it as a turn that is over.
-    """
+    """The messages without a last one of the assistant that is empty: llama.cpp renders it as a turn that is over."""
     return messages[:-1] if continues(messages) and not messages[-1].content else messages
-
-
-def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
-    """What a chat completion says; an endpoint may leave any part of it out."""
-    choice = (reply.get("choices") or [{}])[0]
-    usage = reply.get("usage") or {}
-    return Completion(
-        text=said(choice.get("message") or {}),
-        model=model,
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        seconds=seconds,
-        truncated=choice.get("finish_reason") == "length",
-        cached_tokens=_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens")),
-    )
-
-
-def _count(value: Json) -> int:
-    return int(value) if isinstance(value, int | float) else 0
-
-
-def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
-    """Whether the limit was reached before there was any text, by thoughts that are not shown."""
-    choice = (reply.get("choices") or [{}])[0]
-    return not said(choice.get("message") or {}) and choice.get("finish_reason") == "length"
-
-
-def said(message: Mapping[str, Json]) -> str:
-    """The text of a reply: what a custom tool was called with, else its content, else what the model declines with."""
-    for call in message.get("tool_calls") or ():
-        if "custom" in call:
-            return str(call["custom"].get("input") or "")
-    return str(message.get("content") or message.get("refusal") or "")
 
 
 def sent(messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> list[dict[str, str]]:
@@ -65,7 +32,73 @@ def sent(messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -
     return turns
 
 
+def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
+    """What a chat completion says; an endpoint may leave any part of it out."""
+    choice, usage = _choice(reply), reply.get("usage") or {}
+    return Completion(
+        text=_text(choice),
+        model=model,
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        seconds=seconds,
+        truncated=choice.get("finish_reason") == "length",
+        cached_tokens=_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens")),
+    )
+
+
+def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
+    """Whether the limit was reached before there was any text, by thoughts that are not shown."""
+    choice = _choice(reply)
+    return not _text(choice) and choice.get("finish_reason") == "length"
+
+
 def unfenced(text: str) -> str:
     """JSON out of the code fence that models put around it when asked in words."""
     found = re.search(r"```(?:json)?[^\S\n]*\n(.*?)```", text, re.DOTALL)
     return found[1].strip() if found else text
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPlace:
+    """A token that was written, its log-probability, and `tops`: the likeliest there as (text, log-probability), best
+    first. The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
+    """
+
+    text: str
+    logprob: float
+    tops: tuple[tuple[str, float], ...]
+
+
+TopTokens: TypeAlias = tuple[TokenPlace, ...]
+"""One place a token; their texts together are the reply's."""
+
+
+def places(reply: Mapping[str, Json]) -> TopTokens:
+    """The tokens of a reply that was asked for them. A character split between tokens belongs to the last of them."""
+    content: Iterable[Mapping[str, Any]] = (_choice(reply).get("logprobs") or {}).get("content") or ()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    found = []
+    for token in content:
+        tops = ((_bytes(top).decode("utf-8", "replace"), float(top["logprob"])) for top in token["top_logprobs"])
+        found.append(TokenPlace(decoder.decode(_bytes(token)), float(token["logprob"]), tuple(tops)))
+    return tuple(found)
+
+
+def _choice(reply: Mapping[str, Json]) -> Mapping[str, Json]:
+    choice: Mapping[str, Json] = (reply.get("choices") or [{}])[0]
+    return choice
+
+
+def _text(choice: Mapping[str, Json]) -> str:
+    """The content, or what the model declines with."""
+    message = choice.get("message") or {}
+    return str(message.get("content") or message.get("refusal") or "")
+
+
+def _count(value: Json) -> int:
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _bytes(token: Mapping[str, Any]) -> bytes:
+    given = token.get("bytes")
+    return bytes(given) if given is not None else str(token["token"]).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from protocols import prompts
+from atc import prompt_files as prompts
 
 fill = partial(prompts.fill, __name__)
-"""The text of a prompt, see `protocols.prompts.fill`."""
+"""The text of a prompt, see `atc.prompt_files.fill`."""

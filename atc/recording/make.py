@@ -13,8 +13,8 @@ from atc.recording.recording import InvalidRecording, RecordedTools, Recording, 
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.types import Attempt
-from protocols.placeholder import PLACEHOLDER
 from protocols.protocol import ToolProtocol
+from protocols.secrets import PLACEHOLDER
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace, trace_to_json
 

@@ -17,6 +17,8 @@ from sandbox.trace import Trace
 class InvalidRecording(AtcError):
     """A run file that cannot be read, or a run of which none can be made. `where` is its name."""
 
+    exit_code = 2
+
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(where, problem)
         self.where, self.problem = where, problem

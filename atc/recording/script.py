@@ -84,7 +84,7 @@ def _credentials(tools: Sequence[Tool], configured: Mapping[str, Any]) -> dict[s
     """Of each tool the credentials that are configured, else the first that it names, with their hosts."""
     found: dict[str, Sequence[str]] = {}
     for tool in tools:
-        names = tool.protocol.binding.credentials if isinstance(tool.protocol.binding, HttpBinding) else ()
+        names = tool.protocol.binding.credential_names if isinstance(tool.protocol.binding, HttpBinding) else ()
         for name in [name for name in names if name in configured] or names[:1]:
             found[name] = configured.get(name, {}).get("hosts") or ["no host yet"]
     return found

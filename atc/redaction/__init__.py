@@ -1,7 +1,7 @@
 """Keeps a run's secrets in its journal: wherever else they would go, a placeholder stands in their place.
 
-What is a secret is said by `protocols.secrecy`. Replaced are the characters themselves, in each spelling of
-`protocols.placeholder`, and nothing that a program made of them: half a token, its base64, its hash.
+What is a secret is said by `protocols.secrets`. Replaced are the characters themselves, in each spelling of
+`protocols.secrets`, and nothing that a program made of them: half a token, its base64, its hash.
 """
 
 from __future__ import annotations
@@ -19,9 +19,17 @@ from atc.synthesize import parse
 from atc.types import Attempt, Program
 from protocols.ask import Completion
 from protocols.jsontypes import Json, JsonObject
-from protocols.placeholder import PLACEHOLDER, conceals_nothing, in_literal, placeholder
-from protocols.secrecy import covered
-from protocols.secret_parts import may_hold, secrets_of, with_parts, within
+from protocols.secrets import (
+    PLACEHOLDER,
+    conceals_nothing,
+    covered,
+    in_literal,
+    may_hold,
+    placeholder,
+    secrets_of,
+    with_parts,
+    within,
+)
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
 

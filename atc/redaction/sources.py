@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
-from protocols.secret_parts import secrets_of, within
+from protocols.secrets import secrets_of, within
 from protocols.toolbox import Tool
 
 

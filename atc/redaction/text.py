@@ -6,7 +6,7 @@ import re
 import threading
 from bisect import bisect_left, insort
 
-from protocols.placeholder import PLACEHOLDER, spellings
+from protocols.secrets import PLACEHOLDER, spellings
 
 SHORT = 6
 """Characters below which a secret is replaced only where it stands as a word of its own: `1234` is also in `12345`."""

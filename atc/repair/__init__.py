@@ -52,8 +52,8 @@ def correction(
 ) -> list[Message]:
     """The turns that follow a failed or doubtful attempt: its program, and what became of it.
 
-    `mode` is one of `WAYS`. `complete` asks the model in between: `reflection` needs it, `facts` uses it where
-    attribution left a tie. `orphans` are writes that happened, which the next program would leave behind if it
+    `mode` is one of `WAYS`. `complete` asks the model in between: `reflection` needs it.
+    `orphans` are writes that happened, which the next program would leave behind if it
     did not make them. `messages` is the conversation so far, `calls` are those of all attempts. With `docs` "names"
     no tool is described.
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 
 from atc.attribute import origins
-from atc.attribute.paths import at
-from atc.edits import Edit, Places, edited
+from atc.edits import Edit, Places, edited, with_text
 from atc.findings import nearest
 from atc.mend import look_up_names, mend
 from atc.mend.searching import search_for
+from atc.paths import at
 from atc.repair.case import Case
 from atc.types import Fault, Finding, Program
+from protocols.parsing import parse
 from protocols.producers import Producers
 from protocols.schema import steps
 from protocols.toolbox import Tool, Toolbox
@@ -103,13 +105,9 @@ def _with_suggestions(program: Program, findings: Sequence[Finding]) -> Program:
 
 def _with_key(program: Program, number: int, key: str, near: str) -> Program | None:
     """The program with `near` for the one text `key` on a line."""
-    lines = program.source.splitlines()
-    line = program.line(number)
-    written = [text for text in (f'"{key}"', f"'{key}'") if line.count(text) == 1]
-    if len(written) != 1:
-        return None
-    lines[number - 1] = lines[number - 1].replace(written[0], repr(near))
-    return Program("\n".join(lines) + "\n")
+    nodes = [node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Constant) and node.value == key]
+    written = [node for node in nodes if node.lineno == number]
+    return with_text(program, written[0], repr(near)) if len(written) == 1 else None
 
 
 def _changed(program: Program, better: Program) -> list[tuple[int, str]]:

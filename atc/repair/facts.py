@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from atc.attribute.facts import invocation, snippet
-from atc.prompts import fill
 from atc.repair.better import better_lines, makers, sources
 from atc.repair.case import Case
 from atc.repair.documentation import called, documentation, signature
@@ -20,8 +17,6 @@ _MOST_FINDINGS = 5
 _MOST_FACTS = 8
 _LONGEST_FACT = 400
 _MOST_TOOLS = 2
-_SHOWN_BELOW = frozenset({"shape", "value"})
-"""Kinds of facts that the list of what can be read tells better."""
 
 _NO_PROGRAM = (
     "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
@@ -37,9 +32,9 @@ def told(case: Case) -> list[Message]:
     assert fault is not None
     if not case.attempt.program.source.strip():
         return [case.written, case.rewrite([_NO_PROGRAM])]
-    call, chosen = _blamed(case, fault)
+    call = next((made for made in case.calls if made.index == fault.call), None)
     lines = list(better_lines(case, fault, call)) or list(sources(case, fault, call))
-    parts = [_head(case, fault), *_evidence(case, fault), chosen, *lines]
+    parts = [_head(case, fault), *_evidence(case, fault), *lines]
     known = "\n".join(part for part in parts if part)
     return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
 
@@ -78,33 +73,9 @@ def _evidence(case: Case, fault: Fault) -> Iterator[str]:
     """The facts, a line each. Those of the check's findings stand above already."""
     if case.attempt.findings:
         return
-    facts = [fact.text for fact in fault.evidence if fact.kind not in _SHOWN_BELOW]
+    facts = [fact.text for fact in fault.evidence]
     for fact in facts[:_MOST_FACTS]:
         yield f"- {fact}" if len(fact) <= _LONGEST_FACT else f"- {fact[: _LONGEST_FACT - 1]}…"
-
-
-def _blamed(case: Case, fault: Fault) -> tuple[ToolCall | None, str]:
-    """The call that is to blame, and a sentence where the model chose it among those that facts left."""
-    calls = {call.index: call for call in case.calls}
-    first = calls.get(fault.call) if fault.call is not None else None
-    named = dict.fromkeys([*([fault.call] if fault.call is not None else []), *fault.candidates])
-    tied = [calls[index] for index in named if index in calls]
-    if len(tied) < 2 or case.complete is None:
-        return first, ""
-    listed = "\n".join(f"{call.index}: {invocation(call)} on line {call.line}, {_gave(call)}" for call in tied)
-    reply = case.ask(fill("repair_choice", message=fault.message, calls=listed))
-    chosen = _chosen(reply, tied) or tied[0]
-    return chosen, f"- The cause is what {invocation(chosen)} (call {chosen.index}) gave."
-
-
-def _chosen(reply: str, calls: Sequence[ToolCall]) -> ToolCall | None:
-    """The call whose number a reply names first."""
-    numbers = [int(number) for number in re.findall(r"\d+", reply)]
-    return next((call for number in numbers for call in calls if call.index == number), None)
-
-
-def _gave(call: ToolCall) -> str:
-    return f"which failed: {call.error}" if call.error is not None else f"which gave {snippet(call.result)}"
 
 
 def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from atc.attribute.facts import invocation
-from atc.attribute.paths import general
+from atc.findings import invocation
+from atc.paths import general, shared
 from atc.repair.documentation import MOST_LINES
 from atc.types import Program
 from protocols.abridge import abridged
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.schema import steps
-from protocols.secrecy import covered
+from protocols.secrets import covered
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -34,10 +34,10 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
     value = tool.unwrap(result)
     name = assigned(program, call)
     leaves = _leaves(value)
-    wanted = _general(steps(near))
+    wanted = general(tuple(steps(near)))
     if tool.wrapper is not None and value is not result:
         wanted = wanted[1:]
-    ranked = sorted(range(len(leaves)), key=lambda n: (-_shared(_general(leaves[n][0]), wanted), n))
+    ranked = sorted(range(len(leaves)), key=lambda n: (-shared(general(leaves[n][0]), wanted), n))
     kept = [leaves[n] for n in sorted(ranked[:MOST_LINES])]
     yield f"With {name} = {invocation(call)} these can be read:"
     for path, shown in kept:
@@ -115,11 +115,3 @@ def _leaves(value: Json) -> list[_Leaf]:
 def _short(value: Json) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
-
-
-def _general(path: tuple[str | int, ...] | list[str | int]) -> tuple[object, ...]:
-    return general(tuple(path))
-
-
-def _shared(one: tuple[object, ...], other: tuple[object, ...]) -> int:
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

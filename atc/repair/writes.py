@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from atc.attribute.facts import invocation, snippet
+from atc.findings import invocation, snippet
 from atc.prompts import fill
 from atc.repair.reading import unclipped_secrets
 from protocols.jsontypes import Json

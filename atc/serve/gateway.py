@@ -25,7 +25,7 @@ from atc.recording.recording import RecordedTools
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.serve.results import READ_RESULT, Results
-from atc.strategies.given import NoModel, certain_findings
+from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
@@ -151,7 +151,7 @@ class Gateway:
 
     def _build(self, whole: Future[Retriever]) -> None:
         try:
-            whole.set_result(self._agent.finder(NoModel()))
+            whole.set_result(self._agent.finder(None))
         except BaseException as error:  # noqa: BLE001 - told to whoever searches
             whole.set_exception(error)
 

@@ -44,7 +44,7 @@ from protocols.protocol import load as protocol_of
 from sandbox.journal import Sink
 from sandbox.trace import Pins, ToolCall
 
-FORMAT = 6
+FORMAT = 7
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
 
@@ -471,7 +471,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     """A connection to the store, made (for this user alone) where there is none yet. Every commit is on disk.
 
     Raises:
-        StoreUnavailable: the file cannot be used, or is not ours, or a newer version's.
+        StoreUnavailable: the file cannot be used, or is not ours, or another version's.
     """
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -499,30 +499,30 @@ def _keep_private(path: Path) -> None:
     folder = path.parent.stat()
     # A folder of another name that holds anything else is the user's, and as open as the user wants it.
     ours = path.parent.name == "atc" or all(
-        file.name.startswith((path.name, "bench")) for file in path.parent.iterdir()
+        file.name.startswith((f"{path.stem}.", "bench")) for file in path.parent.iterdir()
     )
     if ours and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
         path.parent.chmod(0o700)
 
 
 def _set_up(database: sqlite3.Connection, path: Path) -> None:
+    """Make our tables where they are not there."""
     _use_wal(database)
     database.execute("PRAGMA synchronous = FULL")
-    database.execute("PRAGMA foreign_keys = ON")
     database.execute("PRAGMA secure_delete = ON")
-    if _is_ours(database, path):
-        return
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        if not _is_ours(database, path):  # somebody else may have made the tables meanwhile
-            for statement in _SCHEMA.split(";"):
+    if _format(database, path) != FORMAT:
+        # Somebody else may make them meanwhile, so it is looked at again where nobody else can write.
+        database.execute("BEGIN EXCLUSIVE")
+        try:
+            for statement in _SCHEMA.split(";") if _format(database, path) != FORMAT else ():
                 database.execute(statement)
             database.execute(f"PRAGMA application_id = {_APPLICATION}")
             database.execute(f"PRAGMA user_version = {FORMAT}")
-        database.execute("COMMIT")
-    except BaseException:
-        database.execute("ROLLBACK")
-        raise
+            database.execute("COMMIT")
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+    database.execute("PRAGMA foreign_keys = ON")
 
 
 def _use_wal(database: sqlite3.Connection) -> None:
@@ -539,14 +539,14 @@ def _use_wal(database: sqlite3.Connection) -> None:
             return
 
 
-def _is_ours(database: sqlite3.Connection, path: Path) -> bool:
-    """Whether our tables are in the file; False for an empty one."""
+def _format(database: sqlite3.Connection, path: Path) -> int:
+    """The format of the tables in the file; 0 for an empty one."""
     application, version, tables = (
         database.execute(query).fetchone()[0]
         for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
     )
     if not tables:
-        return False
+        return 0
     if application != _APPLICATION:
         raise StoreUnavailable(
             f"the store of runs {str(path)!r}: it is another program's database; set ATC_STATE_DIR to another folder."
@@ -554,6 +554,6 @@ def _is_ours(database: sqlite3.Connection, path: Path) -> bool:
     if version != FORMAT:
         raise StoreUnavailable(
             f"the store of runs {str(path)!r}: another version of atc wrote it (format {version}, this one reads"
-            f" {FORMAT}); use that version, or move the file away and a new one is made, or set ATC_STATE_DIR."
+            f" {FORMAT}); use that version, move the file away, or set ATC_STATE_DIR to another folder."
         )
-    return True
+    return int(version)

@@ -29,6 +29,8 @@ class StoreUnavailable(AtcError):
 class UnknownRun(AtcError):
     """No run, or more than one, of this name; `suggestions` are the ids that come near."""
 
+    exit_code = 2
+
     def __init__(self, name: str, suggestions: Sequence[str], *, ambiguous: bool = False) -> None:
         super().__init__(name)
         self.name, self.suggestions, self.ambiguous = name, tuple(suggestions), ambiguous
@@ -43,13 +45,19 @@ class UnknownRun(AtcError):
 class RunTaken(AtcError):
     """A run that another living process works on."""
 
+    exit_code = 2
+
 
 class RunEnded(AtcError):
     """A run that has come to its end and cannot go on."""
 
+    exit_code = 2
+
 
 class ToolsChanged(AtcError):
     """A run whose tools are not those that it began with, so that it cannot go on."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

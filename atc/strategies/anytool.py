@@ -1,6 +1,6 @@
 """AnyTool: agents find a pool of tools, a solver works with it, and what fails wakes them again (Du et al. 2024, §4).
 
-1. *Retriever* (§4.1): agents over category, collection and tool fill the pool (`atc.retrieve.hierarchy`).
+1. *Retriever* (§4.1): agents over category, collection and tool fill the pool (`atc.retrieve.agents`).
 2. *Solver* (§4.2): DFSDT, or turns in a row (CoT), with the pool's tools and `finish`, `go_back` and `give_up`.
 3. *Self-reflection* (§4.3): the solver gives up, for a reason and naming functions that are of no use, or a judge
    rejects its answer. The functions leave the pool, and their calls the solver's history; tool agents, then category
@@ -14,22 +14,22 @@ It ends with an answer that is not rejected, after the last round, or when the t
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal
 
 from atc.events import ToolsChosen
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
-from atc.retrieve import hierarchy
+from atc.retrieve import agents
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.hierarchy.tree import spelled
+from atc.retrieve.hierarchy import spelled
 from atc.strategies import dfsdt, react
-from atc.strategies.anytool_options import Options
+from atc.strategies.acting import Acting, Action, offered
 from atc.strategies.base import Parts
+from atc.strategies.conclusion import conclusion
+from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.strategies.judge import Grader, Judge, told
-from atc.strategies.programs.conclusion import conclusion
-from atc.strategies.turns.acting import Acting, Action, offered
-from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
 from atc.types import Attempt, Solution
 from protocols.abridge import clipped
 from protocols.render import described_within
@@ -41,15 +41,50 @@ _UNHEARD = "The run's budget ended before a judge had heard this answer."
 _NO_ANSWER = "No way that was tried led to an answer."
 
 
+_WOKEN: Mapping[str, tuple[agents.Role, ...]] = {
+    "tool": ("tool", "flat"),
+    "category": ("tool", "category", "flat"),
+    "meta": ("tool", "category", "meta", "flat"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(agents.Options):
+    """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations.
+
+    Raises:
+        ValueError: a number is less than 1 (`rounds`: than 0).
+    """
+
+    solver: Literal["dfsdt", "cot"] = "dfsdt"
+    """Table 3: with backtracking, or without."""
+    rounds: int = 6
+    """Self-reflections at most; 0 is Table 3's run without any."""
+    woken: Literal["tool", "category", "meta"] = "meta"
+    """Table 4: the highest role of agents that are woken."""
+    apis: int | None = None
+    """Table 5: so many tools, drawn at random (but always the same), are there at all; None: all."""
+    calls: int = 10
+    """Calls that the solver makes at most in a round (A.1)."""
+    votes: int = 3
+    """Of the judge."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value, least = getattr(self, one.name), 0 if one.name == "rounds" else 1
+            if isinstance(value, int) and not isinstance(value, bool) and value < least:
+                raise ValueError(f"{one.name} must be at least {least}, not {value}")
+
+
 def solve(
     task: str,
     parts: Parts,
     *,
-    options: Options = Options(),  # noqa: B008 - frozen
+    options: Options | None = None,
     grade: Grader | None = None,
 ) -> Solution:
     """Find tools, solve, reflect, and again. `grade` judges answers by program, where it can, instead of the model."""
-    config = parts.config
+    config, options = parts.config, options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
     return _Run(task, replace(parts, config=replace(config, max_tokens=tokens)), options, grade).solve()
 
@@ -94,7 +129,7 @@ class _Run:
     limit: str | None = None
     meter: Meter = field(init=False)
     acting: Acting = field(init=False)
-    search: hierarchy.Search = field(init=False)
+    search: agents.Search = field(init=False)
     state: tuple[object, ...] = ()
     """What the last round came to: another that comes to the same is the last."""
     shown: int = 0
@@ -103,18 +138,13 @@ class _Run:
     def __post_init__(self) -> None:
         self.meter = self.parts.meter()
         self.acting = Acting(self.parts, self.meter, self.task)
-        options = self.options
-        limits = hierarchy.Options(
-            pool=options.pool,
-            tools_per_agent=options.tools_per_agent,
-            steps=options.steps,
-            tokens=options.tokens,
-            threads=options.threads if self.meter.powers.parallel else 1,
-            flat=options.flat,
+        limits = replace(
+            self.options,
+            threads=self.options.threads if self.meter.powers.parallel else 1,
             prompt_tokens=self.parts.prompt_tokens,
         )
         documents = {name: ToolDocument.of(self.parts.toolbox[name]) for name in self._names()}
-        self.search = hierarchy.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(self.task)
+        self.search = agents.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(self.task)
 
     def solve(self) -> Solution:
         """Round after round."""
@@ -198,7 +228,7 @@ class _Run:
             gone = [name for name in failed.functions if not self._wrote(name)]
             self.acting.without(gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
-        self.search.resume(failed.reason, self.options.roles)
+        self.search.resume(failed.reason, _WOKEN[self.options.woken])
         woken = self.search.budget.usage.model_calls > asked
         return woken or (bool(self.search.pool) and self.state != before)
 
@@ -219,7 +249,7 @@ class _Run:
         names, most = list(self.parts.toolbox), self.options.apis
         if most is None or most >= len(names):
             return names
-        drawn: Collection[str] = set(random.Random(0).sample(names, most))  # noqa: S311 - sampling, not secrecy
+        drawn = set(random.Random(0).sample(names, most))  # noqa: S311 - sampling, not secrecy
         return [name for name in names if name in drawn]
 
     def _spelled(self, functions: Sequence[str]) -> tuple[str, ...]:

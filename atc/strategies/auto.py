@@ -10,15 +10,17 @@ from itertools import groupby
 from atc.events import RouteChanged
 from atc.repair import worth_repairing
 from atc.strategies import chain, stepwise
+from atc.strategies.attempts import MISREAD, writing_tools
 from atc.strategies.base import Parts
-from atc.strategies.programs.attempt import MISREAD, writing_tools
 from atc.synthesize import described, listed
 from atc.types import Attempt, Fault, Program, Solution
-from protocols.parsing import parse
+from protocols.parsing import parsed
 from protocols.toolbox import Toolbox
 
 _MOST_MISREAD = 2
 """Rounds that end with a response misread before the route changes."""
+_MOST_STEPS = 4
+"""Assignments through which a value is followed, one behind the other."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
@@ -58,48 +60,35 @@ def unseen_writes(program: Program, tools: Toolbox) -> Iterator[tuple[str, str]]
 
     A value is followed by name: what is assigned from it, looped over, or put into a container.
     """
-    try:
-        tree = parse(program.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    writing = writing_tools(program, tools)
+    tree, writing = parsed(program.source), writing_tools(program, tools)
     origin = {alias: alias for alias, tool in tools.items() if alias not in writing and not described(tool)}
-    if not writing or not origin:
+    if tree is None or not writing or not origin:
         return
-    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.comprehension)]
-    for _ in range(len(statements)):
-        before = len(origin)
-        for node in statements:
+    nodes = list(ast.walk(tree))
+    for _ in range(_MOST_STEPS):
+        for node in nodes:
             for name, value in _given(node):
                 if name not in tools and (source := _origin(value, origin)):
                     origin.setdefault(name, source)
-        if len(origin) == before:
-            break
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in writing:
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            source = next((found for value in given if (found := _origin(value, origin))), None)
-            if source is not None:
-                yield call.func.id, source
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in writing:
+            arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if source := next((found for value in arguments if (found := _origin(value, origin))), None):
+                yield node.func.id, source
 
 
-def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _given(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """The names that a statement or a comprehension gives a value, each with what it comes from."""
+    value: ast.AST | None = getattr(node, "value", None) or getattr(node, "iter", None)
+    targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
     match node:
-        case ast.Assign(targets=targets, value=value):
-            stored = [name for target in targets for name in ast.walk(target)]
-        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
-            stored = list(ast.walk(target))
-        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
-            stored = list(ast.walk(target))
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner)) as value):
-            stored = list(ast.walk(owner))
-        case _:
-            return
-    yield from ((name.id, value) for name in stored if isinstance(name, ast.Name))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            targets = [owner]
+    stored = (name for target in targets if target is not None for name in ast.walk(target))
+    yield from ((name.id, value) for name in stored if isinstance(name, ast.Name) and value is not None)
 
 
-def _origin(value: ast.expr, origin: dict[str, str]) -> str | None:
+def _origin(value: ast.AST, origin: dict[str, str]) -> str | None:
     names = (node.id for node in ast.walk(value) if isinstance(node, ast.Name))
     return next((origin[name] for name in names if name in origin), None)
 

@@ -11,8 +11,9 @@ from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.learned import observed
 from atc.meter import BudgetSpent, Meter
 from atc.repair import correction, worth_repairing
-from atc.strategies.base import Parts
-from atc.strategies.programs.attempt import (
+from atc.retrieve.searches import in_turns
+from atc.searching import Searching
+from atc.strategies.attempts import (
     attempt,
     checked,
     insists,
@@ -22,7 +23,8 @@ from atc.strategies.programs.attempt import (
     writing_tools,
     written,
 )
-from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.base import Parts
+from atc.strategies.conclusion import conclusion
 from atc.synthesize import new_program, opening
 from atc.types import Attempt, Fault, Finding, Program, Solution
 from protocols.parsing import parse
@@ -31,8 +33,10 @@ from protocols.toolbox import Toolbox
 
 _FEW = 4
 """So few tools are never searched: the prompt sheds detail instead."""
+_FOUND = 12
+"""Tools that further searches of the model give together."""
 
-UNCONFIRMED = "the last program came to nothing, and the model could not be asked whether that is right."
+UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
 
 Leave = Callable[[Sequence[Attempt], Program | None, Toolbox], bool]
@@ -81,7 +85,7 @@ class _Chain:
             for round_ in range(config.max_repairs + 1):
                 program = new_program(
                     messages,
-                    self.meter.complete,
+                    self.meter.write,
                     known=self.tried,
                     most=self.parts.samples,
                     temperature=config.temperature,
@@ -172,7 +176,7 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     """The tools that the prompt will hold: all where what is told of them fits it, else the best hits with producers.
 
     All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
-    Of ToolFlow's tasks, the best 8 of 20 candidates held all that was needed for four in ten; so details go first.
+    Else the model may go on searching (`Meter.searching`).
     """
     toolbox, budget, most = parts.toolbox, parts.prompt_tokens, parts.config.max_tools
     names: Sequence[str] = list(toolbox)
@@ -186,6 +190,14 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
         except BudgetSpent as spent:  # nor is anything left to act with: the strategy's next request ends the run
             transcript = (f"the search ended at {spent.limit}",)
     kept = described_within(toolbox.only(names), budget=budget, docs=docs)[1]
+    if len(kept) < len(toolbox) and docs == "full":
+
+        def search(queries: Sequence[str]) -> list[str]:
+            finder = parts.finder(None)
+            hits = [finder.search(query, k=most).hits for query in queries]
+            return [hit.tool for hit in in_turns(hits, toolbox, k=_FOUND)]
+
+        meter.searching = Searching(toolbox, kept, search, budget)
     parts.observer(ToolsChosen(tuple(kept), len(toolbox), transcript))
     return kept
 
@@ -206,15 +218,16 @@ def _ended(last: Attempt, *, doubt_told: bool) -> bool:
 def _standing(attempts: Sequence[Attempt], *, confirmed: bool) -> str | None:
     """The answer that stands: one without doubts before one with, a later before an earlier.
 
-    That there is nothing, where that is doubtful, stands only if the model was told so and kept to it: an honest
-    failure is better than a wrong answer.
+    A doubtful one that the model, told so, only followed by programs that failed does not stand, nor, unless the model
+    kept to it, that there is nothing: an honest failure is better than a wrong answer.
     """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
     sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)
     if sure is not None or not answered:
         return sure
     last = answered[-1].answer or ""
-    return None if says_nothing(last) and not confirmed and len(answered) == 1 else last
+    kept = confirmed or len(answered) > 1
+    return last if kept or (answered[-1] is attempts[-1] and not says_nothing(last)) else None
 
 
 def _without_program(round_: int) -> Attempt:
@@ -228,7 +241,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     tools = retrieve(task, parts, meter)
     messages = opening(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
     try:
-        program = new_program(messages, meter.complete, known=(), most=1, temperature=parts.config.temperature)
+        program = new_program(messages, meter.write, known=(), most=1, temperature=parts.config.temperature)
     except BudgetSpent as spent:
         meter.note(f"{spent.limit}: no more programs were written.")
         program = None

@@ -11,39 +11,38 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.repair.traceback import traceback_text
+from atc.strategies.attempts import executed, seen_output, with_named
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.programs.attempt import executed, seen_output, with_named
-from atc.strategies.programs.conclusion import conclusion
-from atc.strategies.programs.pieces import grown
-from atc.strategies.turns.conversation import Turn, Turns, first_paragraph, longest_shown, room_for_turns
+from atc.strategies.conclusion import conclusion
+from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, room_for_turns
+from atc.strategies.growing import Growing, answering
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols import parsing
 from protocols.abridge import abridged, printed
 from protocols.ask import Message
+from protocols.jsontypes import Json
 from protocols.render import Docs, described_within
 from protocols.toolbox import Toolbox
-from sandbox.trace import Frame, ToolCall, Trace
+from sandbox.trace import Frame
 
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
 _ANSWER = re.compile(r"(?ims)^[ \t*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _EXITS = frozenset({"exit", "quit", "SystemExit"})
-_SILENT = "print_aloud = print\ndef print(*args, **kwargs): pass  # what was shown is not shown again\n"
-_SPEAKING = "print = print_aloud\n"
 
 
 def solve(task: str, parts: Parts) -> Solution:
     """Let the model act by blocks of code until it gives its answer, in a line of its own, or the budget is spent."""
     meter = parts.meter()
-    return _Session.begun(task, parts, retrieve(task, parts, meter), meter).solve()
+    return _Session(task, parts, retrieve(task, parts, meter), meter).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +54,16 @@ class Reply:
     code: Program | None = None
 
 
-@dataclass
 class _Session:
-    """One run. `kept` is the program of the blocks so far, `issued` its calls."""
+    """One run."""
 
-    task: str
-    parts: Parts
-    tools: Toolbox
-    meter: Meter
-    turns: Turns
-    attempts: list[Attempt] = field(default_factory=list)
-    kept: Program = field(default_factory=lambda: Program(""))
-    issued: tuple[ToolCall, ...] = ()
-    failed: int = 0
-
-    @classmethod
-    def begun(cls, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> _Session:
-        """A session that has not been asked for anything."""
+    def __init__(self, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> None:
+        self.task, self.parts, self.tools, self.meter = task, parts, tools, meter
         budget, docs = parts.prompt_tokens, parts.config.docs
-        turns = Turns(opening(task, tools, budget=budget, docs=docs), room_for_turns(budget))
-        return cls(task, parts, tools, meter, turns)
+        self.turns = Turns(opening(task, tools, budget=budget, docs=docs), room_for_turns(budget))
+        self.growing = Growing(parts.journal)
+        self.attempts: list[Attempt] = []
+        self.failed = 0
 
     def solve(self) -> Solution:
         """Turn after turn."""
@@ -84,8 +73,7 @@ class _Session:
             for _ in range(MOST_TURNS):
                 reply = self._reply()
                 if reply.answer is not None:
-                    bare = Program(f"print({reply.answer!r})\n")
-                    answer, limit = self._executed(self._with(bare)).answer, None
+                    answer, limit = self._executed(answering(self.growing.program, reply.answer)).answer, None
                     break
                 told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
                 if self.attempts and self.attempts[-1].paused:
@@ -98,38 +86,29 @@ class _Session:
 
     def _reply(self) -> Reply:
         messages = self.turns.messages()
-        return read(self.meter.complete(messages, purpose="act", temperature=0.0, seed=0).text)
+        return read(self.meter.write(messages, purpose="act", temperature=0.0, seed=0).text)
 
     def _run(self, block: Program) -> str:
         """Execute the program with a new block behind it; what the model is told of that."""
         block = _anywhere(block)
-        whole = self._with(block)
-        result = self._executed(whole)
+        whole = self.growing.with_piece(block)
+        result = self._executed(whole, look=True)
         trace = result.trace
         assert trace is not None  # nothing is checked before it runs
         failure = trace.failure
         self.failed += failure is not None
+        shown = list(_shown(self.growing.shown(trace), trace.value, most=longest_shown(self.parts.prompt_tokens)))
         if failure is None or failure.kind == "exception":
-            self.kept = grown(self.kept, _as_left(block, failed=failure is not None))
-            self.issued = trace.calls
+            self.growing.take(self.growing.with_piece(_as_left(block, failed=failure is not None)), trace)
         if failure is not None and (failure.kind, failure.type) == ("limit", "tool_calls"):
             raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
-        before = len(whole.source.splitlines()) - len(block.source.splitlines())
-        shown = [
-            *_shown(trace, most=longest_shown(self.parts.prompt_tokens)),
-            *([_traceback(result, block, before)] if failure is not None else []),
-        ]
+        if failure is not None:
+            shown.append(_traceback(result, block, self.growing.line_of(block.source, whole) - 1))
         output = "\n".join(shown) or "(nothing was printed)"
         return fill("codeact_output", output=output.replace("```", "'''"))
 
-    def _with(self, block: Program) -> Program:
-        """The program so far, which is silent now, and a block behind it."""
-        if not self.kept.source:
-            return block
-        return grown(Program(f"{_SILENT}{self.kept.source.rstrip()}\n{_SPEAKING}"), block)
-
-    def _executed(self, program: Program) -> Attempt:
-        self.parts.journal.settled = self.issued
+    def _executed(self, program: Program, *, look: bool = False) -> Attempt:
+        self.growing.settle()
         result = executed(
             program,
             with_named(program, self.tools, self.parts.toolbox),
@@ -138,7 +117,7 @@ class _Session:
             number=len(self.attempts),
             round_=self.failed,
             blind=not seen_output(self.attempts),
-            look=True,
+            look=look,
         )
         self.attempts.append(result)
         return result
@@ -196,14 +175,14 @@ def _as_left(block: Program, *, failed: bool) -> Program:
     return Program(ast.unparse(ast.fix_missing_locations(ast.Module([kept], []))) + "\n")
 
 
-def _shown(trace: Trace, *, most: int) -> Iterator[str]:
+def _shown(output: str, value: Json, *, most: int) -> Iterator[str]:
     """What a notebook shows of a block that ran: what it printed, and the value of its last expression."""
-    if trace.stdout.strip():
-        yield printed(trace.stdout, most=most)
-    if isinstance(trace.value, str):
-        yield printed(trace.value, most=most)
-    elif trace.value is not None:
-        yield abridged(trace.value, most=most)
+    if output.strip():
+        yield printed(output, most=most)
+    if isinstance(value, str):
+        yield printed(value, most=most)
+    elif value is not None:
+        yield abridged(value, most=most)
 
 
 def _traceback(result: Attempt, block: Program, before: int) -> str:

@@ -11,26 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from atc.decode.call import Written, write_call
 from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
+from atc.strategies.acting import Acting, finish_tool, held, reply_tool
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.programs.conclusion import conclusion
-from atc.strategies.turns.acting import Acting, finish_tool
-from atc.strategies.turns.asking import held
-from atc.strategies.turns.conversation import Turn, Turns, briefer, room_for_turns
-from atc.strategies.turns.observing import Looked, observed
+from atc.strategies.conclusion import conclusion
+from atc.strategies.conversation import Turn, Turns, briefer, room_for_turns
+from atc.strategies.extracting import extracted
+from atc.synthesize import parse
 from atc.types import Solution
-from protocols.abridge import clipped
+from protocols.abridge import abridged, clipped, printed, sampled
 from protocols.ask import Message
-from protocols.protocol import ToolProtocol
+from protocols.jsontypes import Json
 from protocols.render import described_within
-from protocols.toolbox import Tool, Toolbox
+from protocols.schema import shape
+from protocols.toolbox import Toolbox
 
 MOST_STEPS = 30
 """Instructions of a run, as many as ReAct has turns. The published code has 5; ToolFlow's long tasks take many more."""
@@ -38,6 +39,14 @@ MOST_ROUNDS = 3
 """Times in one step that something is written again, by whomever: as often as the published code tries a call."""
 _LONGEST_CALL = 1_000
 """Characters that a prompt shows of a call."""
+LONGEST_READ = 4_500
+"""Characters of a response that the model reads itself: about the 1,500 tokens of the published code."""
+_LONGEST_OBSERVED = 1_024
+_LONGEST_SHAPE, _LONGEST_SAMPLE = 2_000, 1_000
+_MOST_PROGRAMS = 3
+_LONGEST_REPLY = 500
+"""Tokens, as the published code has them."""
+_TEXT = {"type": "string", "minLength": 1}
 
 Agent = Literal["grounding", "execution"]
 """Whose work review may send back."""
@@ -174,8 +183,7 @@ class _Team:
         if seen.failed:
             question = fill("conagents_failure", **told, error=seen.text)
             return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(told=seen.text)
-        looked = Looked(call=told["call"], instruction=step.instruction, wanted=step.wanted)
-        found = observed(seen.value, looked, self.parts, self.meter) or seen.text
+        found = observed(seen.value, told["call"], step.instruction, step.wanted, self.parts, self.meter) or seen.text
         self.known.append(f"{step.instruction}\n{found}")
         return _Outcome(told=found)
 
@@ -213,27 +221,44 @@ class _Team:
 
 def _guiding(tools: Toolbox) -> Toolbox:
     """What grounding replies with: the next instruction, or the answer."""
-    instruct = _saying(
-        "instruct",
-        instruction={"type": "string", "minLength": 1},
-        tool={"type": "string", "enum": list(tools)},
-        wanted={"type": "string"},
-    )
-    return Toolbox([instruct, finish_tool()])
+    tool = {"type": "string", "enum": list(tools)}
+    return Toolbox([reply_tool("instruct", instruction=_TEXT, tool=tool, wanted={"type": "string"}), finish_tool()])
 
 
 def _reviewing(to: Sequence[Agent], *, accepts: bool) -> Toolbox:
     """What review replies with. The feedback comes before the agent: what is wrong decides who is to mend it."""
-    feedback = {"type": "string", "minLength": 1}
-    send_back = _saying("send_back", feedback=feedback, to={"type": "string", "enum": list(to)})
-    return Toolbox([_saying("accept"), send_back] if accepts else [send_back])
-
-
-def _saying(name: str, **properties: Any) -> Tool:
-    """A tool whose call is a reply; nobody calls it."""
-    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-    return Tool(ToolProtocol(name=name, description="", input_schema=schema), call=dict)
+    send_back = reply_tool("send_back", feedback=_TEXT, to={"type": "string", "enum": list(to)})
+    return Toolbox([reply_tool("accept"), send_back] if accepts else [send_back])
 
 
 def _said(written: Written) -> str:
     return written.text.strip() or "(nothing)"
+
+
+def observed(value: Json, call: str, instruction: str, wanted: str, parts: Parts, meter: Meter) -> str:
+    """The observing agent: what is wanted of a response, in words; empty where the agent has none.
+
+    As in the published code of the paper's first version (Shi et al., 2024): of a long response, code is written over
+    its structure, again with what went wrong where it fails; else, and at last, the model reads a sample.
+    """
+
+    def asking(prompt: str, response: str) -> list[Message]:
+        asked = fill("conagents_response", instruction=instruction, call=call, response=response, wanted=wanted)
+        return [Message("system", fill(prompt)), Message("user", asked)]
+
+    def replied(messages: list[Message]) -> str:
+        return meter.complete(messages, purpose="observe", temperature=0.0, seed=0, max_tokens=_LONGEST_REPLY).text
+
+    if len(repr(value)) > LONGEST_READ:
+        form, sample = clipped(shape(value), _LONGEST_SHAPE), sampled(value, most=_LONGEST_SAMPLE)
+        messages = asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
+        for _ in range(_MOST_PROGRAMS):
+            reply = replied(messages)
+            program = parse(reply)
+            found = extracted(program, value, parts, meter) if program is not None else None
+            if found is not None:
+                return printed(found, most=_LONGEST_OBSERVED)
+            again = Message("user", fill("conagents_extract_again"))
+            messages += [Message("assistant", reply.strip() or "(nothing)"), again]
+    read = replied(asking("conagents_observe", abridged(value, most=LONGEST_READ)))
+    return clipped(read.strip(), _LONGEST_OBSERVED)

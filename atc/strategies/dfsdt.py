@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atc.prompts import fill
+from atc.strategies.acting import Acting, CallsSpent, Offer, offered
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
+from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.strategies.react import Ended, next_turn, opening, solved
-from atc.strategies.turns.acting import Acting, CallsSpent, Offer, offered
-from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
 
@@ -42,7 +42,7 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     """Search until a way ends with an answer, none is left, or the budget is spent."""
     meter = parts.meter()
     tools = retrieve(task, parts, meter)
-    offer = offered(tools, back=True)
+    offer = offered(tools, back=True, searching=meter.searching)
     budget = parts.prompt_tokens
     turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
     acting = Acting(parts, meter, task)

@@ -16,9 +16,9 @@ from atc.attribute import attribute
 from atc.check import check
 from atc.doubt import doubts
 from atc.events import AttemptEnded, ProgramWritten
+from atc.strategies.attempts import executed_trace, with_named
 from atc.strategies.base import Parts
-from atc.strategies.programs.attempt import executed_trace, with_named
-from atc.strategies.programs.conclusion import conclusion
+from atc.strategies.conclusion import conclusion
 from atc.types import Attempt, Finding, Program, Solution
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable

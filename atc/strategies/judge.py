@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atc.attribute.facts import invocation
+from atc.findings import invocation
 from atc.prompts import fill
 from protocols.abridge import abridged, clipped
 from protocols.ask import Ask, Message
@@ -78,7 +78,7 @@ class Judge:
         said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
         messages = [Message("system", fill("judge")), Message("user", said)]
         votes: list[tuple[Word, str]] = []
-        while len(votes) < self.votes and _open([word for word, _ in votes], self.votes):
+        while 2 * max(Counter(word for word, _ in votes).values(), default=0) <= self.votes and len(votes) < self.votes:
             reply = self.ask(
                 messages, schema=_SCHEMA, temperature=self.temperature, seed=len(votes), max_tokens=_REPLY_TOKENS
             )
@@ -93,14 +93,6 @@ def elected(votes: Sequence[tuple[Word, str]], *, of: int) -> Verdict:
     word: Word = most[0][0] if most and 2 * most[0][1] > of else "Unsure"
     reason = next((reason for vote, reason in votes if vote == word and reason), "")
     return Verdict(word, reason or ("the votes differ" if word not in words else ""), words)
-
-
-def _open(words: Sequence[Word], of: int) -> bool:
-    """Whether votes to come may change the verdict: no word has its majority, and one may still get it."""
-    counts = Counter(words)
-    left = of - len(words)
-    settled = any(2 * count > of for count in counts.values())
-    return not settled and any(2 * (counts[word] + left) > of for word in WORDS)
 
 
 def read(text: str) -> tuple[Word, str]:

@@ -14,12 +14,11 @@ from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
 from atc.meter import BudgetSpent
 from atc.prompts import fill
+from atc.strategies.acting import Acting, CallsSpent, Offer, held, offered
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.programs.conclusion import conclusion
-from atc.strategies.turns.acting import Acting, CallsSpent, Offer, offered
-from atc.strategies.turns.asking import held
-from atc.strategies.turns.conversation import Turn, Turns, room_for_turns
+from atc.strategies.conclusion import conclusion
+from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message
@@ -38,7 +37,7 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     """Call tools one at a time until `finish` gives the answer or the budget is spent."""
     meter = parts.meter()
     tools = retrieve(task, parts, meter)
-    offer = offered(tools)
+    offer = offered(tools, searching=meter.searching)
     budget = parts.prompt_tokens
     turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
     acting = Acting(parts, meter, task)
@@ -141,6 +140,8 @@ def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
         return replace(turn, end="answer", answer=answer)
     if call.tool == offer.back:
         return replace(turn, end="back", reason=str(given["reason"]))
+    if offer.searching is not None and call.tool == offer.search:
+        return replace(turn, told=observed(offer.searching.answer(_names(given["searches"]))))
     if call.tool == offer.give_up:
         return replace(turn, end="give_up", reason=str(given["reason"]), functions=_names(given["functions"]))
     seen = acting.act(call.tool, given)

@@ -1,51 +1,67 @@
 """RestGPT: coarse-to-fine planning, step by step, and an executor (Song et al., 2023).
 
 A planner that sees no API says in words what is to be done next; an API selector picks the API for it; a caller writes
-the call, and a parser reads the response by its schema. What came of it goes back to the planner, which goes on with
-the step (`Continue`), plans the next one, or gives the final answer.
+the call, and a parser reads the response: by a few lines of Python, written against the response's schema and run on it
+alone, or, where those print nothing or no schema is known, by the model from a sample. What came of it goes back to the
+planner, which goes on with the step (`Continue`), plans the next one, or gives the final answer.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from atc.decode.call import write_call
+from atc.decode.schema import BOUNDS
+from atc.findings import invocation
 from atc.meter import BudgetSpent, Meter
+from atc.prompts import fill
+from atc.repair.reading import fenceless
+from atc.strategies.acting import Acting, held, reply_tool
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve
-from atc.strategies.programs.conclusion import conclusion
-from atc.strategies.restgpt_parts.executor import NOTHING, Executed, execute
-from atc.strategies.restgpt_parts.prompts import fill
-from atc.strategies.turns.acting import Acting
-from atc.strategies.turns.asking import held
-from atc.strategies.turns.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
+from atc.strategies.conclusion import conclusion
+from atc.strategies.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
+from atc.strategies.extracting import extracted
+from atc.synthesize import parse
 from atc.types import Solution
-from protocols.abridge import clipped
+from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
-from protocols.protocol import ToolProtocol
-from protocols.render import names_only, token_estimate
+from protocols.jsontypes import Json
+from protocols.render import described_within, names_only, stubs_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
 
 MOST_STEPS = 15
 """Steps of a run, those that continue one included."""
+MOST_TURNS = 15
+"""Replies of the caller for one plan, as in the paper's published code."""
 _MOST_CHOICES = 3
 """Replies of the selector for one step."""
 _MOST_APIS = 3
-_PLAN_TOKENS = 300
+_PLAN_TOKENS = _PARSE_TOKENS = 500
 _LONGEST_SUMMARY = 160
-_NO_BACKGROUND = "No background"
+_SCHEMA_TOKENS = 2_500
+_SNIPPET, _SAMPLE, LONGEST_RESULT = 1_800, 6_000, 1_800
+"""Characters: of the response in the second try and where the model reads it, and of what is made of it. The paper's
+published code has 500, 2,000 and 500 tokens."""
+INSTRUCTIONS = "output_instructions"
+_TEXT = {"type": "string", "minLength": 1}
+_WANTED = {**_TEXT, "description": "What to read from the response, in words; not sent."}
 _CUT = re.compile(r"^[ \t*]*API response\s*:", re.IGNORECASE | re.MULTILINE)
 _STEP = re.compile(r"^[ \t*]*Plan step \d+\s*:[\s*]*", re.IGNORECASE | re.MULTILINE)
 _FINAL = re.compile(r"^[ \t*#]*Final answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 _CONTINUE = re.compile(r"\W*continue\b", re.IGNORECASE)
+_WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
+"""The caller's last word is all that the planner learns: it may be longer than arguments are."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
     """Plan, select, call and parse, step after step, until the planner gives the answer or the budget is spent."""
     meter = parts.meter()
-    return _RestGPT.begun(task, parts, retrieve(task, parts, meter), meter).solve()
+    return _RestGPT(task, parts, retrieve(task, parts, meter), meter).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +87,23 @@ class _Choice:
     result: str = ""
 
 
-@dataclass
 class _RestGPT:
     """One run. `planning` is the planner's conversation, `selecting` the selector's about the step that is under way.
 
     `results` are what came of the steps, `chosen` what the selector said last, and what came of that.
     """
 
-    task: str
-    parts: Parts
-    tools: Toolbox
-    meter: Meter
-    acting: Acting
-    planning: Turns
-    selecting: Turns
-    results: list[str] = field(default_factory=list)
-    chosen: tuple[str, str] | None = None
-
-    @classmethod
-    def begun(cls, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> _RestGPT:
-        """A run that has planned nothing yet."""
+    def __init__(self, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> None:
+        self.task, self.parts, self.tools, self.meter = task, parts, tools, meter
+        self.acting = Acting(parts, meter)
         room = room_for_turns(parts.prompt_tokens)
-        opening = [Message("system", fill("plan")), Message("user", fill("plan_task", task=task))]
-        return cls(task, parts, tools, meter, Acting(parts, meter), Turns(opening, room), Turns([], room))
+        opening = [
+            Message("system", fill("restgpt_plan")),
+            Message("user", fill("restgpt_plan_task", task=task)),
+        ]
+        self.planning, self.selecting = Turns(opening, room), Turns([], room)
+        self.results: list[str] = []
+        self.chosen: tuple[str, str] | None = None
 
     def solve(self) -> Solution:
         """Step after step."""
@@ -106,11 +116,11 @@ class _RestGPT:
                     answer, limit = self.acting.answer(plan.answer).answer, None
                     break
                 done = self._fulfilled(plan)
-                if done.paused:
+                if done is None:
                     limit = None
                     break
-                self.results.append(done.result)
-                told = fill("plan_result", result=done.result)
+                self.results.append(done)
+                told = fill("restgpt_plan_result", result=done)
                 self.planning.add(Turn(said=f"Plan step {step}: {plan.text}", told=told))
         except BudgetSpent as spent:
             limit = spent.limit
@@ -118,26 +128,24 @@ class _RestGPT:
         return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
 
     def _plan(self, step: int) -> Plan:
-        messages = self.planning.messages(fill("plan_next", step=str(step)) if step > 1 else "")
+        messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
         reply = self.meter.complete(messages, purpose="plan", temperature=0.0, seed=0, max_tokens=_PLAN_TOKENS)
         return read_plan(reply.text)
 
-    def _fulfilled(self, plan: Plan) -> Executed:
-        """What came of a step."""
+    def _fulfilled(self, plan: Plan) -> str | None:
+        """What came of a step, in words; None where a person must decide first."""
         if not plan.text:
-            return Executed(result=fill("plan_none"))
+            return fill("restgpt_plan_none")
         background = self._background()
         choice = self._select(plan, background)
-        done = Executed(result=choice.result)
-        if choice.apis:
-            done = execute(choice.apis, choice.plan, background, self.acting)
-        self.chosen = (choice.said, done.result)
+        done = execute(choice.apis, choice.plan, background, self.acting) if choice.apis else choice.result
+        self.chosen = (choice.said, done or "")
         return done
 
     def _background(self) -> str:
         """What came of the steps so far, the earliest in brief where room is short."""
         room = self.planning.room // 2
-        return "\n".join(briefer(self.results, beside=0, room=room)) or _NO_BACKGROUND
+        return "\n".join(briefer(self.results, beside=0, room=room)) or "No background"
 
     def _select(self, plan: Plan, background: str) -> _Choice:
         """The selector's choice; of a step that goes on, in the conversation about that step.
@@ -146,7 +154,7 @@ class _RestGPT:
         """
         if plan.continues and self.chosen is not None:
             said, result = self.chosen
-            self.selecting.add(Turn(said=said, told=fill("select_next", result=result, step=plan.text)))
+            self.selecting.add(Turn(said=said, told=fill("restgpt_select_next", result=result, step=plan.text)))
         else:
             opening = selector_opening(plan.text, background, self.tools, self.parts)
             self.selecting = Turns(opening, self.selecting.room)
@@ -160,11 +168,11 @@ class _RestGPT:
                 meter=self.meter,
                 purpose="select",
             )
-            call, said = written.call, written.text.strip() or NOTHING
+            call, said = written.call, written.text.strip() or "(nothing)"
             if call.error is None:
                 break
             wrong = call.error.message
-            self.selecting.add(Turn(said=said, told=fill("select_error", error=wrong)))
+            self.selecting.add(Turn(said=said, told=fill("restgpt_select_error", error=wrong)))
         else:
             return _Choice(said, result=f"nothing was called: {wrong}")
         given = call.arguments
@@ -193,25 +201,84 @@ def selector_opening(step: str, background: str, tools: Toolbox, parts: Parts) -
         summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in tools.items())
         apis = summaries if token_estimate(summaries) <= parts.prompt_tokens else apis
     return [
-        Message("system", fill("select", apis=apis)),
-        Message("user", fill("select_task", background=background, step=step)),
+        Message("system", fill("restgpt_select", apis=apis)),
+        Message("user", fill("restgpt_select_task", background=background, step=step)),
     ]
 
 
 def choices(tools: Toolbox) -> Toolbox:
     """What the selector may say, as calls: so a reply can be held to the names that there are."""
-    text = {"type": "string", "minLength": 1}
     apis = {"type": "array", "items": {"enum": list(tools)}, "minItems": 1, "maxItems": _MOST_APIS}
-    calling = [_saying("call_apis", apis=apis, plan=text)] if tools else []
-    return Toolbox([*calling, _saying("no_call", result=text)])
-
-
-def _saying(name: str, **arguments: Any) -> Tool:
-    schema = {"type": "object", "properties": arguments, "required": list(arguments)}
-    return Tool(ToolProtocol(name=name, description=name, input_schema=schema), call=lambda _: None)
+    calling = [reply_tool("call_apis", apis=apis, plan=_TEXT)] if tools else []
+    return Toolbox([*calling, reply_tool("no_call", result=_TEXT)])
 
 
 def _summary(tool: Tool) -> str:
     """The first sentence of a tool's description, as the paper's selector is told it."""
     said = " ".join((tool.protocol.description or tool.protocol.title or "").split())
     return clipped(re.split(r"(?<=[.;!?])\s", said)[0], _LONGEST_SUMMARY)
+
+
+def execute(apis: Sequence[str], plan: str, background: str, acting: Acting) -> str | None:
+    """What the caller says came of a plan for these tools; None where a person must decide first."""
+    parts, meter = acting.parts, acting.meter
+    chosen = parts.toolbox.only(apis)
+    asking = chosen.map(_asking)
+    offer = asking.also([reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)])
+    last_word = list(offer)[-1]
+    functions, _ = described_within(offer.only(chosen), budget=parts.prompt_tokens // 2, docs=parts.config.docs)
+    asked = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
+    system = fill("restgpt_call", instructions=INSTRUCTIONS, result=last_word)
+    turns = Turns([Message("system", system), Message("user", asked)], room_for_turns(parts.prompt_tokens))
+    for _ in range(MOST_TURNS):
+        written = held(_WRITE, turns.messages(), offer, config=parts.config, meter=meter)
+        tool, arguments = written.call.tool, dict(written.call.arguments)
+        said = written.text.strip() or "(nothing)"
+        if written.call.error is not None:
+            told = fill("restgpt_call_error", error=written.call.error.message)
+            turns.add(Turn(said=said, told=told))
+            continue
+        if tool == last_word:
+            return str(arguments["text"])
+        wanted = str(arguments.pop(list(asking[tool].arguments)[-1]))
+        seen = acting.act(tool, arguments)
+        if seen.paused:
+            return None
+        made = ToolCall(index=0, tool=tool, arguments=arguments, line=1)
+        response = seen.text if seen.failed else read_response(seen.value, made, plan, wanted, parts, meter)
+        told = fill("restgpt_call_response", response=response)
+        turns.add(Turn(said=said, told=told, tool=tool, arguments=arguments))
+    return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.told}"
+
+
+def _asking(tool: Tool) -> Tool:
+    """The tool as the caller sees it: with the instructions to the parser last, and without what it returns."""
+    schema, name = dict(tool.protocol.input_schema), INSTRUCTIONS
+    while name in tool.protocol.parameters:
+        name += "_"
+    schema["properties"] = {**tool.protocol.parameters, name: _WANTED}
+    schema["required"] = [*schema.get("required", ()), name]
+    return replace(tool, protocol=replace(tool.protocol, input_schema=schema, output_schema=None))
+
+
+def read_response(value: Json, call: ToolCall, about: str, wanted: str, parts: Parts, meter: Meter) -> str:
+    """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
+    tool, made = parts.toolbox[call.tool], invocation(call)
+    if parts.config.docs == "full" and tool.protocol.output_schema:
+        budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
+        function = stubs_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
+        snippet = fill("restgpt_parse_sample", data=fenceless(abridged(value, most=_SNIPPET)))
+        for sample in ("", f"\n\n{snippet}"):
+            asked = fill("restgpt_parse_code", function=function, call=made, about=about, sample=sample, wanted=wanted)
+            program = parse(_asked(asked, meter))
+            found = extracted(program, value, parts, meter) if program is not None else None
+            if found is not None:
+                return printed(found, most=LONGEST_RESULT)
+    shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
+    asked = fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted)
+    return printed(_asked(asked, meter), most=LONGEST_RESULT)
+
+
+def _asked(prompt: str, meter: Meter) -> str:
+    messages = [Message("user", prompt)]
+    return meter.complete(messages, purpose="parse", temperature=0.0, seed=0, max_tokens=_PARSE_TOKENS).text

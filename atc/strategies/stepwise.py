@@ -1,35 +1,40 @@
 """Step by step: a program that grows piece by piece, each piece written with the results so far in view.
 
-There is no live session. Each piece is appended to the program and the whole is executed again; the journal answers
-the calls of earlier pieces. A piece that fails is dropped: its calls stay in the journal, and what it wrote in view.
+A piece that fails is dropped: its calls stay in the journal, and what it wrote in view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from atc.events import AttemptEnded
 from atc.learned import observed
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
+from atc.repair import facts
+from atc.repair.case import Case
+from atc.repair.reading import fenceless, returned
 from atc.repair.writes import writes_told
+from atc.strategies.attempts import attempt, executed_trace, numbered, rests_on_responses, seen_output, with_named
 from atc.strategies.base import Parts
 from atc.strategies.chain import UNCHANGED, retrieve
-from atc.strategies.programs.attempt import attempt, numbered, rests_on_responses, seen_output
-from atc.strategies.programs.conclusion import conclusion, not_undone
-from atc.strategies.programs.pieces import grown, may_answer, new_lines, next_piece
-from atc.strategies.programs.prints import finished, quiet
-from atc.strategies.programs.telling import Conversation, doubted, failed, looked
+from atc.strategies.conclusion import conclusion, not_undone
+from atc.strategies.conversation import Turn, Turns, longest_shown, room_for_turns
+from atc.strategies.growing import Growing, finished, new_lines, unfinished
 from atc.synthesize import new_program
 from atc.types import Attempt, Fault, Program, Solution
+from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Completion, Message
+from protocols.render import Docs, described_within, token_estimate
 from protocols.toolbox import Toolbox
-from sandbox.trace import ToolCall
+from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12
 """Pieces that a program may have; those that failed and were told of, up to `max_repairs`, come on top."""
-_LINE = Program("pass\n")
+_LONGEST_ANSWER = 300
+_SPOKEN = re.compile(r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def solve(
@@ -46,9 +51,8 @@ def solve(
     `before` are those of a run that another strategy began: what its calls gave is shown first.
     """
     meter = meter or parts.meter()
-    if tools is None:
-        tools = retrieve(task, parts, meter)
-    return _Growing(task, parts, tools, meter, list(before)).solve()
+    tools = retrieve(task, parts, meter) if tools is None else tools
+    return _Stepwise(task, parts, tools, meter, list(before)).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +65,25 @@ class _Step:
     shown: str = ""
 
 
-@dataclass
-class _Growing:
-    """One run. `kept` is the program so far, without prints; `issued` are its calls."""
+class _Stepwise:
+    """One run."""
 
-    task: str
-    parts: Parts
-    tools: Toolbox
-    meter: Meter
-    attempts: list[Attempt]
-    kept: Program = field(default_factory=lambda: Program(""))
-    issued: tuple[ToolCall, ...] = ()
-    answered: list[Attempt] = field(default_factory=list)
-    failing: int = 0
-    """Pieces that failed in a row."""
-    failed: frozenset[str] = frozenset()
-    """Those of them that would fail as they did."""
-    seen: list[str] = field(default_factory=list)
-    """Results that the model was shown: a value that stands there is not made up."""
-
-    def __post_init__(self) -> None:
-        self.round = max((a.round + 1 for a in self.attempts), default=0)
-        self.writing = frozenset(alias for alias, tool in self.parts.toolbox.items() if tool.protocol.writes)
-        calls = [call for attempt in self.attempts for call in _calls(attempt)]
-        config, budget = self.parts.config, self.parts.prompt_tokens
-        stands = self._stands()
-        self.said = Conversation.begun(self.task, self.tools, budget=budget, calls=calls, more=stands, docs=config.docs)
-        self.seen += [self.said.opening[-1].content] if calls else []
+    def __init__(self, task: str, parts: Parts, tools: Toolbox, meter: Meter, attempts: list[Attempt]) -> None:
+        self.task, self.parts, self.tools, self.meter, self.attempts = task, parts, tools, meter, attempts
+        self.growing = Growing(parts.journal)
+        self.round = max((attempt.round + 1 for attempt in attempts), default=0)
+        self.writing = frozenset(alias for alias, tool in parts.toolbox.items() if tool.protocol.writes)
+        self.answered: list[Attempt] = []
+        self.failing = 0  # pieces that failed in a row
+        self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
+        budget, docs = parts.prompt_tokens, parts.config.docs
+        room = room_for_turns(budget)
+        self.known = ""  # results of the attempts before
+        if calls := [call for attempt in attempts for call in _calls(attempt)]:
+            self.known = fill("step_known", calls=fenceless(returned(calls, tools, most=room)))
+        asked = fill("task", stubs=described_within(tools, budget=budget, docs=docs)[0], task=task)
+        opening = [Message("system", fill("step")), *_example(docs), Message("user", _paragraphs([asked, self.known]))]
+        self.turns = Turns(opening, room - token_estimate(self.known))
 
     def solve(self) -> Solution:
         """Piece after piece."""
@@ -106,11 +102,15 @@ class _Growing:
         answer = self.answered[-1].answer if self.answered else None
         return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
 
+    def _messages(self) -> list[Message]:
+        """The prompt for the next piece, with the writes that stand though the program does not make them."""
+        return self.turns.messages(writes_told(self._standing(), self.parts.toolbox))
+
     def _step(self) -> _Step | None:
         """The next piece, as it ran; None where the last one, which failed, came back as it was."""
         config, blind = self.parts.config, not seen_output(self.attempts)
         piece = new_program(
-            self.said.messages(),
+            self._messages(),
             self._complete,
             known=self.failed,
             most=self.parts.samples,
@@ -122,34 +122,32 @@ class _Growing:
             self.meter.note(UNCHANGED)
             return None
         step = self._attempted(piece, blind=blind)
-        new = step.result.fault is not None and not rests_on_responses(
-            step.result.findings, step.result.program, self.parts.toolbox
-        )
-        self.failed = self.failed | {piece.source} if new else frozenset()
+        result = step.result
+        fails_again = not rests_on_responses(result.findings, result.program, self.parts.toolbox)
+        self.failed = self.failed | {piece.source} if result.fault is not None and fails_again else frozenset()
         return step
 
     def _complete(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
         """The model's reply, up to where it would go on with outputs of its own."""
-        completion = self.meter.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
+        completion = self.meter.write(messages, purpose=purpose, temperature=temperature, seed=seed)
         return replace(completion, text=next_piece(completion.text))
 
     def _attempted(self, piece: Program, *, blind: bool) -> _Step:
         """The program with the piece, executed: as the finished program first where the piece may give the answer."""
-        new = new_lines(self.kept, piece, self.writing)
+        new = new_lines(self.growing.program, piece, self.parts.toolbox, self.writing)
         if new is None:
             return _Step(piece.source, self._not_run(piece, "These lines stand in the program already."))
-        whole = grown(self.kept, new)
-        bare = finished(whole) if may_answer(self.kept, new) else None
-        self.parts.journal.settled = self.issued
-        if bare is not None:
+        whole = self.growing.with_piece(new)
+        self.growing.settle()
+        if (bare := finished(whole)) is not None:
             result = self._attempt(bare, blind=blind)
-            silent = result.fault is not None and result.fault.kind == "no_answer"
-            if not silent or result.trace is None or result.trace.failure is not None:
+            trace = result.trace
+            if trace is None or trace.failure is not None or trace.stdout.strip():
                 return _Step(new.source, result, answers=result.answer is not None)
-            self.parts.journal.settled = _calls(result)
+            self.growing.settle(_calls(result))
         result = self._attempt(whole, blind=blind, look=True)
-        kept, source = self.kept.source.rstrip(), result.program.source
-        as_run = source.removeprefix(kept) if kept and source.startswith(kept) else new.source
+        kept, source = self.growing.program.source.rstrip(), result.program.source
+        as_run = source.removeprefix(kept).lstrip("\n") if kept and source.startswith(kept) else new.source
         return _Step(as_run, result, shown=self._shown(result))
 
     def _attempt(self, program: Program, *, blind: bool, look: bool = False) -> Attempt:
@@ -162,7 +160,7 @@ class _Growing:
             number=len(self.attempts),
             round_=self.round,
             blind=blind,
-            seen="\n".join(self.seen),
+            seen="\n".join([self.known, *(turn.told for turn in self.turns.taken)]),
             look=look,
             earlier=self.attempts,
         )
@@ -179,24 +177,42 @@ class _Growing:
         return result
 
     def _shown(self, result: Attempt) -> str:
-        trace = result.trace
-        if trace is None or (result.fault is not None and not trace.stdout.strip()):
+        """What a piece showed: its output, or else its value, or else what its calls gave."""
+        trace, most = result.trace, longest_shown(self.parts.prompt_tokens)
+        if trace is None:
             return ""
-        new = trace.calls[len(self.issued) :]
-        return looked(trace, new, self.parts.toolbox, most=self.said.longest)
+        if output := self.growing.shown(trace).strip():
+            return fenceless(printed(output, most=most))
+        if result.fault is not None:
+            return ""
+        if trace.value is not None:
+            value = trace.value
+            return fenceless(printed(value, most=most) if isinstance(value, str) else abridged(value, most=most))
+        new = trace.calls[len(self.growing.issued) :]
+        gave = returned(new, self.parts.toolbox, most=most) if new else ""
+        return fenceless(f"(nothing was printed)\n{gave}".strip())
 
     def _ends(self, step: _Step) -> bool:
-        """Whether the run is over. A piece that ran is kept from here on, without its prints."""
+        """Whether the run is over. A piece that ran stands from here on."""
         result, config = step.result, self.parts.config
         if result.fault is not None:
             self.failing += 1
             return result.paused or self.failing > config.max_repairs or config.repair == "none"
         self.failing = 0
-        self.kept, self.issued = quiet(result.program), _calls(result)
+        trace: Trace = result.trace if result.trace is not None else Trace()
         if not step.answers:
+            self.growing.take(result.program, trace)
             return False
+        self.growing.issued = trace.calls
         self.answered.append(result)
-        return len(self.answered) > 1 or not (result.doubts or self._standing())
+        if len(self.answered) > 1 or not (result.doubts or self._standing()):
+            return True
+        # What it prints is known when it has run as it stands; the journal answers its calls.
+        program = unfinished(result.program)
+        known = with_named(program, self.tools, self.parts.toolbox)
+        self.growing.settle(trace.calls)
+        self.growing.take(program, executed_trace(program, known, self.parts, self.meter))
+        return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
         """Add to the conversation what became of the piece."""
@@ -205,25 +221,26 @@ class _Growing:
         then = fill("step_last" if last else "step_next")
         if result.fault is not None and (result.findings or result.trace is not None):
             told.append(self._failed(step))
-            line = len(grown(self.kept, _LINE).source.splitlines())
+            line = self.growing.line_of(step.piece, result.program)
             then = then if last else fill("step_again", line=str(line))
         elif result.fault is not None:
             told.append(result.fault.message)
         elif step.answers:
-            told.append(doubted(result))
+            told.append(_doubted(result))
         self.round += bool(result.fault or step.answers)
-        self.said.add(step.piece, told, beside=self._stands(), then=then)
-        self.seen += told
+        self.turns.add(Turn(said=_said(step.piece), told=_paragraphs([*told, then])))
 
     def _failed(self, step: _Step) -> str:
-        messages = self.said.messages()
-        docs = self.parts.config.docs
-        return failed(
-            step.piece, step.result, self.parts.toolbox, complete=self.meter.complete, messages=messages, docs=docs
+        """What is known of a piece's failure, as a repair of a whole program tells it."""
+        case = _Failed(
+            attempt=step.result,
+            tools=self.parts.toolbox,
+            complete=self.meter.complete,
+            messages=tuple(self._messages()),
+            docs=self.parts.config.docs,
+            piece=step.piece,
         )
-
-    def _stands(self) -> str:
-        return writes_told(self._standing(), self.parts.toolbox)
+        return facts.told(case)[-1].content
 
     def _standing(self) -> tuple[ToolCall, ...]:
         """Writes that were made and that the program does not make: those of dropped pieces, unless undone since.
@@ -234,7 +251,7 @@ class _Growing:
         left: dict[tuple[str, int], ToolCall] = {}
         for calls in map(_calls, self.attempts):
             left |= {key: call for key, call in numbered(calls) if key not in left and self._wrote(call)}
-        issued = {key for key, _ in numbered(self.issued)}
+        issued = {key for key, _ in numbered(self.growing.issued)}
         standing = [call for key, call in left.items() if key not in issued]
         return not_undone(standing, made, self.parts.toolbox)
 
@@ -242,6 +259,66 @@ class _Growing:
         return call.tool in self.writing and call.outcome in ("done", "unknown")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failed(Case):
+    """A program of which only the last piece is to be written again."""
+
+    piece: str
+
+    @property
+    def written(self) -> Message:
+        """The model's own turn: the piece."""
+        return Message("assistant", _said(self.piece))
+
+    def rewrite(self, parts: Iterable[str]) -> Message:
+        """What there is to say; what is asked for, and the writes that stand, are told with every turn."""
+        return Message("user", _paragraphs(parts))
+
+
+def next_piece(reply: str) -> str:
+    """The reply up to the end of its first fenced block: some models go on with an output and pieces of their own.
+
+    An answer in words, in a reply without a program (`ANSWER: 5`), becomes the piece that prints it.
+    """
+    opened = re.search(r"^[ \t]*```.*$", reply, re.MULTILINE)
+    if opened is not None:
+        closing = re.compile(r"^.*```.*$", re.MULTILINE).search(reply, opened.end())
+        return reply if closing is None else reply[: closing.end()]
+    if spoken := _SPOKEN.search(reply):
+        return f"```python\nprint('ANSWER:', {spoken['answer'].rstrip(' *_`')!r})\n```"
+    return reply
+
+
 def _calls(attempt: Attempt) -> tuple[ToolCall, ...]:
     """What an attempt called."""
     return attempt.trace.calls if attempt.trace is not None else ()
+
+
+def _doubted(result: Attempt) -> str:
+    """What speaks against an answer: its doubts, or changes that its program did not make."""
+    doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
+    answer = clipped(result.answer or "", _LONGEST_ANSWER)
+    return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
+
+
+def _example(docs: Docs) -> Iterator[Message]:
+    """The worked example: a task, and pieces with what they printed, told as the real ones are."""
+    sections = re.split(r"^=== (\w+)\n", fill("step_example"), flags=re.MULTILINE)[1:]
+    for kind, text in zip(sections[::2], sections[1::2], strict=True):
+        match kind:
+            case "piece":
+                yield Message("assistant", _said(text))
+            case "output":
+                yield Message("user", _paragraphs([fill("step_output", output=text.strip("\n")), fill("step_next")]))
+            case _:
+                yield Message("user", fill("example_task_names") if docs == "names" else text.strip("\n"))
+
+
+def _said(piece: str) -> str:
+    """A piece as the model's turn."""
+    source = piece.strip("\n")
+    return f"```python\n{source}\n```" if source.strip() else "(no program)"
+
+
+def _paragraphs(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in (part.strip("\n") for part in parts) if part)

@@ -6,16 +6,17 @@ ablation is one word on the command line and stands in the rows of the bench.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_type_hints
 
+from atc.config import Config
 from atc.flags import Flags, Kind, read_spec
 from protocols.errors import AtcError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # reading a spec needs no more than its words
     from atc.strategies.base import Parts, Strategy
     from atc.types import Solution
 
@@ -23,67 +24,60 @@ if TYPE_CHECKING:
 class UnknownStrategy(AtcError):
     """No strategy is called so, or it has no such flag."""
 
+    exit_code = 2
 
-_DOCS: Mapping[str, Kind] = {"docs": ("full", "requests", "names")}
-_SETTINGS: Mapping[str, Kind] = {"decoding": ("off", "calls", "auto"), **_DOCS}
+
+_CALLS, _BLOCKS = ("decoding", "docs"), ("docs",)
 """Settings that change how strategies of single calls work; `docs=requests` leaves responses out of the prompt."""
-_PROGRAMS: Mapping[str, Kind] = {
-    **_DOCS,
-    "repair": ("facts", "reflection", "traceback", "none"),
-    "samples": int,
-    "max_repairs": int,
-}
+_PROGRAMS = ("docs", "repair", "samples", "max_repairs")
 """Those of strategies that write whole programs."""
-_ANYTOOL: Mapping[str, Kind] = {
-    "solver": ("dfsdt", "cot"),
-    "woken": ("tool", "category", "meta"),
-    "flat": bool,
-    **dict.fromkeys(("rounds", "pool", "tools_per_agent", "apis", "steps", "threads", "calls", "votes", "tokens"), int),
-}
-"""The fields of `atc.strategies.anytool_options.Options`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One strategy: `solve` of `module`, called with `given`; `settings` and `options` are its flags."""
+    """One strategy: `solve` of its module. Its flags are `settings`, and the fields of the module's `Options`."""
 
     name: str
     summary: str
-    module: str
-    given: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Kind] = field(default_factory=lambda: _SETTINGS)
-    options: Mapping[str, Kind] = field(default_factory=dict)
-
-    @property
-    def flags(self) -> Mapping[str, Kind]:
-        """What can be set of it."""
-        return {**self.settings, **self.options}
+    settings: Sequence[str] = _CALLS
+    has_options: bool = False
 
     @property
     def writes_programs(self) -> bool:
         """Whether it begins with a program, not with a call."""
         return self.settings is _PROGRAMS
 
+    @property
+    def flags(self) -> Mapping[str, Kind]:
+        """What can be set of it."""
+        own = _kinds(self.load().Options) if self.has_options else {}
+        return {**_kinds(Config, self.settings), **own}
 
-def _entry(name: str, summary: str, **more: Any) -> Entry:
-    module, _, tries = name.partition("@")
-    return Entry(name=name, summary=summary, module=module, given={"tries": int(tries)} if tries else {}, **more)
+    def load(self) -> Any:
+        """Its module."""
+        return import_module(f"atc.strategies.{self.name.partition('@')[0]}")
 
 
 STRATEGIES: Mapping[str, Entry] = {
     entry.name: entry
     for entry in (
-        _entry("auto", "chain, or stepwise where what is known speaks for it", settings=_PROGRAMS),
-        _entry("chain", "one program, checked, executed, and repaired from facts (ATC)", settings=_PROGRAMS),
-        _entry("stepwise", "a program that grows, with its output so far in view", settings=_PROGRAMS),
-        _entry("react", "a thought, one call, what it gave, and again"),
-        _entry("react@3", "the same, begun anew up to three times"),
-        _entry("dfsdt", "the same turns as a depth-first search (ToolLLM)"),
-        _entry("dfsdt@3", "the same, begun anew up to three times"),
-        _entry("codeact", "blocks of Python, one a turn, with their outputs in view", settings=_DOCS),
-        _entry("restgpt", "a planner in words, a selector, a caller and a parser"),
-        _entry("conagents", "grounding, execution and review agents"),
-        _entry("anytool", "agents find tools, a solver tries, and failures wake the agents", options=_ANYTOOL),
+        Entry(name="auto", summary="chain, or stepwise where what is known speaks for it", settings=_PROGRAMS),
+        Entry(
+            name="chain", summary="one program, checked, executed, and repaired from facts (ATC)", settings=_PROGRAMS
+        ),
+        Entry(name="stepwise", summary="a program that grows, with its output so far in view", settings=_PROGRAMS),
+        Entry(name="react", summary="a thought, one call, what it gave, and again"),
+        Entry(name="react@3", summary="the same, begun anew up to three times"),
+        Entry(name="dfsdt", summary="the same turns as a depth-first search (ToolLLM)"),
+        Entry(name="dfsdt@3", summary="the same, begun anew up to three times"),
+        Entry(name="codeact", summary="blocks of Python, one a turn, with their outputs in view", settings=_BLOCKS),
+        Entry(name="restgpt", summary="a planner in words, a selector, a caller and a parser"),
+        Entry(name="conagents", summary="grounding, execution and review agents"),
+        Entry(
+            name="anytool",
+            summary="agents find tools, a solver tries, and failures wake the agents",
+            has_options=True,
+        ),
     )
 }
 """In the order in which they are told."""
@@ -108,19 +102,27 @@ def strategy(spec: str) -> Strategy:
         UnknownStrategy: as `read`; or a value that is out of range.
     """
     entry, flags = read(spec)
-    solve: Strategy = import_module(f"atc.strategies.{entry.module}").solve
-    given = dict(entry.given)
-    if own := {key: value for key, value in flags.items() if key in entry.options}:
-        from atc.strategies.anytool_options import Options
-
+    module = entry.load()
+    solve: Any = module.solve
+    settings = {key: value for key, value in flags.items() if key in entry.settings}
+    if tries := entry.name.partition("@")[2]:
+        solve = partial(solve, tries=int(tries))
+    if own := {key: value for key, value in flags.items() if key not in settings}:
         try:
-            given["options"] = Options(**own)
+            solve = partial(solve, options=module.Options(**own))
         except ValueError as error:
             raise UnknownStrategy(f"the strategy {spec!r}: {error}.") from error
-    if given:
-        solve = partial(solve, **given)
-    settings = {key: value for key, value in flags.items() if key in entry.settings}
-    return partial(_with_settings, solve, settings) if settings else solve
+    return partial(_with_settings, solve, settings) if settings else cast("Strategy", solve)
+
+
+def _kinds(of: type, names: Sequence[str] | None = None) -> dict[str, Kind]:
+    """What the flags take that are fields of a dataclass: its words, or its type."""
+    hints = get_type_hints(of)
+    found: dict[str, Kind] = {}
+    for name in names or [name for name in hints if name != "prompt_tokens"]:
+        hint = next((one for one in get_args(hints[name]) if get_origin(hints[name]) is not Literal), hints[name])
+        found[name] = get_args(hint) if get_origin(hint) is Literal else hint
+    return found
 
 
 def _with_settings(solve: Strategy, settings: Mapping[str, Any], task: str, parts: Parts) -> Solution:

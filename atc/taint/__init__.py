@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atc.attribute.paths import KEY, MAX_NODES, Path, general, text, walk
+from atc.paths import KEY, MAX_NODES, Path, general, text, walk
 from atc.taint.leaves import Leaf, sensitive_leaves
+from atc.taint.marks import Sensitivity, is_email
 from atc.taint.numbers import Same, same
 from atc.taint.shown import host_of, plain, shown, typed
 from atc.taint.task import Words
 from atc.taint.trusted import Trusted
 from protocols.jsontypes import Json, JsonObject
-from protocols.marks import Sensitivity, is_email
 from protocols.parsing import parsed
 from protocols.protocol import dump
 from protocols.toolbox import Tool, Toolbox

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.attribute.paths import KEY, Path, Step
+from atc.paths import KEY, Path, Step
 from atc.taint.framed import decoded, parts, same_for_all, value_at
+from atc.taint.marks import Sensitivity, acts, branches, by_shape, declared, guessed
 from atc.taint.numbers import number
 from protocols.jsontypes import Json, JsonObject
-from protocols.marks import Sensitivity, acts, branches, by_shape, declared, guessed
 from protocols.protocol import ToolProtocol
 
 _MAX_DEPTH = 40

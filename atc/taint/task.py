@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
 
+from atc.taint.marks import Sensitivity
 from atc.taint.numbers import number, numbers, same
 from atc.taint.shown import plain
 from protocols.jsontypes import Json
-from protocols.marks import Sensitivity
 
 _OPENS = ' \t\r\n\u00a0\u202f([{<"“„«‹`—–|'
 _CLOSES = ' \t\r\n\u00a0\u202f)]}>"”“»›`—–|'

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from atc.attribute.paths import EACH, Path, Step, places, walk
 from atc.config import InvalidConfig
+from atc.paths import EACH, Path, Step, places, walk
 from atc.taint.framed import decoded
 from atc.taint.numbers import Same, number, same
 from atc.taint.shown import plain

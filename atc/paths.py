@@ -1,0 +1,189 @@
+"""Places in a JSON value, the text of a path, and the earlier responses that hold a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from protocols.jsontypes import Json
+from sandbox.trace import ToolCall
+
+MAX_NODES = 200_000
+"""Values visited in one search; larger responses are searched up to here, in order."""
+
+
+class Many(Enum):
+    """Steps that stand for many."""
+
+    EACH = "[]"
+    """Some element of a list, or some value of an object."""
+    KEY = "key"
+    """Some key of an object: a text, with nothing beneath it."""
+
+
+EACH, KEY = Many.EACH, Many.KEY
+
+
+Step = str | int | Many
+Path = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A concrete place in a response. `missing` is the step that leads no further from `value`, None when all exist."""
+
+    path: Path
+    value: Json
+    missing: Step | None = None
+
+    @property
+    def seen(self) -> Json:
+        """What a program that asked politely (`.get`) had in hand."""
+        return self.value if self.missing is None else None
+
+
+def meets(one: Step, other: Step) -> bool:
+    """Whether two steps may lead to the same place."""
+    return one is EACH or other is EACH or one == other
+
+
+def text(path: Path) -> str:
+    """`("rows", EACH, "id")` → `rows[].id`; the empty path is the whole response."""
+    out = ""
+    for step in path:
+        match step:
+            case Many():
+                out += "[]" if step is EACH else ".keys()"
+            case int():
+                out += f"[{step}]"
+            case str() if step.isidentifier():
+                out += f".{step}" if out else step
+            case _:
+                out += f"[{step!r}]"
+    return out
+
+
+def places(value: Json, path: Path, *, limit: int = MAX_NODES) -> Iterator[Place]:
+    """Every place in `value` that `path` may mean, in document order, at most `limit` of them."""
+    stack: list[tuple[Path, Json, Path]] = [((), value, path)]
+    visited = 0
+    while stack and visited < limit:
+        visited += 1
+        done, current, rest = stack.pop()
+        if not rest:
+            yield Place(done, current)
+            continue
+        below = _below(current, rest[0])
+        if below is None:
+            yield Place(done, current, rest[0])
+        else:
+            stack.extend(((*done, step), inner, rest[1:]) for step, inner in reversed(below))
+
+
+def _below(value: Json, step: Step) -> list[tuple[Step, Json]] | None:
+    """Where `step` leads from `value`; None where it leads nowhere (an empty list is no dead end for EACH)."""
+    match step, value:
+        case Many.EACH, list():
+            return list(enumerate(value))
+        case Many.EACH, Mapping():
+            return list(value.items())
+        case Many.KEY, Mapping():
+            return [(KEY, key) for key in value]
+        case int(), list() if -len(value) <= step < len(value):
+            return [(step % len(value), value[step])]
+        case str(), Mapping() if step in value:
+            return [(step, value[step])]
+    return None
+
+
+def walk(value: Json) -> Iterator[tuple[Path, Json]]:
+    """Every value inside `value` with its path, in document order, at most `MAX_NODES`."""
+    stack: list[tuple[Path, Json]] = [((), value)]
+    visited = 0
+    while stack and visited < MAX_NODES:
+        visited += 1
+        path, current = stack.pop()
+        yield path, current
+        if isinstance(current, Mapping):
+            stack.extend(((*path, key), inner) for key, inner in reversed(list(current.items())))
+        elif isinstance(current, list):
+            room = MAX_NODES - visited
+            stack.extend(((*path, i), current[i]) for i in range(min(len(current), room) - 1, -1, -1))
+
+
+def general(path: Path) -> Path:
+    """The path with every index of a list replaced by EACH."""
+    return tuple(EACH if isinstance(step, int) else step for step in path)
+
+
+def shared(one: Path, other: Path) -> int:
+    """How many first steps two paths have in common."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def at(value: Json, path: Path) -> Json:
+    """What stands at a concrete path; None where nothing does."""
+    place = next(places(value, path, limit=len(path) + 1), None)
+    return place.seen if place is not None else None
+
+
+_COMMON = frozenset(
+    ["true", "false", "yes", "no", "none", "null", "ok", "asc", "desc", "name", "id", "key", "value", "type", "date"]
+) | {"data", "all", "any", "on", "off", "utc", "gmt", "usd", "eur", "en", "us"}
+"""Texts that stand everywhere, lower case: an equal one elsewhere says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in an earlier response that holds the value: call index, the tool's alias, path in the full response."""
+
+    call: int
+    tool: str
+    path: str
+    steps: Path
+    """The same path as steps; of the first match where `path` says `[]` for several."""
+
+
+def telling(value: Json) -> bool:
+    """Whether an equal value elsewhere says something: ids and names do; None, booleans, 0, 1 and "" do not."""
+    match value:
+        case None | bool():
+            return False
+        case str():
+            return len(value) >= 2 and value.strip().lower() not in _COMMON
+        case int():
+            return abs(value) >= 10
+        case float():
+            return value == value and (abs(value) >= 10 or not value.is_integer())
+        case _:
+            return bool(value)
+
+
+def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]:
+    """Every place in the responses of `calls_before` that holds `value`, nearest call first.
+
+    Equal means equal and of the same type. Matches that differ in list indices alone are one origin with `[]` for
+    the indices. Values that occur everywhere have no origin. At most `MAX_NODES` values are looked at.
+    """
+    if not telling(value):
+        return ()
+    found: list[Origin] = []
+    budget = MAX_NODES
+    for call in sorted(calls_before, key=lambda call: -call.index):
+        if call.error is not None or budget <= 0:
+            continue
+        matches: dict[Path, list[Path]] = {}
+        for path, inner in walk(call.result):
+            budget -= 1
+            if budget <= 0:
+                break
+            if type(inner) is type(value) and inner == value:
+                matches.setdefault(general(path), []).append(path)
+        found += _merged(call, matches)
+    return tuple(found)
+
+
+def _merged(call: ToolCall, matches: dict[Path, list[Path]]) -> Iterator[Origin]:
+    for pattern, paths in matches.items():
+        yield Origin(call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0])

@@ -1,0 +1,292 @@
+"""Calls made one at a time: each is the next line of a program that grows, so that nothing of a run is special.
+
+The rivals of one program (ReAct, DFSDT, RestGPT, ConAgents, AnyTool's solver) act through this. A call is appended to
+the calls that stand, and the whole is executed again: the journal answers the earlier ones. So calls that are made one
+by one are validated by the host, consented to, stored, resumed and replayed as a program's are, and what solves a task
+in the end is a program, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, Protocol
+
+from atc.config import Config
+from atc.decode.call import Sampling, Written
+from atc.decode.errors import Undecodable
+from atc.decode.reach import Reach, Scope
+from atc.events import AttemptEnded, Doubted
+from atc.meter import BudgetSpent, Meter
+from atc.prompts import fill
+from atc.searching import MOST_SEARCHES, Searching
+from atc.strategies.attempts import calls_made, executed, seen_output
+from atc.strategies.base import Parts
+from atc.strategies.conversation import longest_shown
+from atc.types import Attempt, Fault, Program
+from protocols.abridge import abridged, clipped
+from protocols.ask import Ask, Message
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What became of a call: `text` for the model, the whole `value` (as a program gets it) for whoever reads on.
+
+    `failed`: the call does not stand. `paused`: a person must decide first, and the run ends here.
+    """
+
+    text: str
+    failed: bool = False
+    paused: bool = False
+    value: Json = None
+
+
+class Action(NamedTuple):
+    """A call that stands: a tool and its arguments, both by alias."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+class CallsSpent(BudgetSpent):
+    """The calls of a part of the run are used up; the run may go on."""
+
+
+@dataclass
+class Acting:
+    """The calls of one run. `standing` are those that its program makes; all that were ever made are in `attempts`."""
+
+    parts: Parts
+    meter: Meter
+    task: str = ""
+    """Where it is given, and grammars hold the calls, their ids come from it or from results (`atc.decode.reach`)."""
+    waits: str = ""
+    """The tool that the model called last before an id was known that it needs."""
+    attempts: list[Attempt] = field(default_factory=list)
+    standing: tuple[Action, ...] = ()
+    round: int = 0
+    """Counts how often a strategy began anew; attempts carry it."""
+    _allowed: tuple[int, int] | None = None
+
+    @property
+    def made(self) -> int:
+        """Calls that reached a tool, over all attempts."""
+        return calls_made(self.attempts)
+
+    def scope(self, tools: Toolbox) -> Scope:
+        """What a call of `tools` may refer to now."""
+        last = self.attempts[-1].trace if self.attempts and self.standing else None
+        results = [
+            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
+            for call in (last.calls if last is not None else ())
+            if call.outcome == "done"
+        ]
+        return Reach(tools, self.task).after(results)
+
+    def allow(self, calls: int | None) -> None:
+        """Let so many calls be made from here on (None: as many as the run may); the next one raises `CallsSpent`."""
+        self._allowed = None if calls is None else (calls, self.made + calls)
+
+    def act(self, tool: str, arguments: Mapping[str, Json], *, most: int | None = None) -> Observation:
+        """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
+
+        What it is shown has at most `most` characters (None: as many as every strategy shows of an output).
+
+        Raises:
+            BudgetSpent: the run has made as many calls as it may.
+            CallsSpent: so has what `allow` bounds.
+        """
+        if tool not in self.parts.toolbox:
+            return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
+        most = most or longest_shown(self.parts.prompt_tokens)
+        if self.made >= (allowed := self.parts.config.max_calls):
+            raise BudgetSpent(f"max_calls = {allowed}")
+        if self._allowed is not None and self.made >= self._allowed[1]:
+            raise CallsSpent(f"{self._allowed[0]} calls")
+        before = len(self.standing)
+        actions = (*self.standing, Action(tool, arguments))
+        result = self._executed(actions, self._source(actions), look=True)
+        said = result.fault.message if result.fault is not None else "no call was made"
+        if result.paused:
+            return Observation(text=said, failed=True, paused=True)
+        calls = result.trace.calls if result.trace is not None else ()
+        if len(calls) <= before:  # the program stopped before the call, by a limit of the sandbox
+            return Observation(text=clipped(f"Error: {said}", most), failed=True)
+        call = calls[before]
+        if call.error is not None:
+            status = f" (HTTP {call.status})" if call.status is not None else ""
+            return Observation(text=clipped(f"Error{status}: {call.error}", most), failed=True)
+        self.standing = actions
+        value = self.parts.toolbox[tool].unwrap(call.result)
+        return Observation(text=abridged(value, most=most), value=value)
+
+    def back_to(self, count: int) -> None:
+        """Let only the first `count` calls stand. What the others wrote is not undone: the run's end tells of it."""
+        self.standing = self.standing[:count]
+
+    def without(self, tools: Collection[str]) -> None:
+        """Let no call of these tools stand."""
+        self.standing = tuple(action for action in self.standing if action.tool not in tools)
+
+    def begin_anew(self) -> None:
+        """Let no call stand, and count the attempts from here on to the next round."""
+        self.standing, self.round = (), self.round + 1
+
+    def answer(self, text: str) -> Attempt:
+        """The program that the calls that stand make, printing the answer: it is what has solved the task."""
+        return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
+
+    def doubt(self, *doubts: str) -> Attempt:
+        """The last attempt, against whose answer this speaks."""
+        self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
+        self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
+        return self.attempts[-1]
+
+    def gave_up(self, reason: str) -> None:
+        """Note that the run ends without an answer although nothing cut it short: whoever reads of it is told why."""
+        fault = Fault(kind="no_answer", message=reason)
+        attempt = Attempt(Program(""), (), None, fault, round=self.round)
+        self.parts.observer(AttemptEnded(len(self.attempts), attempt))
+        self.attempts.append(attempt)
+
+    def _source(self, actions: Iterable[Action]) -> str:
+        """The program that makes these calls. Its variables are named so that none hides a tool."""
+        variable = "result"
+        while any(re.fullmatch(rf"{variable}_\d+", alias) for alias in self.parts.toolbox):
+            variable += "_"
+        return "".join(f"{variable}_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
+
+    def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
+        result = executed(
+            Program(source),
+            self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions)),
+            self.parts,
+            self.meter,
+            number=len(self.attempts),
+            round_=self.round,
+            blind=not seen_output(self.attempts),
+            look=look,
+        )
+        self.attempts.append(result)
+        return result
+
+
+def _spelled(action: Action) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
+    return f"{action.tool}({given})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a turn may call: `tools`, those that end it among them, whose aliases are told apart here.
+
+    `back`, `give_up` and `search` are empty where they are not offered.
+    """
+
+    begun: Toolbox
+    finish: str
+    back: str = ""
+    give_up: str = ""
+    search: str = ""
+    searching: Searching | None = None
+
+    @property
+    def tools(self) -> Toolbox:
+        """What can be called now: with what was found since."""
+        found = self.searching.known.values() if self.searching is not None else ()
+        return self.begun.also(tool for tool in found if tool.alias not in self.begun)
+
+    @property
+    def told(self) -> str:
+        """How to end, as rules of a prompt."""
+        rules = [fill("act_finish", finish=self.finish)]
+        rules += [fill("act_back", back=self.back)] if self.back else []
+        rules += [fill("act_give_up", give_up=self.give_up)] if self.give_up else []
+        if self.searching is not None:
+            shown, everything = str(len(self.searching.shown)), f"{len(self.searching.toolbox):,}"
+            rules.append(fill("act_search", search=self.search, shown=shown, all=everything, most=str(MOST_SEARCHES)))
+        return "\n".join(rules)
+
+
+_TEXT: JsonObject = {"type": "string"}
+_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}  # some models write a number where a text is wanted
+_SEARCHES: JsonObject = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 6}
+
+
+def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False, searching: Searching | None = None) -> Offer:
+    """The tools, by the aliases that they have, and the ways to end."""
+    ends = {"finish": finish_tool()}
+    if back:
+        ends["back"] = reply_tool("go_back", "Leave this way and try another from an earlier step.", reason=_TEXT)
+    if give_up:
+        useless = {"type": "array", "items": _TEXT}
+        ends["give_up"] = reply_tool("give_up", "End without an answer.", reason=_TEXT, functions=useless)
+    if searching is not None:
+        ends["search"] = reply_tool("search_tools", "Find functions that are not shown.", searches=_SEARCHES)
+    offer = tools.also(ends.values())
+    named = dict(zip(ends, list(offer)[len(tools) :], strict=True))
+    return Offer(begun=offer, searching=searching, **named)
+
+
+def finish_tool() -> Tool:
+    """`finish(answer)`: the task is done."""
+    return reply_tool("finish", "End with the answer to the task.", answer=_ANSWER)
+
+
+def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
+    """A tool whose call is a reply; nobody calls it."""
+    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return Tool(ToolProtocol(name=name, description=description, input_schema=schema), call=dict)
+
+
+class Write(Protocol):
+    """`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
+
+    def __call__(
+        self,
+        ask: Ask,
+        messages: Sequence[Message],
+        tools: Toolbox,
+        *,
+        decoding: Literal["off", "calls"],
+        sampling: Sampling,
+        within: Toolbox | None,
+    ) -> Written:
+        """A call in reply to `messages`."""
+
+
+def held(
+    write: Write,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    *,
+    config: Config,
+    meter: Meter,
+    purpose: str = "act",
+    number: int = 0,
+    within: Toolbox | None = None,
+) -> Written:
+    """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
+
+    It is written freely, and that noted, where a tool's schema is too much for a grammar. `within` are the tools as a
+    grammar holds calls to them, where they are narrower than `tools`. The first try of a run (`number` 0) is greedy.
+
+    Raises:
+        BudgetSpent: no time or tokens are left.
+        ModelUnavailable: the model gave no reply.
+    """
+    warmth = config.temperature if number else 0.0
+    ask, sampling = meter.asker(purpose), Sampling(temperature=warmth, again=config.temperature, seed=10 * number)
+    decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
+    try:
+        written = write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)
+    except Undecodable as error:
+        meter.note(f"decoding: {error}; calls are written freely.")
+        return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
+    if written.how == "resampled" and config.decoding == "calls":
+        meter.note(f"decoding: {written.note} Calls are written freely, checked, and sampled again.")
+    return written

@@ -1,0 +1,41 @@
+"""Text that a person reads: foreign characters that cannot act on a terminal, shortened lines, counted nouns."""
+
+from __future__ import annotations
+
+# Controls (C0, DEL, C1), marks that turn the direction of writing, line ends that only some programs know, lone
+# surrogates, and tag characters, which no one sees.
+UNSAFE = [
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    0x061C,
+    *range(0x200E, 0x2010),
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+    *range(0xD800, 0xE000),
+    0xFEFF,
+    *range(0xE0000, 0xE0080),
+]
+
+
+def _visible(code: int) -> str:
+    short = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\x1b"}
+    return short.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+_ONE_LINE = {code: _visible(code) for code in UNSAFE}
+_LINES = {code: text for code, text in _ONE_LINE.items() if code not in (0x09, 0x0A)}
+
+
+def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
+    """`text` with every character that could act on a terminal made visible; line ends too unless they are kept."""
+    return text.translate(_LINES if keep_newlines else _ONE_LINE)
+
+
+def clipped(text: str, width: int | None) -> str:
+    """`text` cut to `width` characters, with an ellipsis where something is missing."""
+    return text if width is None or len(text) <= max(width, 10) else text[: max(width, 10) - 1] + "…"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

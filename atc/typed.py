@@ -1,0 +1,74 @@
+"""Typed answers: a task asks for JSON of a pydantic type, and an answer of another form is a fault that is repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from atc.prompts import fill
+from atc.types import Attempt, Fault, Solution, answered
+from protocols.jsontypes import dumps
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedSolution(Solution, Generic[T]):
+    """A solution whose answer was read as the type that was asked for."""
+
+    output: T | None = None
+    """None where the run was not solved."""
+
+
+class OutputType(Generic[T]):
+    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads."""
+
+    def __init__(self, of: type[T]) -> None:
+        self._adapter: TypeAdapter[T] = TypeAdapter(of)
+
+    def asked(self, task: str) -> str:
+        """The task, with the form that its answer must have."""
+        return f"{task}\n\n{fill('typed', schema=dumps(self._adapter.json_schema()))}"
+
+    def problem(self, answer: str) -> str | None:
+        """What is wrong with an answer, in a sentence; None where it has the type."""
+        try:
+            self.read(answer)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            return f"the answer has not the form that the task asks for: {f'{place}: ' if place else ''}{first['msg']}."
+        return None
+
+    def read(self, answer: str) -> T:
+        """The answer as a value of the type.
+
+        Raises:
+            pydantic.ValidationError: it is none.
+        """
+        try:
+            return self._adapter.validate_json(dumps(answered(answer)))
+        except ValidationError:
+            if self._adapter.json_schema().get("type") != "string":
+                raise
+            return self._adapter.validate_python(answer)
+
+    def solution(self, solved: Solution) -> TypedSolution[T]:
+        """The solution with its answer read."""
+        known = {field.name: getattr(solved, field.name) for field in fields(Solution)}
+        output = self.read(solved.answer) if solved.status == "solved" and solved.answer is not None else None
+        return TypedSolution(**known, output=output)
+
+
+Problem = Callable[[str], str | None]
+"""What is wrong with an answer, in a sentence; None where nothing is."""
+
+
+def held_to(attempt: Attempt, problem: Problem | None) -> Attempt:
+    """The attempt, with a fault where its answer has not the form that was asked for."""
+    if problem is None or attempt.answer is None or (said := problem(attempt.answer)) is None:
+        return attempt
+    return replace(attempt, fault=Fault(kind="no_answer", message=said))

@@ -1,0 +1,111 @@
+"""From Python: `Agent(tools, allow_writes=…)`, `arun`, typed answers, budgets, notebooks."""
+
+import asyncio
+import sys
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from pydantic import BaseModel
+
+from atc import Agent, Config, Toolbox, ToolProtocol
+from atc.config import InvalidConfig
+from atc.models.scripted import ScriptedModel
+from atc.store import Store
+from protocols.protocol import Annotations
+from protocols.toolbox import Tool
+
+
+class Ticket(BaseModel):
+    id: int
+    open: bool
+
+
+@pytest.fixture
+def agent(sandbox):
+    def make(*replies, **how):
+        def tool(name, call, *, reads=True):
+            schema = {"type": "object", "properties": {}}
+            return Tool(ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=reads)), call)
+
+        tools = Toolbox([tool("get_ticket", lambda _: {"id": 7, "open": True}), tool("close", dict, reads=False)])
+        config = Config(samples=1, strategy="chain", max_repairs=1)
+        model = ScriptedModel(*(f"```python\n{reply}\n```" for reply in replies))
+        return Agent(tools, model=model, sandbox=sandbox, config=config, **how)
+
+    return make
+
+
+def test_an_answer_of_the_wrong_form_is_repaired_and_read_as_the_type(agent):
+    asked = agent("print(get_ticket()['id'])", "import json\nprint(json.dumps(get_ticket()))")
+    solution = asked.run("Which ticket is it?", output_type=Ticket)
+    assert (solution.status, solution.output, solution.repairs) == ("solved", Ticket(id=7, open=True), 1)
+    assert '"open"' in asked.ask.prompts[0][-1].content
+    assert "has not the form" in asked.ask.prompts[1][-1].content
+
+
+def test_without_an_answer_of_the_type_there_is_no_output(agent):
+    solution = agent(*["print(get_ticket()['id'])"] * 2).run("Which ticket?", output_type=Ticket)
+    assert (solution.status, solution.output) == ("failed", None)
+
+
+@pytest.mark.parametrize(("of", "output"), [(str, "7"), (int, 7), (list[int], [7])])
+def test_any_type_that_pydantic_reads(agent, of, output):
+    found = "[get_ticket()['id']]" if isinstance(output, list) else "get_ticket()['id']"
+    assert agent(f"print({found})").run("Say it.", output_type=of).output == output
+
+
+def test_writes_are_allowed_by_name(agent):
+    assert agent("print(close())").run("Close it.").status == "paused"
+    assert agent("print(close())", allow_writes=["close"]).run("Close it.").status == "solved"
+
+
+def test_a_cost_ends_a_run_and_needs_a_price(agent):
+    with pytest.raises(InvalidConfig, match="model_price"):
+        agent("print(1)", max_cost=0.01).run("Say it.")
+    told = agent("print(get_ticket()['nothing'])", "print(1)", max_cost=0.01)
+    told.config = replace(told.config, model_price=(1e6, 1e6))  # a dollar a token
+    spent = told.run("Say it.")
+    assert (spent.status, spent.limit) == ("failed", "max_cost = 0.01")
+
+
+def test_runs_go_together_and_leave_the_loop_free(agent):
+    one = agent(*["print(get_ticket()['id'])"] * 3)
+
+    async def three():
+        return await asyncio.gather(*(one.arun("Which ticket?") for _ in range(3)))
+
+    assert [solution.answer for solution in asyncio.run(three())] == ["7"] * 3
+
+
+def test_a_cancelled_run_ends_and_is_stored_as_interrupted(agent, tmp_path):
+    reached, go_on = threading.Event(), threading.Event()
+
+    def watch(event):
+        reached.set()
+        go_on.wait(10)
+
+    async def cancelled():
+        run = asyncio.create_task(one.arun("Which ticket?", observer=watch))
+        await asyncio.to_thread(reached.wait, 10)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        go_on.set()
+
+    with Store(tmp_path / "runs.sqlite") as store:
+        one = agent("print(get_ticket()['id'])", store=store)
+        asyncio.run(cancelled())
+        assert [run.status for run in store.list(9)] == ["interrupted"]
+
+
+def test_a_notebook_shows_a_run_as_it_happens(agent, monkeypatch):
+    shown = []
+    display = SimpleNamespace(display=lambda *what, **_: shown.extend(what))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1)))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    agent("print(get_ticket()['id'])").run("Which ticket?")
+    text = "".join(part._repr_mimebundle_([], [])["text/plain"] for part in shown)
+    assert "get_ticket()" in text
+    assert "\x1b" not in repr(text)

@@ -1,0 +1,126 @@
+"""`python -m benchmarks.decoding`: arms, rows and figures with scripted models, operations, names, and the judge."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("llguidance")
+
+from atc.decode.formats import FORMATS
+from atc.models.scripted import ScriptedModel
+from benchmarks.decoding import chance, funcqa, kamel
+from benchmarks.decoding.arms import Arm, InvalidData, Report, run_arms, wilson
+from protocols.ask import Powers
+from protocols.errors import ModelUnavailable
+from tests.decode_calls_lab import TOOLS
+from toolflow_bench.lines import InvalidRunFile
+
+QUESTIONS = [
+    funcqa.Question(id="a", question="Add 2 and 3.", expected=5.0, gold=("add",)),
+    funcqa.Question(id="b", question="Divide 1 by 0.", expected=1.0, gold=("divide",)),
+]
+POWERS = Powers(grammars=frozenset({"lark"}))
+
+
+def arm(mode: str, docs: str = "full") -> Arm:
+    return Arm(suite="funcqa", model="scripted", mode=mode, docs=docs)
+
+
+def ask(folder: Path, *replies: object, modes: tuple[str, ...] = ("free", "calls"), **options: object) -> Report:
+    model = ScriptedModel(*replies, powers=POWERS)  # type: ignore[arg-type]
+    arms = [arm(mode) for mode in modes]
+    settings = {"folder": folder, "seed": 0, "restart": False, **options}
+    rows = run_arms(arms, QUESTIONS, model, funcqa.Asked(model, seed=0), **settings)  # type: ignore[arg-type]
+    return Report(success="accuracy", rows=rows)
+
+
+def test_arms_are_graded_compared_and_continued(tmp_path: Path) -> None:
+    report = ask(tmp_path, "I would add them.", "divide(1, 0)", "add(2, 3)", "divide(1, 1)")
+    figures = report.as_json()
+    free, calls = figures["arms"]["scripted free full"], figures["arms"]["scripted calls full"]
+    assert (free["error"]["mean"], free["errors"], free["refused"], free["success"]["mean"]) == (
+        0.5, {"no-call": 1}, 1, 0.0,
+    )  # fmt: skip
+    assert (calls["error"]["mean"], calls["success"]["mean"], calls["questions"]) == (0.0, 1.0, 2)
+    difference = figures["differences"]["scripted calls full - scripted free full"]
+    assert (difference["error"]["mean"], difference["success"]["mean"], difference["only_it"]) == (-0.5, 1.0, 2)
+    assert any("no-call" in line for line in report.lines())
+    assert ask(tmp_path).rows == report.rows  # nothing is asked again
+    with pytest.raises(InvalidRunFile, match="other settings"):
+        ask(tmp_path, seed=1)
+
+
+def test_an_outage_is_no_verdict_and_is_asked_again(tmp_path: Path) -> None:
+    down = ask(tmp_path, ModelUnavailable("down"), "divide(1, 1)", modes=("free",))
+    assert (down.left, down.as_json()["arms"]["scripted free full"]["questions"]) == (1, 1)
+    again = ask(tmp_path, "add(2, 3)", modes=("free",))
+    assert (again.left, again.as_json()["arms"]["scripted free full"]["success"]["mean"]) == (0, 1.0)
+
+
+def test_a_name_that_does_not_exist_is_taken_for_one_that_ends_so(tmp_path: Path) -> None:
+    report = ask(tmp_path, "dd(2, 3)", "vide(1, 1)", modes=("fuzzy",))
+    assert [row.correct for row in report.rows[arm("fuzzy")]] == [True, True]
+
+
+def test_wilsons_interval_is_right_at_the_edge() -> None:
+    found = wilson(0, 60)
+    assert found is not None
+    assert (found.mean, found.low, round(found.high, 3)) == (0.0, 0.0, 0.06)
+    assert wilson(0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "result"),
+    [
+        ("add", {"a": 1, "b": 2, "c": 3.5}, 6.5),
+        ("power", {"base": 2, "exponent": 100}, 2**100),
+        ("log", {"x": 1000}, 3.0),
+        ("lcm", {"a": 4, "b": 6, "c": 10}, 60),
+        ("choose", {"n": 5, "k": 7}, 0),
+        ("permutate", {"n": 5, "k": 2}, 20),
+        ("remainder", {"a": -7, "b": 3}, 2),
+    ],
+)
+def test_the_operations_compute(name: str, arguments: dict[str, float], result: float) -> None:
+    assert math.isclose(funcqa.operations()[name].call(arguments), result)
+
+
+def test_questions_are_read_with_their_gold_calls(tmp_path: Path) -> None:
+    calls = [{"raw": "-<log>(0.1)=1"}]
+    path = tmp_path / "one_hop.json"
+    path.write_text(json.dumps({"one_hop": [{"id": "x", "question": "How  acid?", "answer": "1,000", "calls": calls}]}))
+    (question,) = funcqa.read_questions(tmp_path)
+    assert (question.question, question.expected, question.gold) == ("How acid?", 1000.0, ("log",))
+    assert question.accepts(-1000.5)
+    assert not question.accepts(990)
+    path.write_text("[{}]")
+    with pytest.raises(InvalidData, match="no questions"):
+        funcqa.read_questions(tmp_path)
+
+
+def test_relations_that_are_called_alike_get_names_of_their_own(tmp_path: Path) -> None:
+    described = {
+        "P1": "born(person): Where a person was born",
+        "P2": "born(person): Year of birth",
+        "P3": "owner(thing): x",
+    }
+    tests = {"2": [{"question": "Where was Bo born?", "api": "P1"}], "3": [{"question": "Who owns it?", "api": "P3"}]}
+    (tmp_path / "relations_dev.json").write_text(json.dumps({"api_desc": described, "tests": tests}))
+    data = kamel.read_kamel(tmp_path)
+    assert len(set(kamel.unique_names(data.relations).values())) == 3
+    assert [case.gold for case in data.test(2)] == [("P1",)]
+    with pytest.raises(InvalidData, match="no test asks of the first 4 of 3"):
+        data.test(4)
+
+
+def test_random_calls_of_any_form_are_valid() -> None:
+    import llguidance
+
+    tokenizer = llguidance.LLTokenizer("byte")
+    for tool in TOOLS.values():
+        for seed, form in enumerate(FORMATS.values()):
+            assert chance.decoded(tool, form, tokenizer, "1.0", seed=seed)[0] == "valid"
