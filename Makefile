@@ -6,6 +6,7 @@ check: lint test
 lint:
 	ruff format --check .
 	ruff check .
+	lint-imports --no-cache --no-logo
 	mypy
 
 test:
