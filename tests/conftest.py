@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -20,9 +21,12 @@ from atc.recording.document import parse, to_document
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
 from atc.store.stored import StoredRun
+from sandbox.zygote import ZygoteSandbox
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# A shell that starts the suite in the background has it ignore Ctrl-C, and so would every command that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # What is made before the first test lives until the last: to look for garbage in it, again and again, takes long.
 gc.disable()
 
@@ -43,6 +47,13 @@ def _noting(method):
         return solution
 
     return noted
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[ZygoteSandbox]:
+    """One sandbox for all tests that only run programs in it."""
+    with ZygoteSandbox() as running:
+        yield running
 
 
 @pytest.fixture(scope="session", autouse=True)

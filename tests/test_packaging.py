@@ -27,7 +27,9 @@ def test_the_top_level_is_exactly_the_five_packages(names):
 
 
 def test_prompts_licence_and_types_are_inside(names):
-    assert {"atc/prompts/program.md", "atc/prompts/repair.md", "probing/prompts/instance.md"} <= set(names)
+    prompts = {str(path.relative_to(ROOT)) for path in (ROOT / "atc" / "prompts").glob("*.md")}
+    assert prompts
+    assert prompts <= set(names)
     assert all(
         f"{package}/py.typed" in names for package in ("atc", "sandbox", "protocols", "probing", "toolflow_bench")
     )
@@ -36,3 +38,12 @@ def test_prompts_licence_and_types_are_inside(names):
 
 def test_no_data_and_no_model_is_inside(names):
     assert [name for name in names if name.endswith((".gguf", ".sqlite", ".bin", ".pkl"))] == []
+
+
+def test_no_gold_program_is_inside(names):
+    tasks = sorted(Path("toolflow_bench/tasks").glob("*.jsonl"))
+    assert {str(path) for path in tasks} <= set(names)
+    assert not any('"program"' in path.read_text() for path in tasks)
+    assert [name for name in names if "/recipes/" in name or name.endswith("gold.jsonl")] == []
+    research = {"decoding", "retrieval", "probing", "restbench", "sandboxes", "blame", "mutants", "kills", "injection"}
+    assert not {name.split("/")[1] for name in names if name.startswith("toolflow_bench/")} & research

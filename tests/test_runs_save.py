@@ -10,7 +10,8 @@ from contextlib import ExitStack
 import pytest
 
 from atc.cli.main import _guarded
-from atc.cli.wiring import open_given_agent, open_store
+from atc.cli.state import open_store
+from atc.cli.wiring import open_agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Gateway
@@ -63,7 +64,8 @@ def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "shop", raising=False)
     (tmp_path / "shop.py").write_text(SHOP)
-    return Config(state_dir=tmp_path / "state", tools=("shop.py",))
+    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
+    return Config(state_dir=tmp_path / "state", cache_dir=tmp_path / "cache", tools=("shop.py",))
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def execute(config):
 
     def run(source, *, continues=None, **changed):
         settings = {"state_dir": config.state_dir, "tools": ("shop.py",), **changed}
-        with open_given_agent(Config(**settings), talk=print) as agent:
+        with open_agent(Config(**settings), talk=print, given=True) as agent:
             return agent.execute(source, continues=continues)
 
     return run
@@ -120,7 +122,7 @@ def execute(config):
 def gateway(config):
     """Opens a gateway over the shop and the saved tools."""
     with ExitStack() as stack:
-        yield lambda make: make(stack.enter_context(open_given_agent(config, talk=print)))
+        yield lambda make: make(stack.enter_context(open_agent(config, talk=print, given=True)))
 
 
 def sent(tmp_path):
@@ -329,7 +331,7 @@ def test_on_a_terminal_each_literal_is_asked_about(solved, atc_, monkeypatch):
         questions.append(text)
         return next(yes for literal, yes in answers.items() if literal in text)
 
-    monkeypatch.setattr("atc.cli.runs_save._terminal", lambda: True)
+    monkeypatch.setattr("atc.cli.runs_save.has_person", lambda: True)
     monkeypatch.setattr("click.confirm", confirm)
     monkeypatch.setattr("click.prompt", lambda text, default=None, **_: default)
     code, out, err = atc_("runs", "save", "last", "--as-tool", "spent", "--json")
