@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from atc import notebook
@@ -62,6 +61,25 @@ class Budget(TypedDict, total=False):
     max_cost: float
 
 
+class RunOptions(TypedDict, total=False):
+    """How one run goes, see `Agent.run`."""
+
+    observer: Observer | None
+    seed: int | None
+    max_seconds: float | None
+
+
+class ExecuteOptions(TypedDict, total=False):
+    """How a program of the caller's runs, see `Agent.execute`."""
+
+    observer: Observer | None
+    ask_person: AskPerson | None
+    before_write: BeforeWrite | None
+    max_seconds: float | None
+    accept_orphans: bool
+    resend: bool
+
+
 class InvalidTask(AtcError):
     """A task that cannot be worked on: empty, or too long to be read."""
 
@@ -99,20 +117,10 @@ class Agent:
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
 
     @overload
-    def run(
-        self,
-        task: str,
-        *,
-        output_type: type[T],
-        observer: Observer | None = None,
-        seed: int | None = None,
-        max_seconds: float | None = None,
-    ) -> TypedSolution[T]: ...
+    def run(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
 
     @overload
-    def run(
-        self, task: str, *, observer: Observer | None = None, seed: int | None = None, max_seconds: float | None = None
-    ) -> Solution: ...
+    def run(self, task: str, **how: Unpack[RunOptions]) -> Solution: ...
 
     def run(
         self,
@@ -142,24 +150,14 @@ class Agent:
             parts = replace(
                 self._parts(record, max_seconds=max_seconds), problem=None if output is None else output.problem
             )
-            record.solution = replace(self._solve(task, parts), run=record.run)
+            record.solution = replace(strategy(self.config.strategy)(task, parts), run=record.run)
         return record.solution if output is None else output.solution(record.solution)
 
     @overload
-    async def arun(
-        self,
-        task: str,
-        *,
-        output_type: type[T],
-        observer: Observer | None = None,
-        seed: int | None = None,
-        max_seconds: float | None = None,
-    ) -> TypedSolution[T]: ...
+    async def arun(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
 
     @overload
-    async def arun(
-        self, task: str, *, observer: Observer | None = None, seed: int | None = None, max_seconds: float | None = None
-    ) -> Solution: ...
+    async def arun(self, task: str, **how: Unpack[RunOptions]) -> Solution: ...
 
     async def arun(self, task: str, *, observer: Observer | None = None, **how: Any) -> Solution:
         """Solve one task as `run` does, in a thread of its own: the event loop goes on, and several runs go together.
@@ -209,8 +207,8 @@ class Agent:
             parts = self._parts(record, max_seconds=max_seconds)
             if resend:
                 parts.journal.rule_out()
-            solution = self._solve(record.task, replace(parts, accept_orphans=accept_orphans))
-            record.solution = replace(solution, run=record.run)
+            parts = replace(parts, accept_orphans=accept_orphans)
+            record.solution = replace(strategy(self.config.strategy)(record.task, parts), run=record.run)
         return record.solution
 
     def _check_same_tools(self, stored: StoredRun) -> None:
@@ -311,17 +309,7 @@ class Agent:
                 return run, found
         return None
 
-    def resume_given(
-        self,
-        run: str,
-        *,
-        observer: Observer | None = None,
-        ask_person: AskPerson | None = None,
-        before_write: BeforeWrite | None = None,
-        max_seconds: float | None = None,
-        accept_orphans: bool = False,
-        resend: bool = False,
-    ) -> Solution:
+    def resume_given(self, run: str, **how: Unpack[ExecuteOptions]) -> Solution:
         """Run the last program of a run of `execute` again, as it was: after a person has allowed what paused it.
 
         Raises:
@@ -332,16 +320,7 @@ class Agent:
         doubtful = stored.summary.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
         if not (doubtful or stored.summary.status in ("paused", "interrupted")) or not stored.attempts:
             raise RunEnded(f"run {run} is {stored.summary.status}, not paused; send a program that continues it.")
-        return self.execute(
-            stored.attempts[-1].program.source,
-            continues=stored.summary.id,
-            observer=observer,
-            ask_person=ask_person,
-            before_write=before_write,
-            max_seconds=max_seconds,
-            accept_orphans=accept_orphans,
-            resend=resend,
-        )
+        return self.execute(stored.attempts[-1].program.source, continues=stored.summary.id, **how)
 
     @contextmanager
     def _continued(
@@ -353,9 +332,6 @@ class Agent:
         with self._watched(stored.summary.id, observer, stored.pins or Pins(), task or stored.summary.task) as record:
             record.past = stored
             yield record
-
-    def _solve(self, task: str, parts: Parts) -> Solution:
-        return strategy(self.config.strategy)(task, parts)
 
     def draft(
         self, task: str, *, observer: Observer | None = None
@@ -372,9 +348,7 @@ class Agent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @cached_property

@@ -17,6 +17,7 @@ class Request:
 
     messages: Sequence[Message]
     schema: Mapping[str, Any] | None = None
+    grammar: str | None = None
     temperature: float = 0.0
     seed: int = 0
     max_tokens: int = 1024
@@ -46,6 +47,7 @@ def reply(ask: Ask, request: Request) -> Reply:
         return ask(
             request.messages,
             schema=request.schema,
+            grammar=request.grammar,
             temperature=request.temperature,
             seed=request.seed,
             max_tokens=request.max_tokens,

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from atc.ask_each import Reply, Request, reply
+from atc.ask_each import Reply, Request, reply, require
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
-from atc.models.circles import runs_in_circles
 from atc.models.prices import Price
 from atc.past import Past
 from atc.searching import Searching
@@ -116,22 +115,15 @@ class Meter:
                 requests are left.
             ModelUnavailable: the model gave no reply.
         """
-        messages = self._redacted(messages)
-        known = self._past.reply(messages, self._redact)
-        if known is not None:
-            return self._given_again(known, max_tokens)
-        self._require_budget()
-        self._observer(ModelAsked(purpose, tuple(messages)))
-        began = time.monotonic()
-        try:
-            with wait_until(self._ends):
-                completion = self._ask(
-                    messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
-                )
-        except OutOfTime:
-            raise self._out_of_time(time.monotonic() - began) from None
-        self._count(took := time.monotonic() - began)
-        return self._heard(completion, took, purpose)
+        request = Request(
+            messages=messages,
+            schema=schema,
+            grammar=grammar,
+            temperature=temperature,
+            seed=seed,
+            max_tokens=max_tokens,
+        )
+        return require(self._replies([request], map, purpose)[0])
 
     def write(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
         """The reply with a program or a piece of one; where the model may search first, the reply after that."""
@@ -150,42 +142,36 @@ class Meter:
         Raises:
             BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
         """
+        return self._replies(requests, threads.map, purpose)
+
+    def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
+        """The replies to requests; `each` is `map`, or maps on threads."""
         requests = [replace(request, messages=self._redacted(request.messages)) for request in requests]
         known = self._past.replies([request.messages for request in requests], self._redact)
-        given = zip(known, requests, strict=True)
-        replies: list[Reply | None] = [found and self._given_again(found, asked.max_tokens) for found, asked in given]
+        replies: list[Reply | None] = [found and replace(found, text=self._restore(found.text)) for found in known]
         while open_ := [place for place, one in enumerate(replies) if one is None]:
             self._require_budget()
             now = open_[: self._room([requests[place] for place in open_])]
             began = mark = time.monotonic()
-            asked = iter(threads.map(self._reply, [requests[place] for place in now]))
+            asked = iter(each(self._reply, [requests[place] for place in now]))
             for place in now:
                 self._observer(ModelAsked(purpose, tuple(requests[place].messages)))
                 one = next(asked)
                 took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
-                if isinstance(one, OutOfTime):
-                    raise self._out_of_time(took)
+                if isinstance(one, OutOfTime):  # of the reply that was not waited for, nothing but the time is counted
+                    self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + took)
+                    raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
                 replies[place] = one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose)
             self._count(time.monotonic() - began)
         return [one for one in replies if one is not None]
 
     def _reply(self, request: Request) -> Reply:
-        """In a thread of its own, which knows nothing yet of when the run ends."""
+        """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
         with wait_until(self._ends):
             return reply(self._ask, request)
 
-    def _out_of_time(self, waited: float) -> BudgetSpent:
-        """The end of a run in the middle of a reply, of which nothing but the time is counted."""
-        self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + waited)
-        return BudgetSpent(f"max_seconds = {self._max_seconds:g}")
-
     def _redacted(self, messages: Iterable[Message]) -> list[Message]:
         return [replace(message, content=self._redact(message.content)) for message in messages]
-
-    def _given_again(self, known: Completion, max_tokens: int) -> Completion:
-        """A stored reply. Whether it was cut is not stored: one that was has all its tokens, or ran in circles."""
-        cut = known.output_tokens >= max_tokens or runs_in_circles(known.text)
-        return replace(known, text=self._restore(known.text), truncated=cut)
 
     def _heard(self, completion: Completion, took: float, purpose: str) -> Completion:
         """A reply that was counted and told."""
@@ -255,25 +241,8 @@ class _Metered:
     def powers(self) -> Powers:
         return powers(self.ask)
 
-    def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        max_tokens: int = 1024,
-    ) -> Completion:
-        return self.meter.complete(
-            messages,
-            purpose=self.purpose,
-            temperature=temperature,
-            seed=seed,
-            max_tokens=max_tokens,
-            schema=schema,
-            grammar=grammar,
-        )
+    def __call__(self, messages: Sequence[Message], **how: Any) -> Completion:
+        return self.meter.complete(messages, purpose=self.purpose, **{"temperature": 0.0, "seed": 0, **how})
 
     def each(self, requests: Sequence[Request], threads: Executor) -> list[Reply]:
         return self.meter.each(requests, threads, purpose=self.purpose)

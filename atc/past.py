@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from atc.store.stored import Exchange, StoredRun
+from atc.store.stored import StoredRun, used_so_far
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
 from protocols.toolbox import Toolbox
@@ -30,16 +30,7 @@ class Past:
     @property
     def usage(self) -> Usage:
         """What the replies took when they were given."""
-        from atc.store.stored import used_so_far
-
         return used_so_far(self._exchanges)
-
-    def reply(self, messages: Sequence[Message], redact: Callable[[str], str] = str) -> Completion | None:
-        """The reply that was given to this prompt when it was this prompt's turn, with what it took then.
-
-        `redact` knows secrets by now that it did not know when the first prompts were stored.
-        """
-        return self.replies([messages], redact)[0]
 
     def replies(
         self, prompts: Sequence[Sequence[Message]], redact: Callable[[str], str] = str
@@ -47,6 +38,7 @@ class Past:
         """The replies to prompts that were asked side by side; None for one that got none before the run ended.
 
         Their replies stand next to each other, in the order of the prompts, but for those that an outage put off.
+        `redact` knows secrets by now that it did not know when the first prompts were stored.
         """
         found: list[Completion | None] = [None] * len(prompts)
         while None in found and not self._over and self._next < len(self._exchanges):
@@ -57,7 +49,7 @@ class Past:
                 self._over = True
             else:
                 self._next += 1
-                found[place] = _completion(known)
+                found[place] = known.reply
         return found
 
     def attempt(self, number: int) -> Attempt | None:
@@ -75,7 +67,9 @@ class Past:
 
 def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
     """The stored calls by execution, as a journal takes them over. Calls of tools that are gone are left out."""
-    executions: list[list[Recorded]] = [[] for _ in range(_highest(call.execution for call in stored.calls) + 1)]
+    executions: list[list[Recorded]] = [
+        [] for _ in range(1 + max((found.execution for found in stored.calls), default=-1))
+    ]
     for found in stored.calls:
         tool = tools.get(found.call.tool)
         if tool is None:
@@ -90,19 +84,3 @@ def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
 def _timed_out(attempt: Attempt) -> bool:
     failure = attempt.trace.failure if attempt.trace is not None else None
     return failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")
-
-
-def _completion(known: Exchange) -> Completion:
-    assert known.reply is not None  # those without one are left out from the beginning
-    return Completion(
-        text=known.reply,
-        model=known.model,
-        input_tokens=known.input_tokens,
-        output_tokens=known.output_tokens,
-        seconds=known.seconds,
-        cached_tokens=known.cached_tokens,
-    )
-
-
-def _highest(numbers: Iterable[int]) -> int:
-    return max(numbers, default=-1)

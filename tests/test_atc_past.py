@@ -19,7 +19,13 @@ def asked(text: str) -> list[Message]:
 
 
 def exchange(text: str, reply: str | None, **counts) -> Exchange:
-    return Exchange(purpose="act", messages=tuple(asked(text)), reply=reply, model="m", **counts)
+    completion = None if reply is None else Completion(text=reply, model="m", **counts)
+    return Exchange(purpose="act", messages=tuple(asked(text)), reply=completion)
+
+
+def one_by_one(found: Past, texts: str) -> list[str | None]:
+    """What is given back to prompts that are asked one after the other."""
+    return [reply and reply.text for text in texts for reply in found.replies([asked(text)])]
 
 
 def past(store: Store, *exchanges: Exchange) -> Past:
@@ -36,26 +42,25 @@ def store(tmp_path):
 def test_a_reply_comes_with_what_it_took(store) -> None:
     found = past(store, exchange("a", "b", input_tokens=7, output_tokens=3, cached_tokens=5, seconds=1.5))
     wanted = Completion(text="b", model="m", input_tokens=7, output_tokens=3, cached_tokens=5, seconds=1.5)
-    assert found.reply(asked("a")) == wanted
-    assert found.reply(asked("a")) is None
+    assert found.replies([asked("a")]) == [wanted]
+    assert found.replies([asked("a")]) == [None]
 
 
 def test_what_was_asked_in_vain_is_passed_over(store) -> None:
     """An outage, then the same prompt again: the run was resumed, and is resumed once more."""
     found = past(store, exchange("a", "1"), exchange("b", None), exchange("b", "2"), exchange("c", None))
-    assert [reply and reply.text for reply in map(found.reply, map(asked, "abc"))] == ["1", "2", None]
+    assert one_by_one(found, "abc") == ["1", "2", None]
 
 
 def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", "2"), exchange("c", "3"))
-    assert [reply and reply.text for reply in map(found.reply, map(asked, "axbc"))] == ["1", None, None, None]
+    assert one_by_one(found, "axbc") == ["1", None, None, None]
 
 
-@pytest.mark.parametrize(("tokens", "cut"), [(63, False), (64, True)])
-def test_a_reply_that_used_up_its_room_was_cut(store, tokens, cut) -> None:
-    """The store does not say so; who writes a call asks for it again, with more room, as in the first life."""
-    known = past(store, exchange("a", "…", output_tokens=tokens))
-    meter = Meter(Player(), lambda event: None, past=known)
+@pytest.mark.parametrize("cut", [False, True])
+def test_whether_a_reply_was_cut_is_known_again(store, cut) -> None:
+    """Who writes a call asks for a reply that was cut again, with more room, as in the first life."""
+    meter = Meter(Player(), lambda event: None, past=past(store, exchange("a", "…", truncated=cut)))
     reply = meter.complete(asked("a"), purpose="act", temperature=0.0, seed=0, max_tokens=64)
     assert (reply.text, reply.truncated) == ("…", cut)
 
@@ -87,10 +92,10 @@ def test_replies_to_prompts_asked_side_by_side_are_found_wherever_an_outage_put_
 def test_of_prompts_asked_side_by_side_those_without_a_reply_are_asked(store) -> None:
     found = past(store, exchange("a", "1"), exchange("c", "3"))
     assert [r and r.text for r in found.replies([asked(text) for text in "abc"])] == ["1", None, "3"]
-    assert found.reply(asked("d")) is None
+    assert one_by_one(found, "d") == [None]
 
 
 def test_a_prompt_that_is_none_of_those_asked_side_by_side_ends_what_is_known(store) -> None:
     found = past(store, exchange("a", "1"), exchange("x", "9"), exchange("b", "2"))
     assert [r and r.text for r in found.replies([asked("a"), asked("b")])] == ["1", None]
-    assert found.reply(asked("x")) is None
+    assert one_by_one(found, "x") == [None]

@@ -81,7 +81,7 @@ def test_everything_comes_back(store: Store) -> None:
     assert [(c.execution, c.call.index, c.complete) for c in stored.calls] == [(0, 0, True), (0, 1, True), (1, 0, True)]
     (exchange,) = stored.exchanges
     assert exchange.messages == (Message("system", "s"), Message("user", "u"))
-    assert (exchange.reply, exchange.purpose, exchange.input_tokens) == ("code", "write", 7)
+    assert (exchange.reply.text, exchange.purpose, exchange.reply.input_tokens) == ("code", "write", 7)
     assert stored.summary.ended is not None
 
 
@@ -239,7 +239,7 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) 
     with closing(sqlite3.connect(path)) as other:
         other.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    assert f"another version of atc wrote it (format {version}, this one reads 7)" in unusable(path)
+    assert f"another version of atc wrote it (format {version}, this one reads 8)" in unusable(path)
     assert path.read_bytes() == before
 
 

@@ -96,7 +96,8 @@ def _document(stored: StoredRun) -> Json:
         for attempt in stored.attempts
     ]
     unfinished = [asdict(call) for call in _unfinished(stored)]
-    kept = {name: parts[name] for name in ("tools", "config", "usage", "notes", "exchanges")}
+    exchanges = [one | (one["reply"] or {}) | {"reply": (one["reply"] or {}).get("text")} for one in parts["exchanges"]]
+    kept = {name: parts[name] for name in ("tools", "config", "usage", "notes")} | {"exchanges": exchanges}
     return parts["summary"] | kept | {"attempts": attempts, "unfinished_calls": unfinished}
 
 
@@ -128,7 +129,9 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
         for exchange in stored.exchanges:
             lines += ["", f"prompt ({exchange.purpose})"]
             lines += [f"[{message.role}]\n{message.content}" for message in exchange.messages]
-            lines += [f"reply ({exchange.output_tokens} tokens, {exchange.seconds:.1f} s)", exchange.reply or "(none)"]
+            reply = exchange.reply
+            took = f" ({reply.output_tokens} tokens, {reply.seconds:.1f} s)" if reply else ""
+            lines += [f"reply{took}", reply.text if reply and reply.text else "(none)"]
     run = stored.summary
     if run.error is not None:
         lines += ["", f"error    {run.error}"]

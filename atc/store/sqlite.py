@@ -44,7 +44,7 @@ from protocols.protocol import load as protocol_of
 from sandbox.journal import Sink
 from sandbox.trace import Pins, ToolCall
 
-FORMAT = 7
+FORMAT = 8
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
 
@@ -366,9 +366,8 @@ def _write_event(db: sqlite3.Connection, run: str, event: events.Event) -> None:
 
 def _write_reply(db: sqlite3.Connection, run: str, reply: Completion) -> None:
     last = _rows(db, "exchanges", run, order="number DESC LIMIT 1")[0]
-    counts = ("model", "input_tokens", "output_tokens", "seconds", "cached_tokens")
-    known = {name: getattr(reply, name) for name in counts}
-    text = _text(_EXCHANGE, replace(_read(_EXCHANGE, last["document"]), reply=_plain(reply.text), **known))
+    heard = replace(reply, text=_plain(reply.text))
+    text = _text(_EXCHANGE, replace(_read(_EXCHANGE, last["document"]), reply=heard))
     db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
     if not _run(db, run).model:  # a run without a named model is the model's that answers first
         _change(db, run, model=reply.model)

@@ -12,7 +12,7 @@ from typing import Protocol, Self, TypedDict, Unpack
 
 from atc.events import Observer
 from atc.types import Attempt, Solution, Usage
-from protocols.ask import Message
+from protocols.ask import Completion, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
@@ -96,12 +96,7 @@ class Exchange:
 
     purpose: str
     messages: tuple[Message, ...]
-    reply: str | None = None
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    seconds: float = 0.0
-    cached_tokens: int = 0
+    reply: Completion | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,11 +233,11 @@ def _mark_without_proc(pid: int) -> str | None:
 
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
     """What a run that did not end has used so far."""
-    replied = [exchange for exchange in exchanges if exchange.reply is not None]
+    replies = [exchange.reply for exchange in exchanges if exchange.reply is not None]
     return Usage(
-        model_calls=len(replied),
-        input_tokens=sum(exchange.input_tokens for exchange in replied),
-        output_tokens=sum(exchange.output_tokens for exchange in replied),
-        model_seconds=sum(exchange.seconds for exchange in replied),
-        cached_tokens=sum(exchange.cached_tokens for exchange in replied),
+        model_calls=len(replies),
+        input_tokens=sum(reply.input_tokens for reply in replies),
+        output_tokens=sum(reply.output_tokens for reply in replies),
+        model_seconds=sum(reply.seconds for reply in replies),
+        cached_tokens=sum(reply.cached_tokens for reply in replies),
     )
