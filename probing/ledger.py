@@ -215,7 +215,7 @@ class Ledger:
         `born`: also those that no read has shown yet.
         """
         noun, wanted = self.noun_of(tool, argument), [one for one in reversed(self.made()) if of in (None, one)]
-        pairs = [pair for one in wanted for pair in (*one.ids, *one.given)
+        pairs = [pair for one in wanted for pair in sorted(one.ids | one.given)
                  if born or pair in one.ids or self.mark.on(pair[1])]  # fmt: skip
         by_id = snake(argument).rpartition("_")[2] in ID_WORDS
         found = sorted((text for n, text in pairs if alike(n, noun)), key=lambda text: self.mark.on(text) == by_id)
@@ -420,10 +420,12 @@ class Ledger:
         return in_path(protocol, argument) and not any(f"{{{wire}}}" in part for part in last)
 
     def _take_within(self, outer: Made, sample: Sample) -> None:
-        """What was made in a record that is gone went with it."""
+        """What was made in a record that is gone went with it; over HTTP its path says that it stood there."""
         ids = {text for _, text in outer.ids | outer.given}
         for one in self._made:
-            sent = (pair for call in one.calls for pair in _parts(call.plain))
+            protocol = self._protocols[one.tool]
+            sent = (pair for call in one.calls for pair in _parts(call.plain)
+                    if in_path(protocol, pair[0]) or not isinstance(protocol.binding, HttpBinding))  # fmt: skip
             above = {text_of(part) for key, part in sent if alike(self.noun_of(one.tool, key), outer.noun)}
             if one.there and not alike(one.noun, outer.noun) and ids & above:
                 one.gone, one.gone_by, one.within = sample.number, sample.tool, True
@@ -490,9 +492,10 @@ class Ledger:
         return set(), False
 
     def _own_ids(self, record: JsonObject, nouns: Collection[str], noun: str) -> Iterator[Id]:
-        """The ids of a record itself, under the noun of what was made."""
-        for word, value in id_fields(record):
-            before = singular(word.rpartition("_")[0])
+        """The ids of a record itself, under the noun of what was made; not those by which it points to others."""
+        fields = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(record)]
+        its = [(before, value) for before, value in fields if not before or any(alike(before, n) for n in nouns)]
+        for before, value in its or fields:
             if alike(before, noun) if before else any(alike(n, noun) for n in nouns):
                 self._values[text_of(value)] = value
                 yield noun, text_of(value)

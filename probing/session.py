@@ -58,7 +58,7 @@ class Session:
     ) -> None:
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
         self.protocols: Mapping[str, ToolProtocol] = {t.protocol.name: t.protocol for t in toolbox.values()}
-        self.reads = {name for name, protocol in self.protocols.items() if reads(protocol)}
+        self.reads = {name: protocol for name, protocol in self.protocols.items() if reads(protocol)}
         self.ledger = caller.ledger
         self.kinds = caller.ledger.kinds
         caller.prepare = self.marked
@@ -193,7 +193,9 @@ class Session:
         pairs = [(value, self._marked(facts, name, value)) for value in values]
         by_id = snake(name).rpartition("_")[2] in ID_WORDS
         if ledger.names_it(tool, name):  # a record is called by what was shown, a new one by the mark
-            ours = [Value(value, Origin(kind="response")) for value in ledger.owned(tool, name)]
+            fits = Fits(facts, facts.arguments[name])
+            owned = (Value(value, Origin(kind="response")) for value in ledger.owned(tool, name))
+            ours = [value for value in map(fits.adapted, owned) if value is not None]
             found = [made for _, made in pairs if ledger.is_own(tool, name, made.value, born=True)]
             chosen = [*ours, *sorted(found, key=lambda value: value.origin != MADE_UP)]
         else:
@@ -209,7 +211,10 @@ class Session:
             there = ("given", "response")
             same = [v for v in same if v.origin.kind not in there or not ledger.holds(tool, name, v.value)]
             chosen = [*same, *free] if by_id else [*free, *same]
-        return list({repr(value.value): value for value in reversed(chosen)}.values())[::-1]
+        once: dict[str, Value] = {}
+        for value in chosen:
+            once.setdefault(repr(value.value), value)
+        return list(once.values())
 
     def _fresh_path(self, facts: ToolFacts, argument: str) -> Value | None:
         """A path with the mark, in a known folder, for what a tool makes or moves; None where none is wanted."""
