@@ -6,7 +6,7 @@ import pytest
 
 from atc.check import check
 from atc.mend import look_up_names, mend
-from atc.mend.join import argument_lookup, lookup
+from atc.mend.lookups import argument_lookup, lookup
 from atc.mend.paging import read_every_page, unread_pages
 from atc.types import Fault, Program
 from protocols.protocol import Annotations, Link, ToolProtocol

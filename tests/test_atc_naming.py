@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.mend.naming import look_up_answer
+from atc.mend.lookups import look_up_answer
 from atc.types import Program
 from protocols.protocol import Annotations, Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -14,8 +14,7 @@ from difflib import SequenceMatcher
 
 from atc.attribute import origins
 from atc.edits import Edit, Places, edited, with_text
-from atc.mend.join import argument_lookup, lookup
-from atc.mend.searching import search_for
+from atc.mend.lookups import argument_lookup, lookup, search_for
 from atc.types import Fault, Finding, Program
 from protocols.parsing import parse, parsed
 from protocols.toolbox import Toolbox
@@ -102,7 +101,7 @@ def _meant_key(key: str, better: str, start: int, end: int) -> Edit | None:
 def _other_field(
     constant: ast.expr, key: str, finding: Finding, tree: ast.Module, place: Places, tools: Toolbox
 ) -> Edit | None:
-    """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `atc.mend.join`."""
+    """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `lookup`."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(value=owner, slice=index) if index is constant:

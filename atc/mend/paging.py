@@ -145,42 +145,42 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
 
 
 def _helper(unread: Unread, tool: Tool) -> str | None:
-    """The function that reads all pages."""
-    schema = _argument(tool, unread.argument)
-    told = {"tool": tool.alias, "argument": unread.argument, "size": unread.size, "key": unread.key}
-    if unread.count is not None and unread.key is not None:
-        sizes = ((a, _argument(tool, a).get("maximum")) for a in tool.arguments if a in SIZE_ARGUMENTS)
-        size = next((f'"{alias}": {most}, ' for alias, most in sizes if isinstance(most, int)), "")
-        return _BY_COUNT.format(**{**told, "count": unread.count, "size": size})
-    if unread.size is None:
-        return None
-    if unread.argument in SIZE_ARGUMENTS:
+    """The function that reads all pages; None where nothing tells how a further page is asked for."""
+    schema, key = _argument(tool, unread.argument), unread.key
+    if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
         most = schema.get("maximum")
-        return _AT_ONCE.format(most=most, **told) if isinstance(most, int) and most > unread.size else None
-    if types(schema) != ("integer",):
+        larger = isinstance(most, int) and most > unread.size
+        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most) if larger else None
+    sizes, step, start = "", 1, schema.get("default", 1)
+    if unread.count is not None and key is not None:
+        most_of = (
+            (alias, _argument(tool, alias).get("maximum")) for alias in tool.arguments if alias in SIZE_ARGUMENTS
+        )
+        sizes = next((f'"{alias}": {most}, ' for alias, most in most_of if isinstance(most, int)), "")
+        more = f'page["page"] < page["{unread.count}"]'
+    elif unread.size is not None and types(schema) == ("integer",):
+        step = 1 if unread.argument in _NUMBERS else unread.size
+        start = schema.get("default", int(step == 1))
+        more = f"len({_rows('page', key)}) == {unread.size}"
+    else:
         return None
-    page, result = (f'{name}["{unread.key}"]' if unread.key is not None else name for name in ("page", "result"))
-    joined = f'{{**page, "{unread.key}": {result} + {page}}}' if unread.key is not None else f"{result} + {page}"
-    step = 1 if unread.argument in _NUMBERS else unread.size
-    return _BY_SIZE.format(start=schema.get("default", int(step == 1)), step=step, rows=page, joined=joined, **told)
+    rows = f"{_rows('result', key)} + {_rows('page', key)}"
+    joined = rows if key is None else f'{{**page, "{key}": {rows}}}'
+    return _PAGE_BY_PAGE.format(
+        tool=tool.alias, argument=unread.argument, sizes=sizes, start=start, step=step, more=more, joined=joined
+    )
 
 
-_BY_COUNT = """\
+def _rows(page: str, key: str | None) -> str:
+    return page if key is None else f'{page}["{key}"]'
+
+
+_PAGE_BY_PAGE = """\
 def every_page_of_{tool}(**arguments):
-    arguments = {{{size}**arguments}}
-    result = {tool}(**arguments)
-    while result["page"] < result["{count}"]:
-        more = {tool}(**{{**arguments, "{argument}": result["page"] + 1}})
-        result = {{**more, "{key}": result["{key}"] + more["{key}"]}}
-    return result
-
-
-"""
-_BY_SIZE = """\
-def every_page_of_{tool}(**arguments):
+    arguments = {{{sizes}**arguments}}
     result = page = {tool}(**arguments)
     number = {start}
-    while len({rows}) == {size}:
+    while {more}:
         number += {step}
         before, page = page, {tool}(**{{**arguments, "{argument}": number}})
         if page == before:

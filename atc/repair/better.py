@@ -10,7 +10,7 @@ from atc.attribute import origins
 from atc.edits import Edit, Places, edited, with_text
 from atc.findings import nearest
 from atc.mend import look_up_names, mend
-from atc.mend.searching import search_for
+from atc.mend.lookups import search_for
 from atc.paths import at
 from atc.repair.case import Case
 from atc.types import Fault, Finding, Program

@@ -15,7 +15,7 @@ from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.grounding import fixed_answer, made_up
 from atc.learned import observed
 from atc.mend import look_up_names, mend
-from atc.mend.naming import look_up_answer
+from atc.mend.lookups import look_up_answer
 from atc.mend.paging import read_every_page, unread_pages
 from atc.meter import Meter
 from atc.strategies.base import Parts
