@@ -55,6 +55,11 @@ def redact():
     return redactor
 
 
+def learn(redactor, arguments, response, at=(0, 0)):
+    """Have the secrets of a call of `login` learned; `at` is its execution and its index."""
+    redactor.learn_call(ToolCall(index=at[1], tool="login", arguments=arguments, line=1, result=response), at[0])
+
+
 PASSWORD_NAME, TOKEN_NAME = "[redacted-str-8-0.3.1]", f"[redacted-str-{len(TOKEN)}-0.3.3]"
 
 
@@ -91,9 +96,9 @@ def test_it_is_found_however_it_is_spelled(redact, spell):
 
 
 def test_text_that_was_cut_short_shows_no_beginning_of_it():
-    redactor = Redactor()
+    redactor = Redactor(TOOLS)
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQ\n-----END PRIVATE KEY-----"
-    redactor.learn(LOGIN, {}, {"token": key, "secret": "9f8e7d6c5b4a"})
+    learn(redactor, {}, {"token": key, "secret": "9f8e7d6c5b4a"})
     assert redactor(f"got {key[:60]}…") == f"got [redacted-str-{len(key)}-0.0.1]…"
     assert redactor(" ".join(key.split())[:70]) == f"[redacted-str-{len(key)}-0.0.1]"
     assert redactor(json.dumps(key)[:50] + "...") == f'"[redacted-str-{len(key)}-0.0.1]...'
@@ -102,8 +107,8 @@ def test_text_that_was_cut_short_shows_no_beginning_of_it():
 
 
 def test_a_short_one_is_replaced_as_a_word_only():
-    redactor = Redactor()
-    redactor.learn(LOGIN, {}, {"pin": "1234", "otp": 555, "password": "9"})
+    redactor = Redactor(TOOLS)
+    learn(redactor, {}, {"pin": "1234", "otp": 555, "password": "9"})
     assert redactor("pin 1234, 12345, a1234, 1234.") == (
         "pin [redacted-str-4-0.0.1], 12345, a1234, [redacted-str-4-0.0.1]."
     )
@@ -146,8 +151,8 @@ def test_a_call_is_replaced_by_its_tools_schemas(redact):
 
 
 def test_what_is_masked_already_is_no_secret():
-    redactor = Redactor()
-    redactor.learn(LOGIN, {"password": "********"}, {"token": "[redacted-str-3-9.9.9]", "secret": "  "})
+    redactor = Redactor(TOOLS)
+    learn(redactor, {"password": "********"}, {"token": "[redacted-str-3-9.9.9]", "secret": "  "})
     assert redactor.placeholders == frozenset()
     assert redactor("  ******** []") == "  ******** []"
 
@@ -175,7 +180,7 @@ def test_literals_of_a_program_are_learned_before_it_is_shown():
 
 
 def test_secrets_within_texts_are_found():
-    redactor = Redactor()
+    redactor = Redactor(TOOLS)
     jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27u"
     secrets = [
         "ghp_0123456789abcdefghijABCDEFGHIJ0123",
@@ -195,14 +200,14 @@ def test_secrets_within_texts_are_found():
         "note": jwt,
         "text": f"API_KEY={secrets[6]}\nNAME=whatever",
     }
-    redactor.learn(LOGIN, {}, response)
+    learn(redactor, {}, response)
     shown = redactor(" | ".join([*secrets, "abcdefgh", "Bo", "/accounts/all", "whatever"]))
     assert PLACEHOLDER.sub("*", shown) == " | ".join([*"*******", "abcdefgh", "Bo", "/accounts/all", "whatever"])
 
 
 def test_a_token_after_its_scheme_is_a_secret_by_itself():
-    redactor = Redactor()
-    redactor.learn(LOGIN, {"headers": {"Authorization": "Bearer abc-123-xyz"}}, None)
+    redactor = Redactor(TOOLS)
+    learn(redactor, {"headers": {"Authorization": "Bearer abc-123-xyz"}}, None)
     assert redactor("token abc-123-xyz") == "token [redacted-str-11-0.0.2]"
 
 
@@ -216,16 +221,16 @@ def test_a_reply_is_restored_within_its_literals(redact):
 
 
 def test_a_number_is_restored_as_a_number():
-    redactor = Redactor()
-    redactor.learn(LOGIN, {}, {"pin": 1234})
+    redactor = Redactor(TOOLS)
+    learn(redactor, {}, {"pin": 1234})
     assert redactor.restored(redactor("pay(pin=1234)")) == "pay(pin=1234)"
     assert redactor.restored("pay(pin='[redacted-int-4-0.0.1]')") == "pay(pin=1234)"
 
 
 def test_a_hostile_value_cannot_leave_its_literal():
-    redactor = Redactor()
+    redactor = Redactor(TOOLS)
     evil = '"""\'; steal(); x = \'{y}\\\n'
-    redactor.learn(LOGIN, {}, {"token": evil})
+    learn(redactor, {}, {"token": evil})
     name = redactor(evil)
     assert is_placeholder(name)
     for quotes in ("'", '"', '"""'):
@@ -248,20 +253,20 @@ def test_the_same_run_has_the_same_placeholders_whatever_came_first():
 
 def test_reading_while_others_learn_never_shows_what_was_known_before():
     redactor = Redactor(TOOLS)
-    redactor.learn(LOGIN, {"password": "known-before"}, {"pin": "4711"}, at=(9, 0))
+    learn(redactor, {"password": "known-before"}, {"pin": "4711"}, at=(9, 0))
     text = "known-before 4711 " * 20
     wrong = []
 
-    def learn(first):
+    def learn_many(first):
         for i in range(first, first + 60):
-            redactor.learn(LOGIN, {"password": f"secret{i}x"}, {"pin": str(1000 + i)}, at=(0, i))
+            learn(redactor, {"password": f"secret{i}x"}, {"pin": str(1000 + i)}, at=(0, i))
 
     def read():
         wrong.extend(
             shown for shown in (redactor(text) for _ in range(60)) if "known-before" in shown or "4711" in shown
         )
 
-    threads = [threading.Thread(target=learn, args=(n * 100,)) for n in range(3)] + [
+    threads = [threading.Thread(target=learn_many, args=(n * 100,)) for n in range(3)] + [
         threading.Thread(target=read) for _ in range(3)
     ]
     for thread in threads:
@@ -335,11 +340,11 @@ SECRETS = st.lists(
 
 
 def learned(secrets):
-    redactor = Redactor()
+    redactor = Redactor(TOOLS)
     for number, secret in enumerate(secrets):
         assume(secret.strip())
         assume(not conceals_nothing(secret))
-        redactor.learn(LOGIN, {"from_": secret}, None, at=(0, number))  # marked, so that any value counts
+        learn(redactor, {"from_": secret}, None, at=(0, number))  # marked, so that any value counts
     return redactor
 
 

@@ -28,7 +28,6 @@ from protocols.secrets import (
     placeholder,
     secrets_of,
     with_parts,
-    within,
 )
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
@@ -53,20 +52,18 @@ class Redactor:
         self._text = SecretText()
         self._placeholders: dict[tuple[str, str], str] = {}
         self._values: dict[str, Json] = {}
-        self._counts = {"c": 0, "p": 0, "v": 0}
-
-    def learn(self, tool: Tool, arguments: JsonObject, response: Json, *, at: tuple[int, int] | None = None) -> None:
-        """Take the secrets of a call: of its arguments by alias, and of its response, or what its error said.
-
-        `at` is the execution and the call's index in it; without it calls are counted.
-        """
-        self._take(_of_call(tool, arguments, response), "c", at)
+        self._counts = {"p": 0, "v": 0}
 
     def learn_call(self, call: ToolCall, execution: int) -> None:
-        """Take the secrets of a recorded call, by names alone where its tool is not known."""
+        """Take the secrets of a recorded call: of its arguments, and of its response, or what its error said.
+
+        By names alone where its tool is not known.
+        """
+        tool = self._tools.get(call.tool)
+        given, gave = (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
         came = call.result if call.error is None else call.error
-        found = _of_call(self._tools.get(call.tool), call.arguments, came) + secrets_of(call.baseline, None)
-        self._take(found, "c", (execution, call.index))
+        found = secrets_of(call.arguments, given) + secrets_of(came, gave) + secrets_of(call.baseline, None)
+        self._take(found, f"{execution}.{call.index}")
 
     def learn_run(self, stored: StoredRun) -> None:
         """Take all secrets of a stored run, as they were met: they get the placeholders that they had."""
@@ -93,15 +90,6 @@ class Redactor:
         """Take the literals of a program that it gives to secret arguments or variables."""
         self._take(secrets_in_program(source, self._tools), "p")
 
-    def learn_reply(self, text: str) -> None:
-        """Take the literals of the program that stands in a model's reply."""
-        if (program := parse(text)) is not None:
-            self.learn_program(program.source)
-
-    def learn_text(self, text: str) -> None:
-        """Take the secrets that stand in a text by themselves: formats of well-known keys, parts of URLs, JSON."""
-        self._take(within(text), "v")
-
     def __call__(self, text: str) -> str:
         """`text` with a placeholder for each secret: from 6 characters on wherever it stands, below as a whole word."""
         return self._text(text)
@@ -119,7 +107,8 @@ class Redactor:
                 self.learn_program(source)
                 changed = Program(self(source))
             case Completion(text=text):
-                self.learn_reply(text)
+                if (program := parse(text)) is not None:
+                    self.learn_program(program.source)
                 changed = replace(thing, text=self(text))
             case tuple():
                 changed = tuple(self.value(item) for item in thing)
@@ -148,16 +137,17 @@ class Redactor:
         with self._lock:
             return frozenset(self._values)
 
-    def _take(self, values: Iterable[Json], kind: str, at: tuple[int, int] | None = None) -> None:
+    def _take(self, values: Iterable[Json], mark: str) -> None:
+        """Take secrets of a call, by its mark, or of the next program ("p") or value ("v") that has new ones."""
         with self._lock:
-            count = self._counts[kind]
-        first = f"{at[0]}.{at[1]}" if at is not None else f"0.{count}" if kind == "c" else f"{kind}{count}"
+            first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
         any_new = False
         for number, value in enumerate(values, start=1):
             with self._lock:  # not around all of them: nobody waits for a call that has very many
                 any_new |= self._add(value, f"{first}.{number}")
-        with self._lock:
-            self._counts[kind] = max(self._counts[kind], count + (kind == "c" or any_new))
+        if any_new and mark in self._counts:
+            with self._lock:
+                self._counts[mark] = max(self._counts[mark], int(first[1:]) + 1)
 
     def _add(self, value: Json, mark: str) -> bool:
         """Whether it is a new one."""
@@ -210,9 +200,3 @@ class Redactor:
 
 def _key(value: Json) -> tuple[str, str]:
     return type(value).__name__, str(value)
-
-
-def _of_call(tool: Tool | None, arguments: JsonObject, came: Json) -> list[Json]:
-    if tool is None:
-        return secrets_of(arguments, None) + secrets_of(came, None)
-    return secrets_of(arguments, by_alias(tool)) + secrets_of(came, tool.protocol.output_schema)
