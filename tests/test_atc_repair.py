@@ -9,9 +9,8 @@ import pytest
 from atc.attribute import attribute
 from atc.check import check
 from atc.repair import WAYS, correction
-from atc.repair.documentation import declared_fields, documentation
-from atc.repair.reading import seen_fields
-from atc.repair.writes import undoing, writes_told
+from atc.repair.case import undoing, writes_told
+from atc.repair.reading import declared_fields, documentation, seen_fields
 from atc.synthesize import parse
 from atc.types import Attempt, Fault, Program
 from protocols.ask import Completion, Message

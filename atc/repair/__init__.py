@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, get_args
 
 from atc.prompts import fill
-from atc.repair import facts, reflection, traceback
 from atc.repair.case import Case
+from atc.repair.facts import facts
 from atc.repair.reading import fenceless, returned
+from atc.repair.ways import reflection, traceback
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
@@ -33,9 +34,9 @@ _LONGEST_RETURNED = 3_000
 """Characters of what the calls behind a doubtful answer returned."""
 
 _TELL: Mapping[str, Callable[[Case], list[Message]]] = {
-    "facts": facts.told,
-    "reflection": reflection.told,
-    "traceback": traceback.told,
+    "facts": facts,
+    "reflection": reflection,
+    "traceback": traceback,
 }
 
 

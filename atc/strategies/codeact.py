@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
-from atc.repair.traceback import traceback_text
+from atc.repair.ways import traceback_text
 from atc.strategies.attempts import executed, seen_output, with_named
 from atc.strategies.base import Parts
 from atc.strategies.chain import retrieve

@@ -13,10 +13,9 @@ from atc.events import AttemptEnded
 from atc.learned import observed
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
-from atc.repair import facts
-from atc.repair.case import Case
+from atc.repair.case import Case, writes_told
+from atc.repair.facts import facts
 from atc.repair.reading import fenceless, returned
-from atc.repair.writes import writes_told
 from atc.strategies.attempts import attempt, executed_trace, numbered, rests_on_responses, seen_output, with_named
 from atc.strategies.base import Parts
 from atc.strategies.chain import UNCHANGED, retrieve
@@ -240,7 +239,7 @@ class _Stepwise:
             docs=self.parts.config.docs,
             piece=step.piece,
         )
-        return facts.told(case)[-1].content
+        return facts(case)[-1].content
 
     def _standing(self) -> tuple[ToolCall, ...]:
         """Writes that were made and that the program does not make: those of dropped pieces, unless undone since.
