@@ -200,6 +200,11 @@ class Summary:
     """In USD, of all graded rows; None where a row has no price."""
     unpriced: int = 0
 
+    @property
+    def ungraded(self) -> int:
+        """Rows that our side failed at."""
+        return self.outages + self.crashes
+
     def as_json(self) -> dict[str, Any]:
         """The summary as plain JSON, times to a millisecond."""
         exact = ("share", "cost")

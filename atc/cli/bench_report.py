@@ -31,11 +31,11 @@ Examples:
 def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """Show and compare runs on one page, which needs no network and no other file.
 
-    Each RUN is a file of rows of 'atc bench run', finished or not. All are compared with the first.
+    Each RUN is a file of rows of 'atc bench run', finished or not. All are compared with the first; more than twelve
+    are a leaderboard.
     """
-    from toolflow_bench.report.page import compared, document, render
+    from toolflow_bench.report.page import check_target, compared, document, render, write_report
     from toolflow_bench.report.runs import load_runs
-    from toolflow_bench.report.write import check_target, write_report
 
     target = out or (None if as_json else _DEFAULT)
     if target is not None:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from protocols.jsontypes import Json
-from toolflow_bench.report.comparison import marker
+from toolflow_bench.report.figures import marker
 from toolflow_bench.report.formats import counted, interval, percent
-from toolflow_bench.report.markup import Html, tag
-from toolflow_bench.report.runs import Run
+from toolflow_bench.report.markup import Html, table, tag, terms
+from toolflow_bench.report.runs import Run, is_leaderboard
 
 _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
 _TOLD = ("Suite", "Split", "Model", "Strategy", "Tasks", "Repeats", "Seed", "Written", "atc", "Questions", "Rows")
@@ -17,8 +17,8 @@ _TOLD = ("Suite", "Split", "Model", "Strategy", "Tasks", "Repeats", "Seed", "Wri
 
 def title(runs: Sequence[Run]) -> str:
     """`ToolFlow: 3 runs`."""
-    suites = list(dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs))
-    return f"{' and '.join(suites)}: {counted(len(runs), 'run')}"
+    suites = " and ".join(dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs))
+    return f"{suites}{' leaderboard' if is_leaderboard(runs) else ''}: {counted(len(runs), 'run')}"
 
 
 def header(runs: Sequence[Run], tasks: int) -> Html:
@@ -27,19 +27,23 @@ def header(runs: Sequence[Run], tasks: int) -> Html:
     common = [key for key in _TOLD if all(one[key] == told[0][key] for one in told) and told[0][key]]
     differing = [key for key in _TOLD if key not in common and any(one[key] for one in told)]
     facts = [tag("div", tag("dt", key), tag("dd", told[0][key])) for key in common]
+    rows = [
+        [tag("th", marker(run), scope="row"), *(tag("td", one[key]) for key in differing)]
+        for run, one in zip(runs, told, strict=True)
+    ]
     parts = [
         tag("p", "atc bench report", class_="kicker"),
         tag("h1", title(runs)),
         tag("p", _sentence(runs, tasks), class_="lede"),
         tag("dl", *facts, class_="facts") if facts else Html(),
-        _table(runs, told, differing) if len(runs) > 1 else Html(),
+        table("What was run", ["Run", *differing], rows, class_="told") if len(runs) > 1 else Html(),
         _settings(runs),
         *(tag("p", note, class_="beware") for note in _beware(runs)),
     ]
     return tag("header", *parts, id="top")
 
 
-def _told(run: Run) -> dict[str, str]:
+def _told(run: Run) -> Mapping[str, str]:
     settings = run.header.settings
     return {
         "Suite": run.header.suite,
@@ -56,47 +60,33 @@ def _told(run: Run) -> dict[str, str]:
     }
 
 
-def _table(runs: Sequence[Run], told: Sequence[Mapping[str, str]], keys: Sequence[str]) -> Html:
-    heads = [tag("th", key, scope="col") for key in ("Run", *keys)]
-    rows = [
-        tag("tr", tag("th", marker(run), scope="row"), *(tag("td", one[key]) for key in keys))
-        for run, one in zip(runs, told, strict=True)
-    ]
-    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="told")
-    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="What was run")
-
-
 def _settings(runs: Sequence[Run]) -> Html:
     """Everything else that was set, those first that differ."""
     keys = dict.fromkeys(key for run in runs for key in run.header.settings if key not in ("split", "strategy"))
+    same, different = [], []
+    for key in keys:
+        values = [_spelt(run.header.settings.get(key)) for run in runs]
+        if len(set(values)) == 1:
+            same.append((key, values[0]))
+        else:
+            told = (f"{run.letter} {value}" for run, value in zip(runs, values, strict=True))
+            different.append((key, "; ".join(told)))
     if not keys:
         return Html()
-    values = {key: [_spelt(run.header.settings.get(key)) for run in runs] for key in keys}
-    entries = []
-    for key in sorted(keys, key=lambda key: len(set(values[key])) == 1):
-        same = len(set(values[key])) == 1
-        shown = (
-            values[key][0]
-            if same
-            else "; ".join(f"{run.letter} {value}" for run, value in zip(runs, values[key], strict=True))
-        )
-        entries += [tag("dt", key), tag("dd", shown)]
-    return tag("details", tag("summary", "All settings"), tag("dl", *entries), class_="more")
+    return tag("details", tag("summary", "All settings"), terms([*different, *same]), class_="more")
 
 
 def _sentence(runs: Sequence[Run], tasks: int) -> str:
-    graded = [run for run in runs if run.summary.success is not None]
+    graded = [(run, success) for run in runs if (success := run.summary.success) is not None]
     if not graded:
         return "No answer was graded." if tasks else "There are no rows yet."
-    best = max(graded, key=lambda run: run.summary.success.mean if run.summary.success else 0.0)
-    assert best.summary.success is not None
-    found = best.summary.success
+    best, found = max(graded, key=lambda pair: pair[1].mean)
     share = f"{percent(found.mean)} (95% interval {interval((found.low, found.high))})"
     solved = f"{best.summary.solved:,} of {counted(best.summary.graded, 'answer')}"
     if len(runs) == 1:
         return f"{best.name} got {solved} right: {share}."
     over = counted(tasks, "task")
-    level = [run.letter for run in graded if run.summary.success and run.summary.success.mean == found.mean]
+    level = [run.letter for run, success in graded if success.mean == found.mean]
     if len(level) > 1:
         return f"Over {over}, {' and '.join(level)} have the highest success, {percent(found.mean)} each."
     return f"Over {over}, {best.label} has the highest success: {solved}, {share}."
@@ -112,9 +102,9 @@ def _beware(runs: Sequence[Run]) -> list[str]:
     elif len({tuple(sorted({row.id for row in run.rows})) for run in runs}) > 1:
         notes.append("Not every run has every task; differences are over the tasks that two runs share.")
     left = [
-        f"{run.letter} {number}" if len(runs) > 1 else counted(number, "answer")
+        f"{run.letter}{':' if is_leaderboard(runs) else ''} {number}" if len(runs) > 1 else counted(number, "answer")
         for run in runs
-        if (number := run.summary.outages + run.summary.crashes)
+        if (number := run.summary.ungraded)
     ]
     if left:
         notes.append(

@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
+import stat
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any
 
+from protocols.files import write_whole
 from toolflow_bench.compare import Comparison, compare
-from toolflow_bench.report.breakdown import breakdown
-from toolflow_bench.report.comparison import comparison, differences
-from toolflow_bench.report.drilldown import drilldown
 from toolflow_bench.report.failures import failures
+from toolflow_bench.report.figures import breakdown, differences, figures
 from toolflow_bench.report.formats import dollars
 from toolflow_bench.report.header import header, title
-from toolflow_bench.report.markup import Html, join, tag, text
-from toolflow_bench.report.runs import Run, tasks
-from toolflow_bench.report.scatter import scatter
+from toolflow_bench.report.markup import join, tag, text
+from toolflow_bench.report.plots import by_depth, scatter
+from toolflow_bench.report.runs import InvalidReport, Run, is_leaderboard, tasks
+from toolflow_bench.report.tasks import drilldown
 
 GENERATOR = "atc bench report"
 """By this a page is known as ours."""
 
+_HEAD = 4096  # bytes, within which a page says what made it
+
 
 def compared(runs: Sequence[Run]) -> list[Comparison]:
-    """Each run after the first against the first."""
-    return [compare(runs[0].rows, run.rows) for run in runs[1:]]
+    """Each run after the first against the first; nothing on a leaderboard."""
+    return [] if is_leaderboard(runs) else [compare(runs[0].rows, run.rows) for run in runs[1:]]
 
 
 def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
-    """The page of `runs`; `against_first` is `compared(runs)`."""
+    """The page of `runs`; `against_first` is `compared(runs)`. A leaderboard has neither differences nor tasks."""
     found = tasks(runs)
-    body = [header(runs, len(found)), _contents(runs)]
-    body.append(_section("figures", "Figures", comparison(runs)))
-    if len(runs) > 1:
-        body.append(_section("differences", f"Differences from {runs[0].label}", differences(runs, against_first)))
-    plots = [
-        scatter(runs, lambda run: run.cost, title="Success against cost", axis="US dollars a task", spell=dollars),
-        scatter(runs, lambda run: run.tokens, title="Success against tokens", axis="Tokens a task, read and written"),
-    ]
-    body.append(_section("plots", "What success takes", tag("div", *plots, class_="plots")))
-    body.append(_section("failures", "How the answers ended", failures(runs)))
-    body.append(_section("groups", "Success by group", breakdown(runs)))
-    body.append(_section("tasks", "Tasks", drilldown(runs, found) if found else tag("p", "There are no rows yet.")))
+    cost = scatter(runs, lambda run: run.cost, title="Success against cost", axis="US dollars a task", spell=dollars)
+    axis = "Tokens a task, read and written"
+    tokens = scatter(runs, lambda run: run.tokens, title="Success against tokens", axis=axis)
+    plots = tag("div", cost, tokens, by_depth(runs), class_="plots")
+    sections = [("figures", "Figures", "Figures", figures(runs))]
+    if against_first:
+        told = differences(runs, against_first)
+        sections.append(("differences", "Differences", f"Differences from {runs[0].label}", told))
+    sections.append(("plots", "Cost, tokens and depth", "What success takes", plots))
+    if not is_leaderboard(runs):
+        sections.append(("failures", "Failures", "How the answers ended", failures(runs)))
+    sections.append(("groups", "Groups", "Success by group", breakdown(runs)))
+    if not is_leaderboard(runs):
+        each = drilldown(runs, found) if found else tag("p", "There are no rows yet.")
+        sections.append(("tasks", "Tasks", "Tasks", each))
+    links = [tag("a", name, href=f"#{anchor}") for anchor, name, _, _ in sections]
+    body = [header(runs, len(found)), tag("nav", *links, aria_label="Sections")]
+    body += [tag("section", tag("h2", heading), content, id=anchor) for anchor, _, heading, content in sections]
     style, script = _asset("style.css"), _asset("script.js")
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -61,44 +71,47 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
 
 def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[str, Any]:
     """The figures of the page for machines."""
-    return {
-        "runs": [
-            {
-                "letter": run.letter,
-                "name": run.name,
-                "file": run.file,
-                "suite": run.header.suite,
-                "model": run.header.model,
-                "seed": run.header.seed,
-                "data": run.header.data,
-                "version": run.header.version,
-                "settings": dict(run.header.settings),
-                "figures": run.summary.as_json(),
-            }
-            for run in runs
-        ],
-        "differences": [
-            {"from": runs[0].letter, "to": run.letter} | one.as_json()
-            for run, one in zip(runs[1:], against_first, strict=True)
-        ],
-    }
+    told = []
+    for run in runs:
+        about: dict[str, Any] = {"letter": run.letter, "name": run.name, "file": run.file}
+        about |= {name: getattr(run.header, name) for name in ("suite", "model", "seed", "data", "version")}
+        told.append(about | {"settings": dict(run.header.settings), "figures": run.summary.as_json()})
+    others = zip(runs[1:], against_first, strict=False)
+    against = [{"from": runs[0].letter, "to": run.letter} | one.as_json() for run, one in others]
+    return {"runs": told, "differences": against}
 
 
-def _contents(runs: Sequence[Run]) -> Html:
-    links = [
-        ("figures", "Figures"),
-        ("differences", "Differences"),
-        ("plots", "Cost and tokens"),
-        ("failures", "Failures"),
-        ("groups", "Groups"),
-        ("tasks", "Tasks"),
-    ]
-    kept = [(anchor, name) for anchor, name in links if anchor != "differences" or len(runs) > 1]
-    return tag("nav", *(tag("a", name, href=f"#{anchor}") for anchor, name in kept), aria_label="Sections")
+def check_target(path: Path) -> None:
+    """See that a report may be written at `path`, before anything is computed: never over what is no report.
+
+    Raises:
+        InvalidReport: there is no such folder, or something else stands there.
+    """
+    if not path.parent.is_dir():
+        raise InvalidReport(f"there is no folder {str(path.parent)!r} to write to; make it, or give another -o.")
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise InvalidReport(f"{str(path)!r} is no regular file; give another -o.")
+        with path.open("rb") as file:
+            ours = f'name="generator" content="{GENERATOR} '.encode() in file.read(_HEAD)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InvalidReport(f"cannot write {str(path)!r}: {error.strerror}; give another -o.") from error
+    if found.st_size and not ours:
+        raise InvalidReport(f"{str(path)!r} is there and is no report of ours; give another -o, or remove it.")
 
 
-def _section(anchor: str, heading: str, content: Html) -> Html:
-    return tag("section", tag("h2", heading), content, id=anchor)
+def write_report(path: Path, page: str) -> None:
+    """Write `page` at `path`, whole or not at all; a report that stands there is replaced.
+
+    Raises:
+        InvalidReport: as `check_target`.
+        CannotWrite: the disk does not take it.
+    """
+    check_target(path)
+    write_whole(path.resolve(), page)  # a link goes on pointing where it does
 
 
 def _asset(name: str) -> str:

@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,10 @@ from protocols.jsontypes import Json
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.rows import Header, read_rows
 
-MOST_RUNS = 12
-"""More would be neither told apart nor read."""
+LETTERS = "ABCDEFGHIJKL"
+"""So many runs are compared task by task; more are a leaderboard, numbered from the best on."""
 
 _LONGEST_MODEL = 60  # letters
-_LETTERS = "ABCDEFGHIJKL"
 _FIRST = ("strategy", "split", "temperature", "samples", "max_repairs", "max_tools", "sandbox", "seed")
 """Settings by which runs of one model are told apart, the most telling first; the others follow in their own order."""
 
@@ -35,6 +34,9 @@ class Run:
     """One file of rows and its figures."""
 
     letter: str
+    """`A` to `L`, or the place on a leaderboard."""
+    colour: int
+    """1 to 12."""
     name: str
     file: str
     """The file's name, without its folder."""
@@ -49,14 +51,9 @@ class Run:
         """`A · qwen chain`."""
         return f"{self.letter} · {self.name}"
 
-    @property
-    def number(self) -> int:
-        """1-based, for colours."""
-        return _LETTERS.index(self.letter) + 1
-
-    def a_task(self, total: float) -> float | None:
+    def a_task(self, total: float | None) -> float | None:
         """`total` of the run as a mean of its graded rows."""
-        return total / self.summary.graded if self.summary.graded else None
+        return total / self.summary.graded if total is not None and self.summary.graded else None
 
     @property
     def tokens(self) -> float | None:
@@ -66,7 +63,7 @@ class Run:
     @property
     def cost(self) -> float | None:
         """US dollars a task; None where an answer has no price."""
-        return None if self.summary.cost is None else self.a_task(self.summary.cost)
+        return self.a_task(self.summary.cost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,23 +80,27 @@ class Task:
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
 
+def is_leaderboard(runs: Sequence[Run]) -> bool:
+    """Whether these are too many to be compared task by task."""
+    return len(runs) > len(LETTERS)
+
+
 def load_runs(paths: Sequence[Path]) -> list[Run]:
-    """The runs of the files, in the order given.
+    """The runs of the files, in the order given; those of a leaderboard by success, the best first.
 
     Raises:
         InvalidRunFile: one is no file of rows, or of another format.
-        InvalidReport: there are too many, or one is given twice.
+        InvalidReport: one is given twice.
     """
-    if len(paths) > MOST_RUNS:
-        raise InvalidReport(f"a report shows at most {MOST_RUNS} runs, {len(paths)} are given; make several.")
     twice = [path for path, times in Counter(path.resolve() for path in paths).items() if times > 1]
     if twice:
         raise InvalidReport(f"{str(twice[0])!r} is given twice; name each run once.")
     read = [read_rows(path) for path in paths]
     names = distinct_names([header for header, _ in read], [path.stem for path in paths])
-    return [
+    runs = [
         Run(
-            letter=letter,
+            letter=LETTERS[number % len(LETTERS)],
+            colour=1 + number % len(LETTERS),
             name=name,
             file=path.name,
             written=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(path.stat().st_mtime)),
@@ -107,42 +108,41 @@ def load_runs(paths: Sequence[Path]) -> list[Run]:
             rows=rows,
             summary=summarize(rows),
         )
-        for letter, name, path, (header, rows) in zip(_LETTERS, names, paths, read, strict=False)
+        for number, (name, path, (header, rows)) in enumerate(zip(names, paths, read, strict=True))
     ]
+    if not is_leaderboard(runs):
+        return runs
+    runs.sort(key=lambda run: -1.0 if run.summary.share is None else run.summary.share, reverse=True)
+    return [replace(run, letter=str(place), colour=1 + (place - 1) % 12) for place, run in enumerate(runs, start=1)]
 
 
 def distinct_names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
     """A name for each run: its model, its strategy where those differ, and what else tells runs of one model apart."""
-    named = [_settings(header) for header in headers]
-    names = [_base(header, settings) for header, settings in zip(headers, named, strict=True)]
+    named = [asdict(header) for header in headers]
+    named = [{**one, **one.pop("settings")} for one in named]
+    names = [_base(settings) for settings in named]
     for key in dict.fromkeys([*_FIRST, *(key for settings in named for key in settings)]):
-        if key == "model":
-            continue
         before = list(names)
-        for index, name in enumerate(before):
+        for index, settings in enumerate(named):
             others = zip(before, named, strict=True)
-            like = [settings.get(key) for other, settings in others if other == name or key == "strategy"]
-            differs = any(value != like[0] for value in like)
-            if differs and named[index].get(key) is not None and not _is_base(headers[index], key):
-                value = _plain(named[index][key])
-                names[index] += f" {value}" if key in ("strategy", "split", "sandbox") else f" {key}={value}"
+            like = [one.get(key) for name, one in others if name == before[index] or key == "strategy"]
+            value = settings.get(key)
+            if value is None or key == "model" or _is_base(settings, key) or all(one == like[0] for one in like):
+                continue
+            names[index] += (
+                f" {_plain(value)}" if key in ("strategy", "split", "sandbox") else f" {key}={_plain(value)}"
+            )
     return [f"{name} ({stem})" if names.count(name) > 1 else name for name, stem in zip(names, stems, strict=True)]
 
 
-def _base(header: Header, settings: Mapping[str, Json]) -> str:
-    name = _plain(settings.get("strategy")) if _is_base(header, "strategy") else header.model
+def _base(settings: Mapping[str, Json]) -> str:
+    name = _plain(settings.get("strategy") if _is_base(settings, "strategy") else settings["model"])
     return name if len(name) <= _LONGEST_MODEL else f"{name[: _LONGEST_MODEL - 1]}…"
 
 
-def _is_base(header: Header, key: str) -> bool:
+def _is_base(settings: Mapping[str, Json], key: str) -> bool:
     """Baselines have no model; what they do is their name."""
-    return key == "strategy" and header.model in ("", "none")
-
-
-def _settings(header: Header) -> dict[str, Json]:
-    plain = asdict(header)
-    settings: dict[str, Json] = plain.pop("settings")
-    return plain | dict(settings)
+    return key == "strategy" and settings["model"] in ("", "none")
 
 
 def _plain(value: Json) -> str:
@@ -156,14 +156,7 @@ def tasks(runs: Sequence[Run]) -> list[Task]:
         for row in run.rows:
             key = (row.id, row.question, json.dumps(row.expected, sort_keys=True, default=repr))
             if key not in found:
-                found[key] = Task(
-                    id=row.id,
-                    question=row.question,
-                    expected=row.expected,
-                    needs=row.needs,
-                    split=row.split,
-                    services=tuple(row.services),
-                    gold=tuple(row.gold),
-                )
+                about = {name: getattr(row, name) for name in ("id", "question", "expected", "needs", "split")}
+                found[key] = Task(**about, services=tuple(row.services), gold=tuple(row.gold))
             found[key].rows.setdefault(run.letter, []).append(row)
     return list(found.values())
