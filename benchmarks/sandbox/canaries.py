@@ -10,16 +10,14 @@ import socket
 import stat
 import tempfile
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 KINDS = ("file", "home", "environment", "memory", "tcp", "udp", "unix", "abstract", "admin")
-ABSTRACT_NAME = "\0canary_abstract"
-WAIT_SECONDS = 60.0
-"""How long to wait for another measurement on this machine, which holds the one abstract name."""
+ABSTRACT_NAME = "canary_abstract"
+"""What programs call the listener of the abstract name space; each measurement has one of its own."""
 WINDOW = 10
 """So many characters in a row of a secret's random part give it away: chance makes as much once in 10**12 places."""
 
@@ -51,6 +49,7 @@ class Canaries:
                            (self.home / ".ssh/id_rsa", "home")):  # fmt: skip
             path.write_text(self.secrets[kind] + "\n")
             path.chmod(0o666)
+        self.abstract = self.root.name
         self.ports: dict[str, int] = {}
         self.reached: dict[str, None] = {}
         """The listeners that somebody came to, in order."""
@@ -61,7 +60,7 @@ class Canaries:
             ("tcp", socket.AF_INET, ("127.0.0.1", 0)),
             ("udp", socket.AF_INET, ("127.0.0.1", 0)),
             ("unix", socket.AF_UNIX, str(self.folder / "host.sock")),
-            ("abstract", socket.AF_UNIX, ABSTRACT_NAME),
+            ("abstract", socket.AF_UNIX, f"\0{self.abstract}"),
         ):
             self._listen(kind, family, address)
         (self.folder / "host.sock").chmod(0o777)
@@ -82,8 +81,8 @@ class Canaries:
         shutil.rmtree(self.root, ignore_errors=True)
 
     def fill(self, source: str) -> str:
-        """`source` with this folder and these ports in their places."""
-        source = source.replace("@CANARY_DIR@", str(self.folder))
+        """`source` with this folder, these ports and this abstract name in their places."""
+        source = source.replace("@CANARY_DIR@", str(self.folder)).replace(ABSTRACT_NAME, self.abstract)
         return source.replace("@TCP_PORT@", str(self.ports["tcp"])).replace("@UDP_PORT@", str(self.ports["udp"]))
 
     def changes(self) -> list[str]:
@@ -105,15 +104,7 @@ class Canaries:
 
     def _listen(self, kind: str, family: socket.AddressFamily, address: str | tuple[str, int]) -> None:
         listener = socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
-        until = time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                listener.bind(address)
-                break
-            except OSError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.05)
+        listener.bind(address)
         if kind != "udp":
             listener.listen(16)
         if family == socket.AF_INET:
