@@ -17,14 +17,16 @@ from atc.cli.options import json_option, model_option, strategy_option, tools_op
 from atc.cli.output import print_columns, print_json, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
+from atc.models.prices import price_of
+from toolflow_bench.runner import Item
+from toolflow_bench.suites.flights import load
+from toolflow_bench.workers import shared_agent
 
 _EPILOG = """\b
 Examples:
   atc bench run flights --model local
   atc bench run flights --limit 4 --json
 """
-
-
 _SUITES = {
     "flights": "24 questions of travellers and analysts about the flights that left New York in 2013",
     "toolflow": "587 tasks of several calls over four services on real data, 60 that branch and 20 that cannot be done",
@@ -104,11 +106,6 @@ def flights(*, data: Path | None, model: str | None, strategy: str | None, tools
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
     """
-    from atc.models.prices import price_of
-    from toolflow_bench.runner import Item
-    from toolflow_bench.suites.flights import load
-    from toolflow_bench.workers import shared_agent
-
     options = RunOptions(**run)
     questions = load(data)
     config = load_config({"model": model, "strategy": strategy, "tools": tools})[0]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from atc.cli.bars import bar
 from atc.cli.options import json_option
 from atc.cli.output import count, print_json, print_text, say
-
-if TYPE_CHECKING:
-    from toolflow_bench.checks.suite import Checked
+from atc.cli.settings import load_config
+from toolflow_bench.checks.suite import Checked, check_tasks
+from toolflow_bench.task import load_tasks, require_gold
 
 _EPILOG = """\b
 Examples:
@@ -40,10 +39,6 @@ def check(*, folder: Path | None, quick: bool, jobs: int, as_json: bool) -> None
     the answer of the file. Then the result of each call is taken away in turn: the answer must change. Exit status 1
     if a task has a problem.
     """
-    from atc.cli.settings import load_config
-    from toolflow_bench.checks.suite import check_tasks
-    from toolflow_bench.task import load_tasks, require_gold
-
     tasks = load_tasks(folder)
     require_gold(tasks)
     say(f"checking {count(len(tasks), 'task')}")

@@ -8,6 +8,8 @@ import click
 
 from atc.cli.options import json_option
 from atc.cli.output import count, print_json, print_text, say
+from toolflow_bench.report.page import check_target, compared, document, render, write_report
+from toolflow_bench.report.runs import load_runs
 
 _DEFAULT = Path("report.html")
 _MANY_ROWS = 500
@@ -34,9 +36,6 @@ def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     Each RUN is a file of rows of 'atc bench run', finished or not. All are compared with the first; more than twelve
     are a leaderboard.
     """
-    from toolflow_bench.report.page import check_target, compared, document, render, write_report
-    from toolflow_bench.report.runs import load_runs
-
     target = out or (None if as_json else _DEFAULT)
     if target is not None:
         check_target(target)

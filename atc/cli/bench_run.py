@@ -8,36 +8,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from atc import __version__
 from atc.cli.options import json_option
 from atc.cli.output import escape_controls
 from atc.config import Config, public
-
-if TYPE_CHECKING:
-    from toolflow_bench.metrics import Row, Summary
-    from toolflow_bench.resampling import Estimate
-    from toolflow_bench.rows import Header
-    from toolflow_bench.runner import Item
-    from toolflow_bench.task import Question
+from atc.view import stderr_console
+from toolflow_bench.metrics import Row, Summary
+from toolflow_bench.resampling import Estimate
+from toolflow_bench.rows import Header, InvalidRunFile, read_rows, same_header
+from toolflow_bench.runner import Item, digest
+from toolflow_bench.task import Question
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 _SETTINGS = (
-    "strategy",
-    "sandbox",
-    "max_tools",
-    "prompt_tokens",
-    "samples",
-    "max_repairs",
-    "max_calls",
-    "max_tokens",
-    "max_model_calls",
-    "repair",
-    "decoding",
-    "docs",
+    *("strategy", "sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
+    *("max_model_calls", "repair", "decoding", "docs", "temperature"),
 )
+"""Of the configuration: what changes results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,47 +46,20 @@ class RunOptions:
     as_json: bool
 
 
-_TASKS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all."),
-    click.option(
-        "--services",
-        multiple=True,
-        metavar="NAMES",
-        help="Tasks of these services alone, with commas between them; repeatable.",
-    ),
-    click.option(
-        "--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of tasks instead of ToolFlow's."
-    ),
-)
+def several(*options: Callable[[Any], Any]) -> Callable[[_Verb], _Verb]:
+    """One decorator of several options, which the help shows in this order."""
+
+    def decorate(verb: _Verb) -> _Verb:
+        for option in reversed(options):
+            verb = option(verb)
+        return verb
+
+    return decorate
 
 
-def task_options(verb: _Verb) -> _Verb:
-    """The options that choose tasks of ToolFlow: `--split`, `--services`, `--data`."""
-    for option in reversed(_TASKS):
-        verb = option(verb)
-    return verb
-
-
-def named_services(given: Sequence[str]) -> tuple[str, ...]:
-    """The names in `--services`, one or several with commas each."""
-    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
-
-
-_BUDGET: tuple[Callable[[Any], Any], ...] = (
-    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question."),
-    click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one."),
-)
-
-
-def budget_options(verb: _Verb) -> _Verb:
-    """`--max-tokens` and `--max-model-calls`: the budget of each question, beside `--timeout`."""
-    for option in reversed(_BUDGET):
-        verb = option(verb)
-    return verb
-
-
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
+_ONE = click.IntRange(1)
+run_options = several(
+    click.option("--limit", type=_ONE, metavar="N", help="The first N questions only."),
     click.option(
         "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Asked at once."
     ),
@@ -121,25 +86,15 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--restart", is_flag=True, help="Empty --out first."),
     json_option,
 )
-
-
-def run_options(verb: _Verb) -> _Verb:
-    """The options of every suite of questions; `RunOptions` takes them."""
-    for option in reversed(_OPTIONS):
-        verb = option(verb)
-    return verb
+"""The options of every suite of questions; `RunOptions` takes them."""
 
 
 def make_header(
     suite: str, questions: Sequence[Question], config: Config, *, model: str, options: RunOptions, **settings: Any
 ) -> Header:
     """What must be the same for a run to go on: `questions` are all that could be asked, `settings` the suite's own."""
-    from atc import __version__
-    from toolflow_bench.rows import Header
-    from toolflow_bench.runner import digest
-
     every: Mapping[str, Any] = public(config)
-    kept = {key: every[key] for key in (*_SETTINGS, "temperature")}
+    kept = {key: every[key] for key in _SETTINGS}
     return Header(
         suite=suite,
         model=model,
@@ -152,8 +107,6 @@ def make_header(
 
 def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats: int = 1, named: str = "") -> Path:
     """The newest unfinished file of the same run in the state folder, else a new one, with `named` in its name."""
-    from toolflow_bench.rows import InvalidRunFile, read_rows, same_header
-
     folder = config.state_dir / "bench"
     keys = {(item.question.id, repeat) for item in wanted for repeat in range(repeats)}
     for path in sorted(folder.glob(f"{header.suite}-*.jsonl"), reverse=True):
@@ -170,42 +123,37 @@ def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats:
 
 def lines(summary: Summary) -> list[str]:
     """The figures for people."""
+    left = f"not graded: {summary.outages} outages, {summary.crashes} crashes; the same command asks these again"
     if summary.share is None or summary.interval is None:
-        return ["no question was graded", _left(summary)]
+        return ["no question was graded", left]
     low, high = summary.interval
     waits = f"{summary.seconds_total:.0f} in all, {summary.model_seconds_total:.0f} waiting for the model"
     work = f"{summary.calls:,} calls, {summary.repairs:,} repairs, {summary.model_calls:,} replies"
-    shown = [
-        f"solved   {summary.solved} of {summary.graded} ({summary.share:.0%}, 95% interval {low:.0%} to {high:.0%})",
-        f"by calls {_shares(summary.by_calls)}",
-        *([f"by depth {_shares(summary.by_difficulty)} (depth times distinct tools)"] if summary.by_difficulty else []),
-        *(
-            [f"pass^k   {', '.join(f'{k}: {_percent(one)}' for k, one in summary.pass_k.items())}"]
-            if summary.pass_k
-            else []
-        ),
-        *_path_lines(summary),
-        f"seconds  median {summary.seconds_median:.1f}, longest {summary.seconds_max:.1f}, {waits}",
-        f"took     {work}, {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out",
-    ]
-    return [*shown, _left(summary)] if summary.outages or summary.crashes else shown
+    shown = {
+        "solved": f"{summary.solved} of {summary.graded} ({summary.share:.0%}, 95% interval {low:.0%} to {high:.0%})",
+        "by calls": _shares(summary.by_calls),
+        "by depth": summary.by_difficulty and f"{_shares(summary.by_difficulty)} (depth times distinct tools)",
+        "pass^k": ", ".join(f"{k}: {_percent(one)}" for k, one in summary.pass_k.items()),
+        **_of_paths(summary),
+        "seconds": f"median {summary.seconds_median:.1f}, longest {summary.seconds_max:.1f}, {waits}",
+        "took": f"{work}, {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out",
+    }
+    told = [f"{name:<8} {line}" for name, line in shown.items() if line]
+    return [*told, left] if summary.ungraded else told
 
 
-def _path_lines(summary: Summary) -> list[str]:
+def _of_paths(summary: Summary) -> dict[str, str]:
     """What only suites with gold paths have."""
     if summary.path is None or summary.precision is None or summary.cp is None:
-        return []
+        return {}
     named = {"Path": summary.path, "Precision": summary.precision, "CP": summary.cp}
-    rates = ", ".join(f"{name} {_percent(rate)}" for name, rate in named.items())
-    failures = ", ".join(f"{name} {number}" for name, number in summary.failures.items()) or "none"
-    priced = f"${summary.cost:.4f}" if summary.cost is not None else "unknown: no price for this model; give --prices"
-    return [
-        f"by tasks {_shares({**summary.by_split, **summary.by_service})}",
-        f"paths    {rates}",
-        f"failures {failures}",
-        f"writes   {summary.repeated_writes:,} repeated, {summary.orphaned_writes:,} orphaned",
-        f"cost     {priced}",
-    ]
+    return {
+        "by tasks": _shares({**summary.by_split, **summary.by_service}),
+        "paths": ", ".join(f"{name} {_percent(rate)}" for name, rate in named.items()),
+        "failures": ", ".join(f"{name} {number}" for name, number in summary.failures.items()) or "none",
+        "writes": f"{summary.repeated_writes:,} repeated, {summary.orphaned_writes:,} orphaned",
+        "cost": "unknown: no price for this model; give --prices" if summary.cost is None else f"${summary.cost:.4f}",
+    }
 
 
 def _percent(rate: Estimate) -> str:
@@ -216,26 +164,12 @@ def _shares(shares: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}: {share.solved}/{share.graded}" for name, share in shares.items())
 
 
-def _left(summary: Summary) -> str:
-    return f"not graded: {summary.outages} outages, {summary.crashes} crashes; the same command asks these again"
-
-
 class Watch:
     """Shows each row as it comes: a bar with an estimate on a terminal, a line a question otherwise."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        from atc.view import stderr_console
-
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=stderr_console(),
-            disable=not sys.stderr.isatty(),
-        )
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=stderr_console(), disable=not sys.stderr.isatty())
         self._task = self._bar.add_task("asking", total=None)
         self._right = 0
         self.arm = ""

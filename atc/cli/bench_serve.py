@@ -8,16 +8,17 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from atc.cli.options import json_option
 from atc.cli.output import count, print_columns, print_json, say
-
-if TYPE_CHECKING:
-    from toolflow_bench.services.faults import Faults
-    from toolflow_bench.services.service import Service
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_agent
+from toolflow_bench.services.control import set_faults
+from toolflow_bench.services.faults import Faults, parse_faults
+from toolflow_bench.services.serve import serve as start
+from toolflow_bench.services.service import NAMES, Service, UnknownService, find_service
 
 _EPILOG = """\b
 Examples:
@@ -65,9 +66,6 @@ def serve(
     Shows the address of each one's OpenAPI document. Beside its operations a service answers POST /bench/reset, GET
     /bench/state, GET /bench/log and POST /bench/faults.
     """
-    from toolflow_bench.services.control import set_faults
-    from toolflow_bench.services.serve import serve as start
-
     faults = _faults(pairs, seed)
     chosen = _chosen(services)
     if port + len(chosen) - 1 > 65535:
@@ -99,8 +97,6 @@ def serve(
 
 def _serve_mcp(sources: Sequence[str], port: int) -> None:
     """Offer the operations as MCP tools, each call a request to its service; a write needs no consent here."""
-    from atc.cli.settings import load_config
-    from atc.cli.wiring import open_agent
     from atc.serve.gateway import Gateway
     from atc.serve.http import http_app, serve_http
     from atc.serve.plain import tools_server
@@ -114,8 +110,6 @@ def _serve_mcp(sources: Sequence[str], port: int) -> None:
 
 
 def _chosen(names: Sequence[str]) -> list[Service]:
-    from toolflow_bench.services.service import NAMES, UnknownService, find_service
-
     try:
         return [find_service(name) for name in dict.fromkeys(names or NAMES)]
     except UnknownService as error:
@@ -123,8 +117,6 @@ def _chosen(names: Sequence[str]) -> list[Service]:
 
 
 def _faults(pairs: Sequence[str], seed: int) -> Faults | None:
-    from toolflow_bench.services.faults import parse_faults
-
     values: dict[str, str | int] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from atc.cli.bench_agents import Agents
 from atc.cli.bench_arms import Arm, measure, strategies_option, wanted
-from atc.cli.bench_run import (
-    RunOptions,
-    budget_options,
-    make_header,
-    named_services,
-    run_options,
-    task_options,
-)
+from atc.cli.bench_run import RunOptions, make_header, run_options
+from atc.cli.models import told_in_tenths
 from atc.cli.options import model_option
 from atc.cli.output import say
 from atc.cli.settings import load_config
+from atc.cli.state import open_store
+from atc.cli.wiring import choose_model
 from atc.config import Config
+from atc.models.prices import LIST_PRICES, load_prices, price_of
+from protocols.protocol import ToolProtocol
+from sandbox.choose import open_sandbox
+from toolflow_bench.baselines import BASELINES, baseline_worker
+from toolflow_bench.given import described_by, digest, load_given
+from toolflow_bench.runner import Item
+from toolflow_bench.services.service import NAMES, find_service
+from toolflow_bench.settings import CATALOGUE, SETTINGS, draw_distractors, hardened
+from toolflow_bench.suites.toolflow import choose_tasks, services_of
+from toolflow_bench.task import Task, require_gold
+from toolflow_bench.workers import OpenWorld, agent_worker
+from toolflow_bench.world import World
 
-if TYPE_CHECKING:
-    from atc.models.prices import Price
-    from toolflow_bench.runner import OpenWorker
-    from toolflow_bench.task import Task
-    from toolflow_bench.workers import OpenWorld
-
-_MODELLESS = ("echo", "first", "random", "gold")
 _EPILOG = """\b
 Examples:
   atc bench run toolflow --split short --sample 30 --model local
@@ -42,13 +43,19 @@ Examples:
   atc bench run toolflow --services places --protocols places=probed/places
   atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5
 """
+_FILE = click.Path(path_type=Path)
 
 
 @click.command(epilog=_EPILOG)
-@task_options
-@strategies_option(
-    *_MODELLESS, also=" echo, first and random are wrong answers without a model, gold is the right one."
+@click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
+@click.option(
+    "--services",
+    multiple=True,
+    metavar="NAMES",
+    help="Tasks of these services alone, with commas between them; repeatable.",
 )
+@click.option("--data", type=_FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
+@strategies_option(*BASELINES, also=" echo, first and random are wrong answers without a model, gold is the right one.")
 @model_option
 @click.option(
     "--sample",
@@ -58,18 +65,19 @@ Examples:
 )
 @click.option(
     "--prices",
-    type=click.Path(path_type=Path),
+    type=_FILE,
     metavar="FILE",
     help='USD per million tokens by model, TOML or JSON: "gpt-5-mini" = [0.25, 2.0].',
 )
-@click.option("--open", "open_", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
+@click.option("--open", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
 @click.option("--blind", is_flag=True, help="Tools that do not say what they answer.")
 @click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
 @click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
 @click.option(
     "--distractors",
-    type=click.Path(path_type=Path),
+    type=_FILE,
+    default=CATALOGUE,
     metavar="FILE",
     help="The catalogue for --open: StableToolBench's apis.json. Default: ../shared/data/stabletoolbench/apis.json.",
 )
@@ -79,7 +87,8 @@ Examples:
     metavar="SERVICE=DIR",
     help="What is known of a service's tools, instead of its own document: a folder of protocols; repeatable.",
 )
-@budget_options
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question.")
+@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one.")
 @run_options
 def toolflow(
     *,
@@ -93,13 +102,9 @@ def toolflow(
     prices: Path | None,
     data: Path | None,
     protocols: tuple[str, ...],
-    open_: bool,
-    blind: bool,
-    faulty: bool,
-    drifting: bool,
     setting: str | None,
-    distractors: Path | None,
-    **run: Any,
+    distractors: Path,
+    **more: Any,
 ) -> None:
     """Solve ToolFlow's tasks: 4 services, real data, graded by program.
 
@@ -107,15 +112,9 @@ def toolflow(
     same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
     status 3 if any is left.
     """
-    from atc.models.prices import LIST_PRICES, load_prices, price_of
-    from toolflow_bench.given import described_by, digest, load_given
-    from toolflow_bench.runner import Item
-    from toolflow_bench.settings import CATALOGUE, SETTINGS, draw_distractors, hardened
-    from toolflow_bench.suites.toolflow import choose_tasks
-    from toolflow_bench.task import require_gold
-
-    options = RunOptions(**run)
-    named = named_services(services)
+    hard = [name for name in SETTINGS if more.pop(name) or setting == "hard"]
+    options = RunOptions(**more)
+    named = tuple(name.strip() for text in services for name in text.split(",") if name.strip())
     tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
     table = load_prices(prices) if prices else LIST_PRICES
     given = load_given(_folders(protocols))
@@ -123,36 +122,36 @@ def toolflow(
     if "gold" in names:
         require_gold(tasks)
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
-    base = _settings(flags, None)[0]
-    chosen = dict(zip(SETTINGS, (open_, blind, faulty, drifting), strict=True))
-    hard = [name for name in SETTINGS if chosen[name] or setting == "hard"]
-    others = draw_distractors(distractors or CATALOGUE, seed=options.seed) if "open" in hard else ()
+    base = load_config(flags)[0]
+    items = [Item.of(task) for task in tasks]
+    others: tuple[ToolProtocol, ...] = ()
+    if "open" in hard:
+        others = draw_distractors(distractors, seed=options.seed)
+        items = [replace(item, candidates=()) for item in items]
     open_world = _worlds(base, () if "open" in hard else tasks[: options.limit])
     open_world = described_by(open_world, given) if given else open_world
     open_world = hardened(open_world, hard, distractors=others)
-    with Agents(base) as agents:
-        items, arms = [Item.of(task) for task in tasks], []
-        items = [replace(item, candidates=()) for item in items] if "open" in hard else items
+    about: dict[str, Any] = {"split": split, "services": sorted(named), "sample": sample}
+    about |= {"setting": hard} if hard else {}
+    about |= {"protocols": digest(given)} if given else {}
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(closing(open_sandbox(base.sandbox, policy=base.policy)))
+        if set(names) - set(BASELINES):
+            ask, store = choose_model(base, progress=told_in_tenths(), talk=say), stack.enter_context(open_store(base))
+        arms = []
         for strategy in names:
-            config, baseline = _settings(flags, strategy)
-            name, open_worker = _workers(agents, open_world, config, baseline)
-            price = price_of(name, table)
-            header = make_header(
-                "toolflow",
-                tasks,
-                config,
-                model=name,
-                options=options,
-                split=split,
-                services=sorted(named),
-                sample=sample,
-                price=_plain(price),
-                **({"strategy": baseline} if baseline else {}),
-                **({"setting": hard} if hard else {}),
-                **({"protocols": digest(given)} if given else {}),
-            )
+            baseline = next((name for name in BASELINES if name == strategy), None)
+            if baseline is not None:
+                config, model_name = load_config({**flags, "model": None})[0], "none"
+                open_worker = baseline_worker(baseline, open_world, sandbox=sandbox)
+            else:
+                config, model_name = load_config({**flags, "strategy": strategy})[0], ask.name
+                open_worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
+            name, price = baseline or config.strategy, price_of(model_name, table)
+            told = about | {"price": [price.input, price.output] if price is not None else None, "strategy": name}
+            header = make_header("toolflow", tasks, config, model=model_name, options=options, **told)
             arm = Arm.of(
-                baseline or config.strategy,
+                name,
                 open_worker,
                 header=header,
                 config=config,
@@ -166,36 +165,13 @@ def toolflow(
     sys.exit(status)
 
 
-def _settings(flags: Mapping[str, Any], strategy: str | None) -> tuple[Config, str | None]:
-    """The configuration of a strategy, and its name where it needs no model."""
-    if strategy in _MODELLESS:
-        return load_config({**flags, "model": None})[0], strategy
-    return load_config({**flags, "strategy": strategy})[0], None
-
-
-def _workers(agents: Agents, open_world: OpenWorld, config: Config, baseline: str | None) -> tuple[str, OpenWorker]:
-    """The model's name and its workers; without a model the name is `none`."""
-    from toolflow_bench.baselines import BASELINES, baseline_worker
-
-    for name in BASELINES:
-        if name == baseline:
-            return "none", baseline_worker(name, open_world, sandbox=agents.sandbox)
-    return agents.workers(open_world, config)
-
-
 def _worlds(config: Config, tasks: Sequence[Task]) -> OpenWorld:
     """Opens a world with the services that the tasks' candidates come from; without tasks, with all."""
-    from toolflow_bench.services.service import NAMES
-    from toolflow_bench.suites.toolflow import services_of
-    from toolflow_bench.world import World
-
     names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)
 
 
 def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:
-    from toolflow_bench.services.service import find_service
-
     folders: dict[str, Path] = {}
     for text in protocols:
         service, equals, folder = text.partition("=")
@@ -206,7 +182,3 @@ def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:
         find_service(service)
         folders[service] = Path(folder)
     return folders
-
-
-def _plain(price: Price | None) -> list[float] | None:
-    return [price.input, price.output] if price is not None else None
