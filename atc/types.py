@@ -149,6 +149,11 @@ class Attempt:
     """The journal's number of the execution that `trace` is of; None where nothing ran, or the store gave it back."""
 
     @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """What it called."""
+        return self.trace.calls if self.trace is not None else ()
+
+    @property
     def paused(self) -> bool:
         """Whether it was stopped before a write that nobody allowed."""
         return self.trace is not None and self.trace.failure is not None and self.trace.failure.kind == "paused"

@@ -10,7 +10,7 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import RunEnded, RunTaken, Store
-from atc.strategies.conclusion import not_undone
+from atc.strategies.run import not_undone
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.choose import open_sandbox

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
 from atc.config import Config
 from atc.decode.call import Sampling, Written
 from atc.decode.errors import Undecodable
 from atc.decode.reach import Reach, Scope
-from atc.events import AttemptEnded, Doubted
+from atc.events import Doubted
 from atc.meter import BudgetSpent, Meter
 from atc.prompts import fill
 from atc.searching import MOST_SEARCHES, Searching
-from atc.strategies.attempts import calls_made, executed, seen_output
+from atc.strategies.attempts import calls_made, executed
 from atc.strategies.base import Parts
 from atc.strategies.conversation import longest_shown
-from atc.types import Attempt, Fault, Program
+from atc.strategies.run import Run
+from atc.types import Attempt, Program
 from protocols.abridge import abridged, clipped
 from protocols.ask import Ask, Message
 from protocols.jsontypes import Json, JsonObject
@@ -56,21 +57,18 @@ class CallsSpent(BudgetSpent):
     """The calls of a part of the run are used up; the run may go on."""
 
 
-@dataclass
-class Acting:
-    """The calls of one run. `standing` are those that its program makes; all that were ever made are in `attempts`."""
+class Acting(Run):
+    """A run of calls. `standing` are those that its program makes; all that were ever made are in `attempts`.
 
-    parts: Parts
-    meter: Meter
-    task: str = ""
-    """Where it is given, and grammars hold the calls, their ids come from it or from results (`atc.decode.reach`)."""
-    waits: str = ""
-    """The tool that the model called last before an id was known that it needs."""
-    attempts: list[Attempt] = field(default_factory=list)
-    standing: tuple[Action, ...] = ()
-    round: int = 0
-    """Counts how often a strategy began anew; attempts carry it."""
-    _allowed: tuple[int, int] | None = None
+    `round` counts how often a strategy began anew.
+    """
+
+    def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
+        super().__init__(task, parts, tools=tools)
+        self.standing: tuple[Action, ...] = ()
+        self.waits = ""
+        """The tool that the model called last before an id was known that it needs."""
+        self._allowed: tuple[int, int] | None = None
 
     @property
     def made(self) -> int:
@@ -79,11 +77,9 @@ class Acting:
 
     def scope(self, tools: Toolbox) -> Scope:
         """What a call of `tools` may refer to now."""
-        last = self.attempts[-1].trace if self.attempts and self.standing else None
+        calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
-            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
-            for call in (last.calls if last is not None else ())
-            if call.outcome == "done"
+            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result)) for call in calls if call.outcome == "done"
         ]
         return Reach(tools, self.task).after(results)
 
@@ -91,10 +87,8 @@ class Acting:
         """Let so many calls be made from here on (None: as many as the run may); the next one raises `CallsSpent`."""
         self._allowed = None if calls is None else (calls, self.made + calls)
 
-    def act(self, tool: str, arguments: Mapping[str, Json], *, most: int | None = None) -> Observation:
+    def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
         """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
-
-        What it is shown has at most `most` characters (None: as many as every strategy shows of an output).
 
         Raises:
             BudgetSpent: the run has made as many calls as it may.
@@ -102,7 +96,7 @@ class Acting:
         """
         if tool not in self.parts.toolbox:
             return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
-        most = most or longest_shown(self.parts.prompt_tokens)
+        most = longest_shown(self.parts.prompt_tokens)
         if self.made >= (allowed := self.parts.config.max_calls):
             raise BudgetSpent(f"max_calls = {allowed}")
         if self._allowed is not None and self.made >= self._allowed[1]:
@@ -113,10 +107,9 @@ class Acting:
         said = result.fault.message if result.fault is not None else "no call was made"
         if result.paused:
             return Observation(text=said, failed=True, paused=True)
-        calls = result.trace.calls if result.trace is not None else ()
-        if len(calls) <= before:  # the program stopped before the call, by a limit of the sandbox
+        if len(result.calls) <= before:  # the program stopped before the call, by a limit of the sandbox
             return Observation(text=clipped(f"Error: {said}", most), failed=True)
-        call = calls[before]
+        call = result.calls[before]
         if call.error is not None:
             status = f" (HTTP {call.status})" if call.status is not None else ""
             return Observation(text=clipped(f"Error{status}: {call.error}", most), failed=True)
@@ -136,7 +129,7 @@ class Acting:
         """Let no call stand, and count the attempts from here on to the next round."""
         self.standing, self.round = (), self.round + 1
 
-    def answer(self, text: str) -> Attempt:
+    def give(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
         return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
 
@@ -146,13 +139,6 @@ class Acting:
         self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
         return self.attempts[-1]
 
-    def gave_up(self, reason: str) -> None:
-        """Note that the run ends without an answer although nothing cut it short: whoever reads of it is told why."""
-        fault = Fault(kind="no_answer", message=reason)
-        attempt = Attempt(Program(""), (), None, fault, round=self.round)
-        self.parts.observer(AttemptEnded(len(self.attempts), attempt))
-        self.attempts.append(attempt)
-
     def _source(self, actions: Iterable[Action]) -> str:
         """The program that makes these calls. Its variables are named so that none hides a tool."""
         variable = "result"
@@ -161,18 +147,8 @@ class Acting:
         return "".join(f"{variable}_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
 
     def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
-        result = executed(
-            Program(source),
-            self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions)),
-            self.parts,
-            self.meter,
-            number=len(self.attempts),
-            round_=self.round,
-            blind=not seen_output(self.attempts),
-            look=look,
-        )
-        self.attempts.append(result)
-        return result
+        tools = self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions))
+        return executed(self, Program(source), tools, look=look)
 
 
 def _spelled(action: Action) -> str:

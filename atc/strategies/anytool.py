@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from atc.events import ToolsChosen
-from atc.meter import BudgetSpent, Meter
+from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.retrieve import agents
 from atc.retrieve.document import ToolDocument
@@ -27,7 +27,6 @@ from atc.retrieve.hierarchy import spelled
 from atc.strategies import dfsdt, react
 from atc.strategies.acting import Acting, Action, offered
 from atc.strategies.base import Parts
-from atc.strategies.conclusion import conclusion
 from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.strategies.judge import Grader, Judge, told
 from atc.types import Attempt, Solution
@@ -86,7 +85,7 @@ def solve(
     """Find tools, solve, reflect, and again. `grade` judges answers by program, where it can, instead of the model."""
     config, options = parts.config, options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
-    return _Run(task, replace(parts, config=replace(config, max_tokens=tokens)), options, grade).solve()
+    return _AnyTool(task, replace(parts, config=replace(config, max_tokens=tokens)), options, grade).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,66 +103,51 @@ class _Answered:
     attempt: Attempt
     standing: tuple[Action, ...]
 
-    def again(self, acting: Acting) -> str | None:
-        """The answer, given by the run's last program: the writes that stand are held against that one's calls."""
-        if acting.attempts[-1] is not self.attempt:
-            acting.standing = self.standing
-            acting.answer(self.attempt.answer or "")
-            acting.doubt(*self.attempt.doubts)
-        return acting.attempts[-1].answer
 
+class _AnyTool(Acting):
+    """One run. `given` are the tools that the solver had so far, `turns` its history, `best` its last answer.
 
-@dataclass
-class _Run:
-    """One run. `given` are the tools that the solver had so far, `turns` its history, `best` its last answer."""
+    `state` is what the last round came to: another that comes to the same is the last. `shown` counts the lines of the
+    search's transcript that whoever watches has been told.
+    """
 
-    task: str
-    parts: Parts
-    options: Options
-    grade: Grader | None
-    given: tuple[str, ...] = ()
-    tools: Toolbox = field(default_factory=Toolbox)
-    turns: Sequence[Turn] = ()
-    best: _Answered | None = None
-    answer: str | None = None
-    limit: str | None = None
-    meter: Meter = field(init=False)
-    acting: Acting = field(init=False)
-    search: agents.Search = field(init=False)
-    state: tuple[object, ...] = ()
-    """What the last round came to: another that comes to the same is the last."""
-    shown: int = 0
-    """Lines of the search's transcript that whoever watches has been told."""
+    def __init__(self, task: str, parts: Parts, options: Options, grade: Grader | None) -> None:
+        super().__init__(task, parts, tools=Toolbox())
+        self.options, self.grade = options, grade
+        self.given: tuple[str, ...] = ()
+        self.turns: Sequence[Turn] = ()
+        self.best: _Answered | None = None
+        self.state: tuple[object, ...] = ()
+        self.shown = 0
+        threads = options.threads if self.meter.powers.parallel else 1
+        limits = replace(options, threads=threads, prompt_tokens=parts.prompt_tokens)
+        documents = {name: ToolDocument.of(parts.toolbox[name]) for name in self._names()}
+        self.search = agents.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(task)
 
-    def __post_init__(self) -> None:
-        self.meter = self.parts.meter()
-        self.acting = Acting(self.parts, self.meter, self.task)
-        limits = replace(
-            self.options,
-            threads=self.options.threads if self.meter.powers.parallel else 1,
-            prompt_tokens=self.parts.prompt_tokens,
-        )
-        documents = {name: ToolDocument.of(self.parts.toolbox[name]) for name in self._names()}
-        self.search = agents.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(self.task)
-
-    def solve(self) -> Solution:
+    def act(self) -> None:
         """Round after round."""
         failed: _Failed | None = None
-        try:
-            self.search.run()
-            for round_ in range(self.options.rounds + 1):
-                self.acting.round = round_
-                failed = self._round(failed)
-                if failed is None or round_ == self.options.rounds or not self._reflect(failed):
-                    break
-        except BudgetSpent as spent:
-            self.limit = spent.limit
-        if self.answer is None and self.best is not None and not self._paused:
-            self.answer = self.best.again(self.acting)
-        elif self.answer is None and self.limit is None and failed is not None:
-            self.acting.gave_up(failed.reason)
-        attempts = self.acting.attempts
-        return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=self.answer, limit=self.limit)
+        self.search.run()
+        for round_ in range(self.options.rounds + 1):
+            self.round = round_
+            failed = self._round(failed)
+            if failed is None or round_ == self.options.rounds or not self._reflect(failed):
+                break
+        if failed is not None and self.best is None:
+            self.not_run(failed.reason, kind="no_answer")
+
+    def settle(self) -> None:
+        """The last answer that was rejected, where nothing better came, given by the run's last program.
+
+        The writes that stand are held against that one's calls.
+        """
+        if self.answer is not None or self.best is None or self.paused:
+            return
+        if self.attempts[-1] is not self.best.attempt:
+            self.standing = self.best.standing
+            self.give(self.best.attempt.answer or "")
+            self.doubt(*self.best.attempt.doubts)
+        self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _Failed | None) -> _Failed | None:
         """Solve with the pool as it is, after `failed`; None where the run is over."""
@@ -180,7 +164,7 @@ class _Run:
             opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
         turns = Turns(opening, room_for_turns(budget), list(self.turns))
         solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
-        ended = solver(turns, offer, self.acting, most_calls=self.options.calls)
+        ended = solver(turns, offer, self, most_calls=self.options.calls)
         self.turns = [turn for turn in turns.taken if turn.end is None]
         if ended.answer is not None:
             return self._judged(ended.answer)
@@ -193,10 +177,10 @@ class _Run:
 
     def _judged(self, text: str) -> _Failed | None:
         """What the judge holds of an answer: None, or why it is rejected."""
-        attempt = self.acting.answer(text)
+        attempt = self.give(text)
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
-            return None if self._paused else _Failed(clipped(said, _LONGEST_REASON))
+            return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
         judge = Judge(
             ask=self.meter.asker("judge"),
             votes=self.options.votes,
@@ -206,13 +190,13 @@ class _Run:
         try:
             verdict = judge(self.task, attempt.answer, calls=told(attempt.trace.calls, self.parts.toolbox))
         except BudgetSpent:
-            self.best = _Answered(self.acting.doubt(_UNHEARD), self.acting.standing)
+            self.best = _Answered(self.doubt(_UNHEARD), self.standing)
             raise
         if not verdict.rejects:
             self.answer = attempt.answer
             return None
         reason = verdict.reason or "The answer does not settle the task."
-        self.best = _Answered(self.acting.doubt(f"A judge holds: {reason}"), self.acting.standing)
+        self.best = _Answered(self.doubt(f"A judge holds: {reason}"), self.standing)
         return _Failed(clipped(reason, _LONGEST_REASON))
 
     def _reflect(self, failed: _Failed) -> bool:
@@ -226,7 +210,7 @@ class _Run:
         if failed.functions:
             self.search.prune(failed.functions)
             gone = [name for name in failed.functions if not self._wrote(name)]
-            self.acting.without(gone)
+            self.without(gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
         self.search.resume(failed.reason, _WOKEN[self.options.woken])
         woken = self.search.budget.usage.model_calls > asked
@@ -257,8 +241,4 @@ class _Run:
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _wrote(self, tool: str) -> bool:
-        return self.parts.toolbox[tool].protocol.writes and any(one.tool == tool for one in self.acting.standing)
-
-    @property
-    def _paused(self) -> bool:
-        return bool(self.acting.attempts) and self.acting.attempts[-1].paused
+        return self.parts.toolbox[tool].protocol.writes and any(one.tool == tool for one in self.standing)

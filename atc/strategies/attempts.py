@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from atc.attribute import attribute
 from atc.check import check
@@ -17,8 +17,8 @@ from atc.learned import observed
 from atc.mend import look_up_names, mend
 from atc.mend.lookups import look_up_answer
 from atc.mend.paging import read_every_page, unread_pages
-from atc.meter import Meter
 from atc.strategies.base import Parts
+from atc.strategies.run import Run
 from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
 from protocols.protocol import ProgramBinding
@@ -31,47 +31,77 @@ from sandbox.trace import ToolCall, Trace
 NAME_FOR_ID, FIRST_PAGE, ID_PRINTED = "name-for-id", "first-page-only", "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
+Call: TypeAlias = tuple[str, int]
+"""What the journal knows a call by: tool and arguments, and the number among those that are alike."""
 _MENDING_ROUNDS = 3
 """Mending one thing may bring another to light."""
 
 
-def attempt(
-    task: str,
+def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False) -> Attempt:
+    """Check the program; run it if nothing was found; blame what failed. It is the run's next attempt.
+
+    `blind`: the model had seen no tool output when it wrote it (by default: none was shown until now); `seen` are
+    results that it was shown: a value that stands there is not made up. `look`: the program is to show something, and
+    need not answer. What only a response schema forbids runs where earlier attempts show that the model insists, and
+    nothing is written. What the calls showed of the tools counts from here on.
+    """
+    blind = not seen_output(run.attempts) if blind is None else blind
+    known = with_named(program, run.tools, run.parts.toolbox)
+    program, findings, mended = checked(f"{run.task}\n{seen}", program, known, look=look, blind=blind)
+    if insists(findings, program, known, run.attempts) and not writing_tools(program, known):
+        findings = ()
+    better = _Mending(run, known, look).mended
+    result = _made(run, program, known, blind=blind, look=look, findings=findings, mended=mended, better=better)
+    if result.trace is not None:
+        run.parts = replace(run.parts, toolbox=observed(run.parts.toolbox, result.trace.calls))
+        run.tools = run.parts.toolbox.only(list(run.tools))
+    return result
+
+
+def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
+    """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check."""
+    tools = _with_inner(program, tools, run.parts.toolbox)
+    return _made(run, program, tools, blind=not seen_output(run.attempts), look=look)
+
+
+def given(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
+    """Run a program that a caller wrote, unless something was found, and say what is doubtful about its answer."""
+
+    def better(result: Attempt) -> Attempt:
+        if result.answer is None or result.trace is None:
+            return result
+        return replace(result, doubts=doubts(run.task, program, result.trace, result.answer, run.tools))
+
+    # Nobody here knows what the caller had read when it wrote this.
+    return _made(run, program, run.tools, blind=False, findings=findings, better=better)
+
+
+def _made(
+    run: Run,
     program: Program,
     tools: Toolbox,
-    parts: Parts,
-    meter: Meter,
     *,
-    number: int,
-    round_: int,
     blind: bool,
-    seen: str = "",
     look: bool = False,
-    earlier: Sequence[Attempt] = (),
+    findings: tuple[Finding, ...] = (),
+    mended: tuple[Finding, ...] = (),
+    better: Callable[[Attempt], Attempt] = lambda result: result,
 ) -> Attempt:
-    """Check the program; run it if nothing was found; blame what failed. `number` counts the run's attempts.
-
-    `blind`: the model had seen no tool output when it wrote it; `seen` are results that it was shown: a value that
-    stands there is not made up. `look`: the program is to show something, and need not answer. An attempt of the
-    run's past is not made again. What only a response schema forbids runs where the `earlier` attempts show that the
-    model insists, and nothing is written.
-    """
-    known = with_named(program, tools, parts.toolbox)
-    program, findings, mended = checked(f"{task}\n{seen}", program, known, look=look, blind=blind)
-    if insists(findings, program, known, earlier) and not writing_tools(program, known):
-        findings = ()
+    """The run's next attempt, made `better` where it ran; one of the run's past is not made again."""
+    parts, number = run.parts, len(run.attempts)
     parts.consent.wrote(program, blind=blind)
-    if (before := parts.past.attempt(number)) is not None:
-        return before
-    parts.observer(ProgramWritten(number, program, findings, mended))
-    trace = None if findings else executed_trace(program, known, parts, meter)
-    result = Attempt(program, findings, trace, None, mended=mended, round=round_)
-    result = _blamed(result, known, parts, look=look)
-    if trace is not None and not wrote(result, parts):
-        result = _Mending(task, known, parts, meter, look).mended(result)
-    if not look:
-        result = held_to(result, parts.problem)
-    parts.observer(AttemptEnded(number, result))
+    result = parts.past.attempt(number)
+    if result is None:
+        parts.observer(ProgramWritten(number, program, findings, mended))
+        trace = None if findings else traced(run, program, tools)
+        result = Attempt(program, findings, trace, None, mended=mended, round=run.round)
+        result = _blamed(result, tools, parts, look=look)
+        if trace is not None:
+            result = better(result)
+        if not look:
+            result = held_to(result, parts.problem)
+        parts.observer(AttemptEnded(number, result))
+    run.attempts.append(result)
     return result
 
 
@@ -90,21 +120,21 @@ class _Mending:
     A mended program runs in the place of the first where it gives an answer; the journal answers what was called.
     """
 
-    task: str
+    run: Run
     tools: Toolbox
-    parts: Parts
-    meter: Meter
     look: bool
 
     def mended(self, result: Attempt) -> Attempt:
         """The attempt with what could be mended, and the doubts that are left of its answer."""
+        if wrote(result, self.run.parts):
+            return result
         result = self._shapes(self._ids(result))
         if self.look:
             return result
         result = self._names(self._pages(result))
-        if result.answer is None or result.trace is None or wrote(result, self.parts):
+        if result.answer is None or result.trace is None or wrote(result, self.run.parts):
             return result
-        return replace(result, doubts=doubts(self.task, result.program, result.trace, result.answer, self.tools))
+        return replace(result, doubts=doubts(self.run.task, result.program, result.trace, result.answer, self.tools))
 
     def _ids(self, result: Attempt) -> Attempt:
         """Ids looked up, where a tool refused names in their place and a search gives the ids."""
@@ -121,7 +151,7 @@ class _Mending:
         mended = result
         for _ in range(_MENDING_ROUNDS):
             fault, trace = mended.fault, mended.trace
-            if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, self.parts):
+            if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, self.run.parts):
                 break
             seen = observed(self.tools, trace.calls, exactly=True)
             found = tuple(one for one in check(mended.program, seen) if one.certain and not _is_choice(one, seen))
@@ -143,14 +173,14 @@ class _Mending:
         """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
         if result.answer is None or result.trace is None:
             return result
-        everything = self.parts.toolbox
-        program = look_up_answer(self.task, result.program, result.trace, result.answer, everything)
+        everything = self.run.parts.toolbox
+        program = look_up_answer(self.run.task, result.program, result.trace, result.answer, everything)
         return self._again(result, program, ID_PRINTED, f"{result.answer[:40]!r} is no more than an id.")
 
     def _again(self, result: Attempt, program: Program | None, code: str, message: str, *, line: int = 1) -> Attempt:
         """The attempt with `program` in its place; as it came where there is none, or it gives no answer."""
-        tools = with_named(program, self.tools, self.parts.toolbox) if program is not None else self.tools
-        if program is None or wrote(result, self.parts) or any(found.certain for found in check(program, tools)):
+        tools = with_named(program, self.tools, self.run.parts.toolbox) if program is not None else self.tools
+        if program is None or wrote(result, self.run.parts) or any(found.certain for found in check(program, tools)):
             return result
         again = self._run(result, program, [Finding(code=code, message=message, line=line)], tools)
         return again if again.answer is not None else result
@@ -159,10 +189,10 @@ class _Mending:
         self, result: Attempt, program: Program, found: Sequence[Finding], tools: Toolbox | None = None
     ) -> Attempt:
         tools = self.tools if tools is None else tools
-        trace = executed_trace(program, tools, self.parts, self.meter)
+        trace = traced(self.run, program, tools)
         trace = replace(trace, calls=_as_made(trace.calls, result))
         again = replace(result, program=program, trace=trace, mended=(*result.mended, *found))
-        return _blamed(again, tools, self.parts)
+        return _blamed(again, tools, self.run.parts)
 
 
 def _is_choice(found: Finding, tools: Toolbox) -> bool:
@@ -183,36 +213,9 @@ def _is_choice(found: Finding, tools: Toolbox) -> bool:
     return False
 
 
-def executed(
-    program: Program,
-    tools: Toolbox,
-    parts: Parts,
-    meter: Meter,
-    *,
-    number: int,
-    round_: int,
-    blind: bool,
-    look: bool = False,
-) -> Attempt:
-    """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check.
-
-    `number`, `round_`, `blind` and `look` are those of `attempt`.
-    """
-    tools = _with_inner(program, tools, parts.toolbox)
-    parts.consent.wrote(program, blind=blind)
-    if (before := parts.past.attempt(number)) is not None:
-        return before
-    parts.observer(ProgramWritten(number, program, ()))
-    trace = executed_trace(program, tools, parts, meter)
-    result = _blamed(Attempt(program, (), trace, None, round=round_), tools, parts, look=look)
-    result = result if look else held_to(result, parts.problem)
-    parts.observer(AttemptEnded(number, result))
-    return result
-
-
 def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
     """The calls of both runs of one attempt: what the first made and the second reused is shown once, as made."""
-    made = [call for call in (before.trace.calls if before.trace else ()) if not call.reused]
+    made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []
     for call in calls:
         first = next((m for m in made if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)), None)
@@ -272,11 +275,14 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
     return {word for word in _words(program) if word in tools and tools[word].protocol.writes}
 
 
-def executed_trace(program: Program, tools: Toolbox, parts: Parts, meter: Meter) -> Trace:
+def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
     """What running `program` left, within what is left of the run's budget."""
+    parts, limits, left = run.parts, Limits(tool_calls=run.parts.config.max_calls), run.meter.seconds_left
+    if left is not None:
+        limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
     named = dict.fromkeys([*_words(program), *_inner(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
-    return inline.run(parts.sandbox, program.source, tools, limits=_limits(parts, meter), journal=parts.journal)
+    return inline.run(parts.sandbox, program.source, tools, limits=limits, journal=parts.journal)
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
@@ -300,38 +306,32 @@ def _words(program: Program) -> list[str]:
     return list(dict.fromkeys(re.findall(r"[^\W\d]\w*", program.source)))
 
 
-def _limits(parts: Parts, meter: Meter) -> Limits:
-    limits = Limits(tool_calls=parts.config.max_calls)
-    left = meter.seconds_left
-    return limits if left is None else replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
-
-
 def seen_output(attempts: Sequence[Attempt]) -> bool:
     """Whether the model may have been shown what a tool answered: whatever is written from then on may repeat it."""
-    return any(attempt.trace is not None and attempt.trace.calls for attempt in attempts)
+    return any(attempt.calls for attempt in attempts)
 
 
 def calls_made(attempts: Sequence[Attempt]) -> int:
     """Calls that reached a tool: neither answered by the journal nor refused unsent."""
-    traces = (attempt.trace for attempt in attempts if attempt.trace is not None)
-    return sum(not call.reused and call.outcome != "not_run" for trace in traces for call in trace.calls)
+    calls = (call for attempt in attempts for call in attempt.calls)
+    return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
 
-def written(attempts: Sequence[Attempt], parts: Parts) -> tuple[ToolCall, ...]:
-    """Calls of the attempts that changed something, or may have, each once.
+def written(run: Run) -> dict[Call, ToolCall]:
+    """Calls of the run's attempts that changed something, or may have, each once.
 
     From the attempts, not from the journal: when a run goes on, that one knows already what later attempts will do.
     """
-    found: dict[tuple[str, int], ToolCall] = {}
-    for attempt in attempts:
-        for key, call in numbered(attempt.trace.calls if attempt.trace is not None else ()):
-            if call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes:
+    found: dict[Call, ToolCall] = {}
+    for attempt in run.attempts:
+        for key, call in numbered(attempt.calls):
+            if _changed(call, run.parts):
                 found.setdefault(key, call)
-    return tuple(found.values())
+    return found
 
 
-def numbered(calls: Iterable[ToolCall]) -> Iterator[tuple[tuple[str, int], ToolCall]]:
-    """The calls of one execution with what the journal knows them by: the k-th with these arguments."""
+def numbered(calls: Iterable[ToolCall]) -> Iterator[tuple[Call, ToolCall]]:
+    """The calls of one execution with what the journal knows them by."""
     seen: Counter[str] = Counter()
     for call in calls:
         key = canonical(call.tool, call.arguments)
@@ -341,5 +341,8 @@ def numbered(calls: Iterable[ToolCall]) -> Iterator[tuple[tuple[str, int], ToolC
 
 def wrote(attempt: Attempt, parts: Parts) -> bool:
     """Whether a call of the attempt changed something, or may have, or an earlier attempt's was taken over."""
-    calls = attempt.trace.calls if attempt.trace else ()
-    return any(call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes for call in calls)
+    return any(_changed(call, parts) for call in attempt.calls)
+
+
+def _changed(call: ToolCall, parts: Parts) -> bool:
+    return call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes

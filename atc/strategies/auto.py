@@ -9,9 +9,10 @@ from itertools import groupby
 
 from atc.events import RouteChanged
 from atc.repair import worth_repairing
-from atc.strategies import chain, stepwise
 from atc.strategies.attempts import MISREAD, writing_tools
 from atc.strategies.base import Parts
+from atc.strategies.chain import Chain
+from atc.strategies.stepwise import Stepwise
 from atc.synthesize import described, listed
 from atc.types import Attempt, Fault, Program, Solution
 from protocols.parsing import parsed
@@ -29,13 +30,13 @@ def solve(task: str, parts: Parts) -> Solution:
     So it does at once where a program would write what it takes from a response that nobody has described or seen. The
     run goes on with what it has: one budget, one journal.
     """
-    meter = parts.meter()
-    tools, route = chain.retrieve(task, parts, meter), _Route()
-    tried = chain.solve(task, parts, tools=tools, meter=meter, leave=route)
+    route = _Route()
+    chain = Chain(task, parts, route)
+    tools, tried = chain.tools, chain.solve()
     if not route.why or tried.status != "failed" or tried.limit is not None:
         return tried
     parts.observer(RouteChanged("stepwise", route.why))
-    return stepwise.solve(task, parts, tools=tools, meter=meter, before=tried.attempts)
+    return Stepwise(task, parts, tools=tools, meter=chain.meter, attempts=tried.attempts).solve()
 
 
 @dataclass

@@ -13,15 +13,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from atc.meter import BudgetSpent, Meter
+from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.repair.ways import traceback_text
-from atc.strategies.attempts import executed, seen_output, with_named
+from atc.strategies.attempts import executed, with_named
 from atc.strategies.base import Parts
-from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
 from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, room_for_turns
 from atc.strategies.growing import Growing, answering
+from atc.strategies.run import Run
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols import parsing
@@ -41,8 +40,7 @@ _EXITS = frozenset({"exit", "quit", "SystemExit"})
 
 def solve(task: str, parts: Parts) -> Solution:
     """Let the model act by blocks of code until it gives its answer, in a line of its own, or the budget is spent."""
-    meter = parts.meter()
-    return _Session(task, parts, retrieve(task, parts, meter), meter).solve()
+    return _Session(task, parts).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,35 +52,27 @@ class Reply:
     code: Program | None = None
 
 
-class _Session:
-    """One run."""
+class _Session(Run):
+    """One run; `round` counts the blocks that failed."""
 
-    def __init__(self, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> None:
-        self.task, self.parts, self.tools, self.meter = task, parts, tools, meter
+    def __init__(self, task: str, parts: Parts) -> None:
+        super().__init__(task, parts)
         budget, docs = parts.prompt_tokens, parts.config.docs
-        self.turns = Turns(opening(task, tools, budget=budget, docs=docs), room_for_turns(budget))
+        self.turns = Turns(opening(task, self.tools, budget=budget, docs=docs), room_for_turns(budget))
         self.growing = Growing(parts.journal)
-        self.attempts: list[Attempt] = []
-        self.failed = 0
 
-    def solve(self) -> Solution:
+    def act(self) -> None:
         """Turn after turn."""
-        answer: str | None = None
-        limit: str | None = f"{MOST_TURNS} turns"
-        try:
-            for _ in range(MOST_TURNS):
-                reply = self._reply()
-                if reply.answer is not None:
-                    answer, limit = self._executed(answering(self.growing.program, reply.answer)).answer, None
-                    break
-                told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
-                if self.attempts and self.attempts[-1].paused:
-                    limit = None
-                    break
-                self.turns.add(Turn(said=reply.said.strip() or "(nothing)", told=told))
-        except BudgetSpent as spent:
-            limit = spent.limit
-        return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+        for _ in range(MOST_TURNS):
+            reply = self._reply()
+            if reply.answer is not None:
+                self.answer = self._executed(answering(self.growing.program, reply.answer)).answer
+                return
+            told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
+            if self.paused:
+                return
+            self.turns.add(Turn(said=reply.said.strip() or "(nothing)", told=told))
+        self.limit = f"{MOST_TURNS} turns"
 
     def _reply(self) -> Reply:
         messages = self.turns.messages()
@@ -96,7 +86,7 @@ class _Session:
         trace = result.trace
         assert trace is not None  # nothing is checked before it runs
         failure = trace.failure
-        self.failed += failure is not None
+        self.round += failure is not None
         shown = list(_shown(self.growing.shown(trace), trace.value, most=longest_shown(self.parts.prompt_tokens)))
         if failure is None or failure.kind == "exception":
             self.growing.take(self.growing.with_piece(_as_left(block, failed=failure is not None)), trace)
@@ -109,18 +99,7 @@ class _Session:
 
     def _executed(self, program: Program, *, look: bool = False) -> Attempt:
         self.growing.settle()
-        result = executed(
-            program,
-            with_named(program, self.tools, self.parts.toolbox),
-            self.parts,
-            self.meter,
-            number=len(self.attempts),
-            round_=self.failed,
-            blind=not seen_output(self.attempts),
-            look=look,
-        )
-        self.attempts.append(result)
-        return result
+        return executed(self, program, with_named(program, self.tools, self.parts.toolbox), look=look)
 
 
 def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs) -> list[Message]:

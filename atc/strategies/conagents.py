@@ -16,12 +16,10 @@ from typing import Literal
 from atc.decode.call import Written, write_call
 from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
-from atc.meter import BudgetSpent, Meter
+from atc.meter import Meter
 from atc.prompts import fill
 from atc.strategies.acting import Acting, finish_tool, held, reply_tool
 from atc.strategies.base import Parts
-from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
 from atc.strategies.conversation import Turn, Turns, briefer, room_for_turns
 from atc.strategies.extracting import extracted
 from atc.synthesize import parse
@@ -73,15 +71,18 @@ class _Step:
 
 def solve(task: str, parts: Parts) -> Solution:
     """Step by step, each calibrated, until grounding gives the answer or a budget is spent."""
-    meter = parts.meter()
-    return _Team(task, retrieve(task, parts, meter), parts, meter).solve()
+    return _Team(task, parts).solve()
 
 
-class _Team:
-    def __init__(self, task: str, tools: Toolbox, parts: Parts, meter: Meter) -> None:
-        self.task, self.tools, self.parts, self.meter = task, tools, parts, meter
-        self.acting = Acting(parts, meter)
-        self.stubs = self._described(tools)
+class _Team(Acting):
+    """One run. `known` is what the steps so far were about and what was observed: all that execution and review know.
+
+    `rounds` counts how often something may still be written again in this step.
+    """
+
+    def __init__(self, task: str, parts: Parts) -> None:
+        super().__init__(task, parts)
+        self.stubs = self._described(self.tools)
         opening = [
             Message("system", fill("conagents_ground")),
             Message("user", fill("task", stubs=self.stubs, task=task)),
@@ -89,25 +90,16 @@ class _Team:
         self.room = room_for_turns(parts.prompt_tokens)
         self.turns = Turns(opening, self.room)
         self.known: list[str] = []
-        """What the steps so far were about and what was observed: all that execution and review know of them."""
         self.rounds = 0
-        """How often something may still be written again in this step."""
 
-    def solve(self) -> Solution:
+    def act(self) -> None:
         """The steps."""
-        answer = limit = None
-        try:
-            for _ in range(MOST_STEPS):
-                outcome = self._step()
-                if outcome.paused or outcome.answer is not None:
-                    answer = outcome.answer
-                    break
-            else:
-                limit = f"{MOST_STEPS} steps"
-        except BudgetSpent as spent:
-            limit = spent.limit
-        attempts = self.acting.attempts
-        return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+        for _ in range(MOST_STEPS):
+            outcome = self._step()
+            if outcome.paused or outcome.answer is not None:
+                self.answer = outcome.answer
+                return
+        self.limit = f"{MOST_STEPS} steps"
 
     def _step(self) -> _Outcome:
         """One step, from its instruction to what was observed. Of what was sent back only this step's prompts tell."""
@@ -127,7 +119,7 @@ class _Team:
         if call.error is not None:
             return self._sent_back(call.error.message, "grounding")
         if call.tool != "instruct":
-            attempt = self.acting.answer(str(call.arguments["answer"]))
+            attempt = self.give(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
                 return self._sent_back("The answer is empty.", "grounding")
             return _Outcome(told="", answer=attempt.answer, paused=attempt.paused)
@@ -142,9 +134,9 @@ class _Team:
             tool=step.tool,
             wanted=step.wanted,
         )
-        return self._reviewed(question, ["grounding"]) or self._executed(step)
+        return self._reviewed(question, ["grounding"]) or self._done(step)
 
-    def _executed(self, step: _Step) -> _Outcome:
+    def _done(self, step: _Step) -> _Outcome:
         """What execution made of an instruction; what it sends back to itself, it writes again."""
         chosen = self.tools.only([step.tool])
         asked = fill(
@@ -177,7 +169,7 @@ class _Team:
         }
         if refused := self._reviewed(fill("conagents_call", **told), ["execution", "grounding"]):
             return refused
-        seen = self.acting.act(call.tool, call.arguments)
+        seen = self.call(call.tool, call.arguments)
         if seen.paused:
             return _Outcome(told=seen.text, paused=True)
         if seen.failed:

@@ -15,11 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atc.prompts import fill
-from atc.strategies.acting import Acting, CallsSpent, Offer, offered
+from atc.strategies.acting import Acting, CallsSpent, Offer
 from atc.strategies.base import Parts
-from atc.strategies.chain import retrieve
-from atc.strategies.conversation import Turn, Turns, room_for_turns
-from atc.strategies.react import Ended, next_turn, opening, solved
+from atc.strategies.conversation import Turn, Turns
+from atc.strategies.react import Ended, Tries, next_turn
 from atc.types import Solution
 from protocols.abridge import clipped
 
@@ -40,13 +39,7 @@ _OUT = DEPTH + 2
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     """Search until a way ends with an answer, none is left, or the budget is spent."""
-    meter = parts.meter()
-    tools = retrieve(task, parts, meter)
-    offer = offered(tools, back=True, searching=meter.searching)
-    budget = parts.prompt_tokens
-    turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
-    acting = Acting(parts, meter, task)
-    return solved(task, tools, turns, acting, tries=tries, once=lambda n: search(turns, offer, acting, number=n))
+    return Tries(task, parts, search, tries=tries, back=True).solve()
 
 
 def search(turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None) -> Ended:

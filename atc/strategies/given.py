@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from atc.attribute import attribute
 from atc.check import check
-from atc.doubt import doubts
-from atc.events import AttemptEnded, ProgramWritten
-from atc.strategies.attempts import executed_trace, with_named
+from atc.strategies.attempts import given, with_named
 from atc.strategies.base import Parts
-from atc.strategies.conclusion import conclusion
+from atc.strategies.run import Run
 from atc.types import Attempt, Finding, Program, Solution
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable
@@ -55,20 +52,10 @@ def run_given(
     Findings that are certain stop it before any call. `everything` holds the names that they suggest; `parts.toolbox`
     may be only what the run needs of it.
     """
-    meter = parts.meter()
-    tools = named_tools(program, parts.toolbox)
-    findings = certain_findings(program, everything)
-    parts.consent.wrote(program, blind=False)  # nobody here knows what the caller had read when it wrote this
-    number = len(earlier)
-    parts.observer(ProgramWritten(number, program, findings))
-    trace = None if findings else executed_trace(program, tools, parts, meter)
-    fault = attribute(program, findings, trace, tools)
-    execution = None if trace is None else parts.journal.execution
-    attempt = Attempt(program, findings, trace, fault, round=number, execution=execution)
-    if attempt.answer is not None and trace is not None:
-        attempt = replace(attempt, doubts=doubts(task, program, trace, attempt.answer, tools))
-    parts.observer(AttemptEnded(number, attempt))
-    return conclusion(task, [*earlier, attempt], tools, parts, meter, answer=attempt.answer, limit=None)
+    run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
+    run.round = len(earlier)
+    run.answer = given(run, program, certain_findings(program, everything)).answer
+    return run.solution()
 
 
 def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:

@@ -7,17 +7,15 @@ ReAct@3: it begins anew, three times at most in all, while a try ends without an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
-from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.strategies.acting import Acting, CallsSpent, Offer, held, offered
 from atc.strategies.base import Parts
-from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
 from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.types import Solution
 from protocols.abridge import clipped
@@ -30,20 +28,12 @@ MOST_TURNS = 30
 """Turns of one try. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
 _LONGEST_SAID = 2_000
 """Characters of a reply that its turn keeps."""
-_NO_ANSWER = "No way that was tried led to an answer."
+NO_ANSWER = "No way that was tried led to an answer."
 
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     """Call tools one at a time until `finish` gives the answer or the budget is spent."""
-    meter = parts.meter()
-    tools = retrieve(task, parts, meter)
-    offer = offered(tools, searching=meter.searching)
-    budget = parts.prompt_tokens
-    turns = Turns(opening(task, tools, offer, budget=budget, docs=parts.config.docs), room_for_turns(budget))
-    acting = Acting(parts, meter, task)
-    return solved(
-        task, tools, turns, acting, tries=tries, once=lambda n: chain_of_turns(turns, offer, acting, number=n)
-    )
+    return Tries(task, parts, chain_of_turns, tries=tries).solve()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +49,43 @@ class Ended:
         return self.turn.answer if self.limit is None else None
 
 
-def solved(
-    task: str, tools: Toolbox, turns: Turns, acting: Acting, *, tries: int, once: Callable[[int], Ended]
-) -> Solution:
-    """The solution of up to `tries` tries: `once` makes the n-th, from 0, in `turns` and `acting`.
+class Way(Protocol):
+    """`chain_of_turns`, or the search of DFSDT."""
 
-    Each begins with neither turns nor calls; a call that an earlier one made is answered by the journal.
+    def __call__(
+        self, turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None
+    ) -> Ended:
+        """One try, the `number`-th of its run, with at most so many calls."""
+
+
+class Tries(Acting):
+    """A run of up to `tries` tries, each with neither turns nor calls; the journal answers what an earlier one called.
+
+    `back`: the model may leave the way that it is on.
     """
-    answer: str | None = None
-    limit: str | None = None
-    try:
-        for number in range(tries):
+
+    def __init__(self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False) -> None:
+        super().__init__(task, parts)
+        self.way, self.tries = way, tries
+        self.offer = offered(self.tools, back=back, searching=self.meter.searching)
+        budget, docs = parts.prompt_tokens, parts.config.docs
+        start = opening(task, self.tools, self.offer, budget=budget, docs=docs)
+        self.turns = Turns(start, room_for_turns(budget))
+
+    def act(self) -> None:
+        """Try after try."""
+        for number in range(self.tries):
             if number:
-                acting.begin_anew()
-                turns.back_to(0)
-            ended = once(number)
-            limit = ended.limit
+                self.begin_anew()
+                self.turns.back_to(0)
+            ended = self.way(self.turns, self.offer, self, number=number)
+            self.limit = ended.limit
             if ended.answer is not None:
-                answer = acting.answer(ended.answer).answer
-            if answer is not None or ended.turn.end == "paused":
-                break
-        else:
-            if limit is None and turns.last.end != "answer":  # of an answer that could not be given, its program tells
-                acting.gave_up(turns.last.reason or _NO_ANSWER)
-    except BudgetSpent as spent:
-        limit = spent.limit
-    return conclusion(task, acting.attempts, tools, acting.parts, acting.meter, answer=answer, limit=limit)
+                self.answer = self.give(ended.answer).answer
+            if self.answer is not None or ended.turn.end == "paused":
+                return
+        if self.limit is None and self.turns.last.end != "answer":  # of one that could not be given its program tells
+            self.not_run(self.turns.last.reason or NO_ANSWER, kind="no_answer")
 
 
 def chain_of_turns(
@@ -144,7 +145,7 @@ def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
         return replace(turn, told=observed(offer.searching.answer(_names(given["searches"]))))
     if call.tool == offer.give_up:
         return replace(turn, end="give_up", reason=str(given["reason"]), functions=_names(given["functions"]))
-    seen = acting.act(call.tool, given)
+    seen = acting.call(call.tool, given)
     return replace(turn, told=observed(seen.text), end="paused" if seen.paused else None)
 
 

@@ -16,13 +16,11 @@ from functools import partial
 from atc.decode.call import write_call
 from atc.decode.schema import BOUNDS
 from atc.findings import invocation
-from atc.meter import BudgetSpent, Meter
+from atc.meter import Meter
 from atc.prompts import fill
 from atc.repair.reading import fenceless
 from atc.strategies.acting import Acting, held, reply_tool
 from atc.strategies.base import Parts
-from atc.strategies.chain import retrieve
-from atc.strategies.conclusion import conclusion
 from atc.strategies.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
 from atc.strategies.extracting import extracted
 from atc.synthesize import parse
@@ -60,8 +58,7 @@ _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
 
 def solve(task: str, parts: Parts) -> Solution:
     """Plan, select, call and parse, step after step, until the planner gives the answer or the budget is spent."""
-    meter = parts.meter()
-    return _RestGPT(task, parts, retrieve(task, parts, meter), meter).solve()
+    return _RestGPT(task, parts).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +84,14 @@ class _Choice:
     result: str = ""
 
 
-class _RestGPT:
+class _RestGPT(Acting):
     """One run. `planning` is the planner's conversation, `selecting` the selector's about the step that is under way.
 
     `results` are what came of the steps, `chosen` what the selector said last, and what came of that.
     """
 
-    def __init__(self, task: str, parts: Parts, tools: Toolbox, meter: Meter) -> None:
-        self.task, self.parts, self.tools, self.meter = task, parts, tools, meter
-        self.acting = Acting(parts, meter)
+    def __init__(self, task: str, parts: Parts) -> None:
+        super().__init__(task, parts)
         room = room_for_turns(parts.prompt_tokens)
         opening = [
             Message("system", fill("restgpt_plan")),
@@ -105,27 +101,20 @@ class _RestGPT:
         self.results: list[str] = []
         self.chosen: tuple[str, str] | None = None
 
-    def solve(self) -> Solution:
+    def act(self) -> None:
         """Step after step."""
-        answer: str | None = None
-        limit: str | None = f"{MOST_STEPS} steps"
-        try:
-            for step in range(1, MOST_STEPS + 1):
-                plan = self._plan(step)
-                if plan.answer is not None:
-                    answer, limit = self.acting.answer(plan.answer).answer, None
-                    break
-                done = self._fulfilled(plan)
-                if done is None:
-                    limit = None
-                    break
-                self.results.append(done)
-                told = fill("restgpt_plan_result", result=done)
-                self.planning.add(Turn(said=f"Plan step {step}: {plan.text}", told=told))
-        except BudgetSpent as spent:
-            limit = spent.limit
-        attempts = self.acting.attempts
-        return conclusion(self.task, attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+        for step in range(1, MOST_STEPS + 1):
+            plan = self._plan(step)
+            if plan.answer is not None:
+                self.answer = self.give(plan.answer).answer
+                return
+            done = self._fulfilled(plan)
+            if done is None:
+                return
+            self.results.append(done)
+            told = fill("restgpt_plan_result", result=done)
+            self.planning.add(Turn(said=f"Plan step {step}: {plan.text}", told=told))
+        self.limit = f"{MOST_STEPS} steps"
 
     def _plan(self, step: int) -> Plan:
         messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
@@ -138,7 +127,7 @@ class _RestGPT:
             return fill("restgpt_plan_none")
         background = self._background()
         choice = self._select(plan, background)
-        done = execute(choice.apis, choice.plan, background, self.acting) if choice.apis else choice.result
+        done = execute(choice.apis, choice.plan, background, self) if choice.apis else choice.result
         self.chosen = (choice.said, done or "")
         return done
 
@@ -241,7 +230,7 @@ def execute(apis: Sequence[str], plan: str, background: str, acting: Acting) -> 
         if tool == last_word:
             return str(arguments["text"])
         wanted = str(arguments.pop(list(asking[tool].arguments)[-1]))
-        seen = acting.act(tool, arguments)
+        seen = acting.call(tool, arguments)
         if seen.paused:
             return None
         made = ToolCall(index=0, tool=tool, arguments=arguments, line=1)

@@ -9,21 +9,28 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from atc.events import AttemptEnded
-from atc.learned import observed
-from atc.meter import BudgetSpent, Meter
+from atc.meter import Meter
 from atc.prompts import fill
 from atc.repair.case import Case, writes_told
 from atc.repair.facts import facts
 from atc.repair.reading import fenceless, returned
-from atc.strategies.attempts import attempt, executed_trace, numbered, rests_on_responses, seen_output, with_named
+from atc.strategies.attempts import (
+    attempt,
+    numbered,
+    rests_on_responses,
+    seen_output,
+    traced,
+    with_named,
+    writing_tools,
+    written,
+)
 from atc.strategies.base import Parts
-from atc.strategies.chain import UNCHANGED, retrieve
-from atc.strategies.conclusion import conclusion, not_undone
+from atc.strategies.chain import UNCHANGED
 from atc.strategies.conversation import Turn, Turns, longest_shown, room_for_turns
 from atc.strategies.growing import Growing, finished, new_lines, unfinished
+from atc.strategies.run import Run, not_undone
 from atc.synthesize import new_program
-from atc.types import Attempt, Fault, Program, Solution
+from atc.types import Attempt, Program, Solution
 from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Completion, Message
 from protocols.render import Docs, described_within, token_estimate
@@ -36,22 +43,12 @@ _LONGEST_ANSWER = 300
 _SPOKEN = re.compile(r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
-def solve(
-    task: str,
-    parts: Parts,
-    *,
-    tools: Toolbox | None = None,
-    meter: Meter | None = None,
-    before: Sequence[Attempt] = (),
-) -> Solution:
+def solve(task: str, parts: Parts) -> Solution:
     """Let a program grow until a piece prints the answer or the budget is spent.
 
-    The answer is what `print("ANSWER:", …)` prints. `tools` (else they are retrieved), `meter` and the attempts
-    `before` are those of a run that another strategy began: what its calls gave is shown first.
+    The answer is what `print("ANSWER:", …)` prints.
     """
-    meter = meter or parts.meter()
-    tools = retrieve(task, parts, meter) if tools is None else tools
-    return _Stepwise(task, parts, tools, meter, list(before)).solve()
+    return Stepwise(task, parts).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,42 +61,46 @@ class _Step:
     shown: str = ""
 
 
-class _Stepwise:
-    """One run."""
+class Stepwise(Run):
+    """One run. What the calls of attempts gave that another strategy made before is shown first."""
 
-    def __init__(self, task: str, parts: Parts, tools: Toolbox, meter: Meter, attempts: list[Attempt]) -> None:
-        self.task, self.parts, self.tools, self.meter, self.attempts = task, parts, tools, meter, attempts
+    def __init__(
+        self,
+        task: str,
+        parts: Parts,
+        *,
+        tools: Toolbox | None = None,
+        meter: Meter | None = None,
+        attempts: Sequence[Attempt] = (),
+    ) -> None:
+        super().__init__(task, parts, tools=tools, meter=meter, attempts=attempts)
         self.growing = Growing(parts.journal)
         self.round = max((attempt.round + 1 for attempt in attempts), default=0)
-        self.writing = frozenset(alias for alias, tool in parts.toolbox.items() if tool.protocol.writes)
         self.answered: list[Attempt] = []
         self.failing = 0  # pieces that failed in a row
         self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
         budget, docs = parts.prompt_tokens, parts.config.docs
         room = room_for_turns(budget)
         self.known = ""  # results of the attempts before
-        if calls := [call for attempt in attempts for call in _calls(attempt)]:
-            self.known = fill("step_known", calls=fenceless(returned(calls, tools, most=room)))
-        asked = fill("task", stubs=described_within(tools, budget=budget, docs=docs)[0], task=task)
+        if calls := [call for attempt in attempts for call in attempt.calls]:
+            self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
+        asked = fill("task", stubs=described_within(self.tools, budget=budget, docs=docs)[0], task=task)
         opening = [Message("system", fill("step")), *_example(docs), Message("user", _paragraphs([asked, self.known]))]
         self.turns = Turns(opening, room - token_estimate(self.known))
 
-    def solve(self) -> Solution:
+    def act(self) -> None:
         """Piece after piece."""
         turns = MOST_PIECES + self.parts.config.max_repairs
-        limit: str | None = None
-        try:
-            for turn in range(1, turns + 1):
-                step = self._step()
-                if step is None or self._ends(step):
-                    break
-                self._tell(step, last=turn == turns - 1)
-            else:
-                limit = f"{MOST_PIECES} pieces"
-        except BudgetSpent as spent:
-            limit = spent.limit
-        answer = self.answered[-1].answer if self.answered else None
-        return conclusion(self.task, self.attempts, self.tools, self.parts, self.meter, answer=answer, limit=limit)
+        for turn in range(1, turns + 1):
+            step = self._step()
+            if step is None or self._ends(step):
+                return
+            self._tell(step, last=turn == turns - 1)
+        self.limit = f"{MOST_PIECES} pieces"
+
+    def settle(self) -> None:
+        """The last answer that was given."""
+        self.answer = self.answered[-1].answer if self.answered else None
 
     def _messages(self) -> list[Message]:
         """The prompt for the next piece, with the writes that stand though the program does not make them."""
@@ -116,7 +117,7 @@ class _Stepwise:
             temperature=config.temperature,
         )
         if piece is None:
-            return _Step("", self._not_run(Program(""), "The reply held no Python program."))
+            return _Step("", self.not_run("The reply held no Python program."))
         if piece.source in self.failed:
             self.meter.note(UNCHANGED)
             return None
@@ -133,9 +134,10 @@ class _Stepwise:
 
     def _attempted(self, piece: Program, *, blind: bool) -> _Step:
         """The program with the piece, executed: as the finished program first where the piece may give the answer."""
-        new = new_lines(self.growing.program, piece, self.parts.toolbox, self.writing)
+        writing = writing_tools(piece, self.parts.toolbox)
+        new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)
         if new is None:
-            return _Step(piece.source, self._not_run(piece, "These lines stand in the program already."))
+            return _Step(piece.source, self.not_run("These lines stand in the program already.", piece))
         whole = self.growing.with_piece(new)
         self.growing.settle()
         if (bare := finished(whole)) is not None:
@@ -143,37 +145,15 @@ class _Stepwise:
             trace = result.trace
             if trace is None or trace.failure is not None or trace.stdout.strip():
                 return _Step(new.source, result, answers=result.answer is not None)
-            self.growing.settle(_calls(result))
+            self.growing.settle(result.calls)
         result = self._attempt(whole, blind=blind, look=True)
         kept, source = self.growing.program.source.rstrip(), result.program.source
         as_run = source.removeprefix(kept).lstrip("\n") if kept and source.startswith(kept) else new.source
         return _Step(as_run, result, shown=self._shown(result))
 
     def _attempt(self, program: Program, *, blind: bool, look: bool = False) -> Attempt:
-        result = attempt(
-            self.task,
-            program,
-            self.tools,
-            self.parts,
-            self.meter,
-            number=len(self.attempts),
-            round_=self.round,
-            blind=blind,
-            seen="\n".join([self.known, *(turn.told for turn in self.turns.taken)]),
-            look=look,
-            earlier=self.attempts,
-        )
-        self.attempts.append(result)
-        if result.trace is not None:
-            self.parts = replace(self.parts, toolbox=observed(self.parts.toolbox, result.trace.calls))
-            self.tools = self.parts.toolbox.only(list(self.tools))
-        return result
-
-    def _not_run(self, program: Program, said: str) -> Attempt:
-        result = Attempt(program, (), None, Fault(kind="syntax", message=said), round=self.round)
-        self.parts.observer(AttemptEnded(len(self.attempts), result))
-        self.attempts.append(result)
-        return result
+        seen = "\n".join([self.known, *(turn.told for turn in self.turns.taken)])
+        return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _shown(self, result: Attempt) -> str:
         """What a piece showed: its output, or else its value, or else what its calls gave."""
@@ -210,7 +190,7 @@ class _Stepwise:
         program = unfinished(result.program)
         known = with_named(program, self.tools, self.parts.toolbox)
         self.growing.settle(trace.calls)
-        self.growing.take(program, executed_trace(program, known, self.parts, self.meter))
+        self.growing.take(program, traced(self, program, known))
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
@@ -246,16 +226,10 @@ class _Stepwise:
 
         Read from the attempts alone: when a run goes on, its journal knows what comes later, too.
         """
-        made = [call for attempt in self.attempts for call in _calls(attempt) if call.outcome == "done"]
-        left: dict[tuple[str, int], ToolCall] = {}
-        for calls in map(_calls, self.attempts):
-            left |= {key: call for key, call in numbered(calls) if key not in left and self._wrote(call)}
+        made = [call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"]
         issued = {key for key, _ in numbered(self.growing.issued)}
-        standing = [call for key, call in left.items() if key not in issued]
+        standing = [call for key, call in written(self).items() if key not in issued]
         return not_undone(standing, made, self.parts.toolbox)
-
-    def _wrote(self, call: ToolCall) -> bool:
-        return call.tool in self.writing and call.outcome in ("done", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,11 +260,6 @@ def next_piece(reply: str) -> str:
     if spoken := _SPOKEN.search(reply):
         return f"```python\nprint('ANSWER:', {spoken['answer'].rstrip(' *_`')!r})\n```"
     return reply
-
-
-def _calls(attempt: Attempt) -> tuple[ToolCall, ...]:
-    """What an attempt called."""
-    return attempt.trace.calls if attempt.trace is not None else ()
 
 
 def _doubted(result: Attempt) -> str:
