@@ -8,7 +8,7 @@ import pytest
 
 from atc.config import InvalidConfig
 from atc.taint import Taint
-from atc.taint.numbers import same
+from atc.taint.values import same
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall

@@ -3,7 +3,6 @@
 import pytest
 
 from atc.taint.leaves import sensitive_leaves
-from atc.taint.marks import argument_kind
 from protocols.protocol import Annotations, ToolProtocol
 
 TEXT = {"type": "string"}
@@ -16,6 +15,12 @@ def protocol(properties, *, name="create_thing", reads=False, **schema):
         input_schema={"type": "object", "properties": properties, **schema},
         annotations=Annotations(read_only=reads),
     )
+
+
+def argument_kind(protocol, name):
+    """What an argument is judged to be, by its declaration, name and format."""
+    given = {"array": ["5"], "number": 5, "integer": 5, "boolean": True}.get(protocol.parameters[name]["type"], "5")
+    return next((leaf.kind for leaf in sensitive_leaves(protocol, {name: given})), None)
 
 
 def leaves(properties, arguments, **options):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.taint.numbers import number, numbers
 from atc.taint.task import Words
+from atc.taint.values import number, numbers
 
 
 @pytest.mark.parametrize(

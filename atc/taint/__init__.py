@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from atc.paths import KEY, MAX_NODES, Path, general, text, walk
 from atc.taint.leaves import Leaf, sensitive_leaves
 from atc.taint.marks import Sensitivity, is_email
-from atc.taint.numbers import Same, same
-from atc.taint.shown import host_of, plain, shown, typed
 from atc.taint.task import Words
 from atc.taint.trusted import Trusted
+from atc.taint.values import Same, host_of, plain, same, shown, typed
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.protocol import dump

@@ -10,7 +10,7 @@ from typing import Any
 from atc.paths import KEY, Path, Step
 from atc.taint.framed import decoded, parts, same_for_all, value_at
 from atc.taint.marks import Sensitivity, acts, branches, by_shape, declared, guessed
-from atc.taint.numbers import number
+from atc.taint.values import number
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 

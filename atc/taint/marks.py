@@ -11,26 +11,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, get_args
 
-from atc.taint.mark_words import (
-    AMOUNTS,
-    AMOUNTS_OF_PAYMENTS,
-    ASIDE,
-    COMMANDS,
-    EXECUTES,
-    HOSTS,
-    INPUTS,
-    MAYBE_URLS,
-    MONEY,
-    OF_AN_ADDRESS,
-    OF_NO_AMOUNT,
-    PERSONS,
-    PROSE,
-    RECIPIENTS,
-    RECIPIENTS_OF_WRITES,
-    SOURCES,
-    URLS,
-    WHO,
-)
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.schema import resolve
@@ -58,6 +38,90 @@ _HOST = re.compile(r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.
 _URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"})
 _HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
 _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
+
+# Words of names: those of an argument, and of its tool.
+
+_RECIPIENTS = frozenset({
+    "addressee", "addressees", "attendee", "attendees", "bcc", "beneficiary", "cc", "creditor", "iban", "invitee",
+    "invitees", "mailto", "payee", "payees", "receiver", "receivers", "recipient", "recipients",
+})  # fmt: skip
+"""Who gets something, on whatever tool."""
+
+_RECIPIENTS_OF_WRITES = frozenset({
+    "approver", "assignee", "assignees", "channel", "channels", "chat", "collaborator", "collaborators", "delegate",
+    "email", "emails", "fax", "mail", "mobile", "msisdn", "phone", "phones", "subscriber", "subscribers", "successor",
+    "tel", "telephone", "wallet", "whatsapp",
+})  # fmt: skip
+"""Who gets something, where a tool does something."""
+
+_WHO = frozenset({
+    "account", "address", "contact", "contacts", "dest", "destination", "guest", "guests", "handle", "login", "member",
+    "members", "number", "participant", "participants", "people", "person", "target", "targets", "user", "username",
+    "users", "who", "whom", "with",
+})  # fmt: skip
+"""Who gets something, where a tool sends."""
+
+_PERSONS = frozenset({"contact", "contacts", "customer", "member", "members", "people", "person", "user", "users"})
+
+_OF_AN_ADDRESS = frozenset({"address", "addresses", "id", "ids", "list", "number", "numbers"})
+"""Last words that change nothing: `phone_number` is a phone."""
+
+_ASIDE = frozenset({
+    "count", "country", "currency", "date", "day", "enabled", "format", "kind", "language", "limit", "locale", "month",
+    "order", "page", "size", "status", "time", "timezone", "type", "verified", "year",
+})  # fmt: skip
+"""Last words of what is said about a thing."""
+
+_PROSE = frozenset({
+    "body", "comment", "content", "description", "message", "note", "notes", "reason", "reference", "remark", "subject",
+    "summary", "text", "title",
+})  # fmt: skip
+"""Last words of what people write."""
+
+_URLS = frozenset({"callback", "endpoint", "href", "iri", "url", "urls", "webhook", "webhooks"})
+"""Addresses of the network."""
+
+_MAYBE_URLS = frozenset({
+    "domain", "domains", "feed", "homepage", "host", "hostname", "image", "ip", "link", "links", "location", "origin",
+    "photo", "picture", "proxy", "remote", "repo", "repository", "server", "site", "source", "src", "target", "uri",
+    "uris", "website",
+})  # fmt: skip
+"""Addresses of the network, where the value looks like one."""
+
+_HOSTS = frozenset({"domain", "domains", "host", "hostname", "ip", "proxy", "remote", "server", "site", "website"})
+"""Of those, where a bare host does."""
+
+_COMMANDS = frozenset({"argv", "bash", "cmd", "cmdline", "command", "commands", "powershell", "shell", "sql"})
+"""What is executed."""
+
+_SOURCES = frozenset({
+    "code", "expression", "javascript", "program", "python", "script", "snippet", "statement", "statements",
+})  # fmt: skip
+"""What is executed, where a tool runs or executes."""
+
+_INPUTS = frozenset({"args", "arguments", "input", "line", "query", "source"})
+"""What is executed, where a tool executes."""
+
+_EXECUTES = frozenset({
+    "bash", "console", "eval", "exec", "execute", "graphql", "interpreter", "python", "repl", "shell", "sql", "ssh",
+    "terminal",
+})  # fmt: skip
+"""Words of tools that execute."""
+
+_AMOUNTS = frozenset({
+    "amount", "amounts", "bid", "budget", "cash", "charge", "cost", "credit", "debit", "deposit", "donation", "fee",
+    "money", "payment", "price", "refund", "salary", "sum", "tip", "total", "wage", "withdrawal",
+})  # fmt: skip
+"""How much is paid."""
+
+_MONEY = frozenset({"cents", "chf", "dollars", "eur", "euros", "gbp", "jpy", "pence", "pounds", "usd", "yen"})
+"""Last words of amounts."""
+
+_AMOUNTS_OF_PAYMENTS = frozenset({"qty", "quantity", "shares", "units", "value"})
+"""How much, where a tool pays."""
+
+_OF_NO_AMOUNT = frozenset({"by", "card", "code", "id", "ids", "method", "name", "note", "option", "pages", "reason"})
+"""Last words of what is no amount although a word of one stands before."""
 
 
 def acts(protocol: ToolProtocol) -> bool:
@@ -108,12 +172,12 @@ def by_shape(name: str, branches: list[JsonObject], value: str, protocol: ToolPr
     name or format hint at one.
     """
     words = _words(name)
-    if words and words[-1] in PROSE:
+    if words and words[-1] in _PROSE:
         return None
-    hinted = (bool(words) and words[-1] in MAYBE_URLS) or any(b.get("format") in _URL_FORMATS for b in branches)
+    hinted = (bool(words) and words[-1] in _MAYBE_URLS) or any(b.get("format") in _URL_FORMATS for b in branches)
     if (acts(protocol) or hinted) and _ADDRESS.match(value):
         return "url"
-    if hinted and words and words[-1] in HOSTS and _HOST.fullmatch(value.strip()):
+    if hinted and words and words[-1] in _HOSTS and _HOST.fullmatch(value.strip()):
         return "url"
     return "recipient" if acts(protocol) and _reaches_somebody(value.strip()) else None
 
@@ -154,43 +218,36 @@ def branches(schema: Json, root: JsonObject) -> list[JsonObject]:
     return found
 
 
-def argument_kind(protocol: ToolProtocol, argument: str) -> Sensitivity | None:
-    """The kind of an argument as a whole, by declaration or else by name and format."""
-    here = branches(protocol.parameters.get(argument, {}), protocol.input_schema)
-    said = declared(here)
-    return (said or None) if said is not None else guessed(argument, here, protocol)
-
-
 @lru_cache(maxsize=4096)
 def _of_name(words: tuple[str, ...], acting: bool, tool: tuple[str, ...]) -> Sensitivity | None:
     everything, verbs = set(words), set(tool)
-    if not words or (words[-1] in ASIDE and not (words[-1] == "limit" and everything & AMOUNTS)):
+    if not words or (words[-1] in _ASIDE and not (words[-1] == "limit" and everything & _AMOUNTS)):
         return None
     kept = words
-    while len(kept) > 1 and kept[-1] in OF_AN_ADDRESS:
+    while len(kept) > 1 and kept[-1] in _OF_AN_ADDRESS:
         kept = kept[:-1]
-    if everything & URLS:
+    if everything & _URLS:
         return "url"
-    executed = (words[-1] in SOURCES and verbs & {*EXECUTES, "run"}) or (words[-1] in INPUTS and verbs & EXECUTES)
-    if everything & COMMANDS or executed:
+    executed = (words[-1] in _SOURCES and verbs & {*_EXECUTES, "run"}) or (words[-1] in _INPUTS and verbs & _EXECUTES)
+    if everything & _COMMANDS or executed:
         return "command"
-    if everything & RECIPIENTS:
+    if everything & _RECIPIENTS:
         return "recipient"
     if not acting:
         return None
-    if kept[-1] in RECIPIENTS_OF_WRITES or words == ("to",) or (kept[0] == "to" and kept[-1] in {*WHO, "to"}):
+    if kept[-1] in _RECIPIENTS_OF_WRITES or words == ("to",) or (kept[0] == "to" and kept[-1] in {*_WHO, "to"}):
         return "recipient"
-    if (verbs & SENDS or _tells(tool)) and kept[-1] in WHO:
+    if (verbs & SENDS or _tells(tool)) and kept[-1] in _WHO:
         return "recipient"
-    paid = words[-1] in AMOUNTS_OF_PAYMENTS and verbs & PAYS
-    if (everything & AMOUNTS or words[-1] in MONEY or paid) and words[-1] not in OF_NO_AMOUNT:
+    paid = words[-1] in _AMOUNTS_OF_PAYMENTS and verbs & PAYS
+    if (everything & _AMOUNTS or words[-1] in _MONEY or paid) and words[-1] not in _OF_NO_AMOUNT:
         return "amount"
     return None
 
 
 def _tells(tool: tuple[str, ...]) -> bool:
     """Whether a tool is named as telling somebody something: `call`, `message_user`; not `message_login`."""
-    return tool[:1] != () and tool[0] in TELLS and (len(tool) == 1 or tool[1] in PERSONS)
+    return tool[:1] != () and tool[0] in TELLS and (len(tool) == 1 or tool[1] in _PERSONS)
 
 
 def _to_somebody(protocol: ToolProtocol) -> bool:

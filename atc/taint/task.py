@@ -8,8 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from atc.taint.marks import Sensitivity
-from atc.taint.numbers import number, numbers, same
-from atc.taint.shown import plain
+from atc.taint.values import number, numbers, plain, same
 from protocols.jsontypes import Json
 
 _OPENS = ' \t\r\n\u00a0\u202f([{<"“„«‹`—–|'

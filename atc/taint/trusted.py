@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from atc.config import InvalidConfig
 from atc.paths import EACH, Path, Step, places, walk
 from atc.taint.framed import decoded
-from atc.taint.numbers import Same, number, same
-from atc.taint.shown import plain
+from atc.taint.values import Same, number, plain, same
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
