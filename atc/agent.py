@@ -254,11 +254,9 @@ class Agent:
             else self._continued(continues, observer, task=task, ended=True)
         ) as record:
             tools = self.toolbox.only([*named, *_called(record.past, self.toolbox)])
-            parts = self._parts(record, max_seconds=max_seconds, given=tools, ask_person=ask_person)
+            first = partial(before_write, record.run) if before_write is not None and record.run is not None else None
+            parts = self._parts(record, max_seconds=max_seconds, given=tools, ask_person=ask_person, before_write=first)
             earlier = () if record.past is None else record.past.attempts
-            if before_write is not None and record.run is not None:
-                first = partial(before_write, record.run)
-                parts = replace(parts, toolbox=parts.toolbox.map(lambda tool: _asked_first(tool, first)))
             if record.past is not None:
                 if resend:
                     parts.journal.rule_out()
@@ -341,7 +339,7 @@ class Agent:
 
     def close(self) -> None:
         """End the sandbox's process, if one was started, and let go of the index's files."""
-        for part in ("sandbox", "_expansions"):
+        for part in ("sandbox", "_index"):
             if self.__dict__.get(part) is not None:
                 self.__dict__[part].close()
 
@@ -408,6 +406,7 @@ class Agent:
         max_seconds: float | None,
         given: Toolbox | None = None,
         ask_person: AskPerson | None = None,
+        before_write: Callable[[Tool, JsonObject], None] | None = None,
     ) -> Parts:
         """The parts of one run. `given` are the tools of a program that the caller wrote; then no model is asked."""
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
@@ -418,7 +417,7 @@ class Agent:
             journal.run = record.run
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
         person, past = ask_person or self._ask_person, record.past if given is None else None
-        consent = Consent(task=record.task, config=config, ask_person=person, journal=journal, past=past)
+        consent = Consent(record.task, config, person, journal, past=past, before_write=before_write)
         toolbox = consent.guard(toolbox)
         record.redact = Redactor(toolbox)
         if record.past is not None:
@@ -486,19 +485,6 @@ class Agent:
         calls = [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
         with self._learning:
             self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
-
-
-def _asked_first(tool: Tool, before: Callable[[Tool, JsonObject], None]) -> Tool:
-    """The tool with one more gate before that of consent, where it writes."""
-    if not tool.protocol.writes:
-        return tool
-
-    def admit(arguments: JsonObject) -> None:
-        before(tool, arguments)
-        if tool.admit is not None:
-            tool.admit(arguments)
-
-    return replace(tool, admit=admit)
 
 
 def _called(past: StoredRun | None, toolbox: Toolbox) -> list[str]:

@@ -214,9 +214,7 @@ class Config:
     """Requests to the model in one run; None: no cap."""
     max_seconds: Seconds | None = None
     """Wall time of one run; None: no cap."""
-    max_cost: (
-        Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("an amount above 0, in USD")] | None
-    ) = None
+    max_cost: Dollars | None = None
     """USD that the model of one run may cost, by `model_price`; None: no cap."""
     model_price: (
         Annotated[

@@ -72,7 +72,8 @@ class Consent:
     (`atc.taint`), whatever is allowed; a yes holds for that value of that argument in the rest of the run. With nobody
     to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
 
-    In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then.
+    In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
+    is called first with each write, and may raise `Paused`, too.
 
     Raises:
         InvalidConfig: a rule of `config.trust` is none.
@@ -86,10 +87,11 @@ class Consent:
         journal: Journal,
         *,
         past: StoredRun | None = None,
+        before_write: Callable[[Tool, JsonObject], None] | None = None,
     ) -> None:
         self._names, self._allowed = config.allow_writes, frozenset[str]()
         self._tools, self._past = Toolbox(), past
-        self._ask_person = ask_person
+        self._ask_person, self._before_write = ask_person, before_write
         self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
         self._taint = Taint(task, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
@@ -124,6 +126,8 @@ class Consent:
         self._taint.wrote(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
+        if self._before_write is not None and tool.protocol.writes:
+            self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about what cannot be sent
         with self._lock:
             question = Question(tool=tool, arguments=arguments, tainted=self._taint.of(tool, arguments))

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from atc.mend.paging import unread_pages
+from atc.paths import walk
 from atc.types import Program
 from protocols.jsontypes import Json
 from protocols.parsing import parse
@@ -105,17 +106,12 @@ def _compared(program: Program) -> Iterator[tuple[int, str]]:
 def _texts(results: list[Json]) -> dict[str, None] | None:
     """The texts in results, and their keys, each once; None where there are too many to look at."""
     found: dict[str, None] = {}
-    for _ in range(_MOST_VALUES):
-        if not results:
-            return found
-        match results.pop():
-            case Mapping() as record:
-                results += [*record, *record.values()]
-            case list() | tuple() as items:
-                results += items
-            case str() as text:
-                found[text] = None
-    return None
+    for number, (_, value) in enumerate(walk(results)):
+        if number > _MOST_VALUES:
+            return None
+        texts = [value] if isinstance(value, str) else value if isinstance(value, Mapping) else ()
+        found |= dict.fromkeys(texts)
+    return found
 
 
 def _raw_record(task: str, answer: str) -> Iterator[str]:

@@ -132,9 +132,9 @@ def a_type(value: Json) -> str:
     return _ARTICLE.get(kind, f"a {kind}")
 
 
-def invocation(call: ToolCall) -> str:
-    """`get_flights(origin="JFK", page=1)`."""
-    given = ", ".join(f"{name}={snippet(value, most=60)}" for name, value in call.arguments.items())
+def invocation(call: ToolCall, *, most: int = 60) -> str:
+    """`get_flights(origin="JFK", page=1)`, with `most` characters of each value."""
+    given = ", ".join(f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items())
     return f"{call.tool}({given})"
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from atc.ask_each import Reply, Request, reply, require
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
 from atc.models.prices import Price
 from atc.past import Past
 from atc.searching import Searching
+from atc.side_by_side import Reply, Request, reply, require
 from atc.types import Usage
 from atc.waiting import wait_until
 from protocols.ask import Ask, Completion, Message, Powers, powers

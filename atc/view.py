@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
@@ -24,6 +24,7 @@ from atc.events import (
     RouteChanged,
     ToolsChosen,
 )
+from atc.findings import invocation
 from atc.terminal import count, escape_controls
 from atc.types import Attempt, Finding, Program
 from protocols.ask import Completion
@@ -224,9 +225,8 @@ def told_reading(done: int, total: int, seconds: float) -> str:
 
 
 def told_call(call: ToolCall) -> str:
-    """A call as a program writes it: `send_mail(to="p1")`."""
-    arguments = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in call.arguments.items())
-    return f"{call.tool}({arguments})"
+    """A call as a program writes it, its values whole."""
+    return invocation(call, most=sys.maxsize)
 
 
 def _finding(finding: Finding) -> str:

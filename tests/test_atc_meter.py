@@ -7,10 +7,9 @@ import threading
 import pytest
 
 from atc import meter as metering
-from atc.ask_each import Request
 from atc.events import ModelAsked
 from atc.meter import BudgetSpent, Meter
-from atc.side_by_side import SideBySide
+from atc.side_by_side import Request, SideBySide
 from atc.waiting import patience
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from atc.ask_each import Request, ask_each
 from atc.retrieve import hierarchy as listing
 from atc.retrieve.asking import a_list, a_text, an_object, json_object, one_text
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import Budget, Hierarchy, Place, Room, nearest, prompt_tokens, spelled, tokens_of
 from atc.retrieve.prompts import fill
-from atc.side_by_side import SideBySide
+from atc.side_by_side import Request, SideBySide, ask_each
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable

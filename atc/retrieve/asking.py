@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from atc.ask_each import Reply, Request, ask_each
+from atc.side_by_side import Reply, Request, ask_each
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.jsontypes import Json, JsonObject

@@ -19,13 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from atc.ask_each import Request, require
 from atc.retrieve.asking import Tally, a_list, a_text, an_object, fault, json_object, one_text
 from atc.retrieve.base import Hit, Ranker, Retrieval, View
 from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.fuse import hits
 from atc.retrieve.prompts import fill
-from atc.side_by_side import SideBySide
+from atc.side_by_side import Request, SideBySide, require
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 
