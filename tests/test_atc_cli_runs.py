@@ -24,10 +24,10 @@ FAILED = Attempt(
     (),
     Trace(calls=(CALL,), backend="zygote"),
     Fault(kind="misread_result", message="rows is a list", call=0, tool="find", evidence=(HAS_ID,)),
+    execution=0,
 )
-ANSWERED = Attempt(
-    Program("print(5)"), (), Trace(calls=(replace(CALL, reused=True),), stdout="5\n"), None, ("it is short",), round=1
-)
+AGAIN = Trace(calls=(replace(CALL, reused=True),), stdout="5\n")
+ANSWERED = Attempt(Program("print(5)"), (), AGAIN, None, ("it is short",), round=1, execution=1)
 
 
 @pytest.fixture
@@ -47,8 +47,9 @@ def solved(config: Config) -> str:
         observe(events.ToolsChosen(("find",), 1))
         observe(events.ModelAsked("write", [Message("user", "the prompt")]))
         observe(events.ModelReplied("write", Completion(text="the reply", model="local", input_tokens=9)))
-        observe(events.AttemptEnded(0, FAILED))
-        observe(events.AttemptEnded(1, ANSWERED))
+        for number, attempt in enumerate((FAILED, ANSWERED)):
+            store.journal_sink(run)(number, attempt.trace.calls[0], True)
+            observe(events.AttemptEnded(number, attempt))
         usage = Usage(model_calls=1, input_tokens=9, output_tokens=2)
         store.finish(run, Solution(task="t", attempts=(), status="solved", answer="5", usage=usage))
     return run
@@ -129,7 +130,10 @@ def test_of_a_program_that_grows_show_tells_what_is_new(config: Config, capsys: 
         for number in range(3):
             calls = [replace(call, reused=call.index < number) for call in made[: number + 1]]
             program = Program("\n".join(lines[: number + 1]))
-            observe(events.AttemptEnded(number, Attempt(program, (), Trace(calls=tuple(calls)), None)))
+            for call in calls:
+                store.journal_sink(run)(number, call, True)
+            trace = Trace(calls=tuple(calls))
+            observe(events.AttemptEnded(number, Attempt(program, (), trace, None, execution=number)))
     assert _guarded(["runs", "show", "last"]) == 0
     _, first, second, third = re.split(r"\nattempt \d\n", capsys.readouterr().out)
     assert first.count("call ") == 1

@@ -42,7 +42,9 @@ def stored(config: Config, *, ended: bool = True) -> str:
         store.observer(run)(events.ModelReplied("write", Completion(text=SECRET, model="m")))
         store.journal_sink(run)(0, replace(CALL, result=None, outcome="unknown"), False)
         store.journal_sink(run)(0, replace(CALL, result={"token": LONG}), True)
-        attempt = Attempt(Program(f"login(password={SECRET!r})"), (), Trace(calls=(CALL,), stdout=SECRET), None)
+        attempt = Attempt(
+            Program(f"login(password={SECRET!r})"), (), Trace(calls=(CALL,), stdout=SECRET), None, execution=0
+        )
         store.observer(run)(events.AttemptEnded(0, attempt))
         if ended:
             store.finish(run, Solution(task=SECRET, attempts=(), status="solved", answer=SECRET))

@@ -83,10 +83,9 @@ FROM runs
 """
 _CALL = """
 INSERT INTO calls VALUES (:run, :execution, :number, :intended, :complete, :reused, :document)
-ON CONFLICT (run, execution, number) DO
+ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.intended, intended),
+    complete = excluded.complete, reused = excluded.reused, document = excluded.document
 """
-_OUTCOME = """UPDATE SET intended = coalesce(excluded.intended, intended), complete = excluded.complete,
-    reused = excluded.reused, document = excluded.document"""
 _TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
 _IN_DOUBT = """
 SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
@@ -198,9 +197,17 @@ class Store:
         """See `RunStore.journal_sink`."""
 
         def sink(execution: int, call: ToolCall, complete: bool) -> None:
-            row = _call_row(run, execution, call, complete=complete)
+            row = {
+                "run": run,
+                "execution": execution,
+                "number": call.index,
+                "intended": None if complete else time.time(),
+                "complete": int(complete),
+                "reused": int(call.reused),
+                "document": _text(_TOOL_CALL, call),
+            }
             with self._transaction("BEGIN IMMEDIATE") as db:
-                db.execute(_CALL + _OUTCOME, row)
+                db.execute(_CALL, row)
 
         return sink
 
@@ -353,7 +360,10 @@ def _write_event(db: sqlite3.Connection, run: str, event: events.Event) -> None:
         case events.ProgramWritten():
             _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None), None)
         case events.AttemptEnded():
-            _write_end(db, run, event.attempt, event.result)
+            attempt = event.result
+            trace = attempt.trace and replace(attempt.trace, calls=())  # the journal has told of these
+            kept = replace(attempt, trace=trace, execution=None)
+            _write_attempt(db, run, event.attempt, kept, attempt.execution)
         case events.Doubted():
             for row in _rows(db, "attempts", run):
                 if row["number"] == event.attempt:
@@ -373,36 +383,10 @@ def _write_reply(db: sqlite3.Connection, run: str, reply: Completion) -> None:
         _change(db, run, model=reply.model)
 
 
-def _write_end(db: sqlite3.Connection, run: str, number: int, attempt: Attempt) -> None:
-    execution = _execution(db, run, attempt)
-    # Where the journal has told of the calls, it did so under the numbers that the program gave them.
-    for call in attempt.trace.calls if attempt.trace and attempt.execution is None else ():
-        db.execute(_CALL + "NOTHING", _call_row(run, execution, call, complete=True))
-    trace = attempt.trace and replace(attempt.trace, calls=())
-    _write_attempt(db, run, number, replace(attempt, trace=trace, execution=None), execution)
-
-
 def _write_attempt(db: sqlite3.Connection, run: str, number: int, attempt: Attempt, execution: int | None) -> None:
     written = replace(attempt, program=Program(_plain(attempt.program.source)))
     row = (run, number, execution, _text(_ATTEMPT, written))
     db.execute("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)", row)
-
-
-def _execution(db: sqlite3.Connection, run: str, attempt: Attempt) -> int | None:
-    """The execution whose calls are the attempt's: the last that the journal told of and no attempt has yet.
-
-    Where it told of none (each call was refused before it), the next free number: the journal's own for this
-    execution is at least that, so no later execution has it.
-    """
-    if attempt.trace is None or attempt.execution is not None:
-        return attempt.execution
-    if not attempt.trace.calls:
-        return None
-    last = db.execute("SELECT max(execution) FROM calls WHERE run = ?", (run,)).fetchone()[0]
-    taken = db.execute("SELECT max(execution) FROM attempts WHERE run = ?", (run,)).fetchone()[0]
-    if last is not None and (taken is None or last > taken):
-        return int(last)
-    return 0 if last is None else int(last) + 1
 
 
 def _attempt(row: sqlite3.Row, calls: Sequence[StoredCall]) -> Attempt:
@@ -412,18 +396,6 @@ def _attempt(row: sqlite3.Row, calls: Sequence[StoredCall]) -> Attempt:
         return attempt
     own = tuple(stored.call for stored in calls if stored.execution == row["execution"])
     return replace(attempt, trace=replace(attempt.trace, calls=own))
-
-
-def _call_row(run: str, execution: int | None, call: ToolCall, *, complete: bool) -> dict[str, Any]:
-    return {
-        "run": run,
-        "execution": execution,
-        "number": call.index,
-        "intended": None if complete else time.time(),
-        "complete": int(complete),
-        "reused": int(call.reused),
-        "document": _text(_TOOL_CALL, call),
-    }
 
 
 def _call(row: sqlite3.Row) -> StoredCall:
