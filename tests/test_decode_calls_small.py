@@ -6,20 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, write_call
+from atc.decode.call import Sampling, write_call
 from atc.decode.formats import FUNCTION, JSON_CALL, TOOLDEC, CallFormat
 from atc.decode.prompt import call_prompt
 from atc.models.fetch import SMOLLM2, cached
 from atc.models.local import LocalModel
 from benchmarks.decoding.rivals import write_backtracking
 from protocols.toolbox import Toolbox
-from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
+from tests.decode_calls_lab import NUMBER, TOOLS, tool
 
 pytestmark = pytest.mark.local_model
 
 TASK = "A cube has sides of 1.31 meters. What is its volume?"
 FEW = TOOLS.only(["power", "add", "maximum"])
-MANY = Toolbox([*FEW.values(), *(tool(f"get_item_{i}", id={**TEXT, "maxLength": 9}) for i in range(ONE_GRAMMAR_TOOLS))])
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalModel]:
     local.close()
 
 
-@pytest.mark.parametrize("form", [FUNCTION, JSON_CALL, TOOLDEC], ids=lambda form: form.name)
-@pytest.mark.parametrize("temperature", [0.0, 2.0])
+@pytest.mark.parametrize(("form", "temperature"), [(FUNCTION, 0.0), (JSON_CALL, 2.0), (TOOLDEC, 2.0)])
 def test_a_call_is_valid_at_any_temperature(model: LocalModel, form: CallFormat, temperature: float) -> None:
     sampling = Sampling(temperature=temperature, seed=5, max_tokens=300)
     messages = call_prompt(TASK, FEW, form, "names")
