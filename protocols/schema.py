@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
 import jsonschema_rs
@@ -21,17 +21,17 @@ MOST_PARTS = 200_000
 """Parts of a schema; a larger one is not read."""
 MOST_BACKTRACKS = 10_000
 """Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
-_STATES_PER_STEP = 40  # of a pattern that are followed for one character, in the time of one comparison
-_LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_000
-_STEPS_OF_A_VALUE = 3  # to read it
-_MOST_VISITS = 200_000  # of schemas, to learn what one value costs
-_PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
-_RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
 MOST_VIOLATIONS = 20
 """Clauses that are named of all that one value breaks."""
+_MOST_AT_ONE_PLACE = 10_000  # schemas that are compared with one part of a value
+_MOST_VISITS = 200_000  # of schemas, to learn what one value costs
+_STEPS_OF_A_VALUE = 3  # to read it
+_STATES_PER_STEP = 40  # of a pattern that are followed for one character, in the time of one comparison
+_LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_000
+_PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
+_RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
 _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 _BRANCHES = ("anyOf", "oneOf")
-_HOLDERS = (dict, list, tuple, Mapping)
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
 
@@ -85,16 +85,11 @@ class Judge:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
         self._schema, self._formats = schema, formats
         self._validator = validator(schema, formats=formats)
-        self._anchors = _anchors(schema)
-        self._lock = threading.Lock()  # of what follows
-        self._visits = 0
-        self._beside: dict[int, _Times | None] = {}  # `None` while it is being made
-        self._places: dict[frozenset[tuple[int, int]], _Place] = {}
+        self._cost = _Cost(schema)
 
     def valid(self, value: Json) -> bool:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
-        with self._lock:
-            self._count(value)
+        self._cost.check(value)
         return self._validator.is_valid(value)
 
     def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
@@ -117,76 +112,69 @@ class Judge:
             except (LookupError, ValueError):  # a clause that was reached in another way than by its place
                 return
 
-    def _count(self, value: Json) -> None:
-        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
+
+class _Cost:
+    """What the validation of values by one schema costs, in comparisons. Safe for threads."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        self._schema, self._anchors = schema, _anchors(schema)
+        self._lock = threading.Lock()  # of what follows
         self._visits = 0
-        top = self._place([(self._schema, 1)])
-        spent = top.steps(value)
-        left = [(value, top)] if isinstance(value, _HOLDERS) else []
-        while left and spent <= MOST_STEPS:
-            whole, place = left.pop()
-            parts: Iterable[tuple[Any, Json]] = enumerate(whole)
-            if isinstance(whole, Mapping):
-                parts = whole.items()
-                spent += sum(map(len, whole)) * place.named // _STATES_PER_STEP
-            for key, part in parts:
-                below = self._child(place, key)
-                spent += below.steps(part)
-                if isinstance(part, _HOLDERS):
-                    left.append((part, below))
+        self._places: dict[tuple[int, ...], _Place] = {}
+
+    def check(self, value: Json) -> None:
+        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
+        with self._lock:
+            self._visits = 0
+            top = self._place([self._schema])
+            spent, left = top.steps(value), [(value, top)]
+            while left and spent <= MOST_STEPS:
+                whole, place = left.pop()
+                parts: Iterable[tuple[Any, Json]] = ()
+                if isinstance(whole, Mapping):
+                    parts = whole.items()
+                    spent += sum(map(len, whole)) * place.key_states // _STATES_PER_STEP
+                elif isinstance(whole, list | tuple):
+                    parts = enumerate(whole)
+                for key, part in parts:
+                    below = self._child(place, key)
+                    spent += below.steps(part)
+                    if isinstance(part, dict | list | tuple | Mapping):
+                        left.append((part, below))
         if spent > MOST_STEPS:
             raise TooMuch("it and its schema are too large together")
 
     def _child(self, place: _Place, key: str | int) -> _Place:
         """The place under a key, or of an item."""
-        known = key if key in place.keys else str if isinstance(key, str) else int
+        known = key if key in place.own_keys else str if isinstance(key, str) else int
         if known not in place.children:
-            inside = [(part, times) for schema, times in place.schemas for part in _inside(schema, known)]
-            place.children[known] = self._place(inside)
+            place.children[known] = self._place([part for schema in place.schemas for part in _inside(schema, known)])
         return place.children[known]
 
-    def _place(self, schemas: Iterable[tuple[Any, int]]) -> _Place:
-        """The place that these schemas describe, so many times each, with all that they combine."""
-        found: dict[int, tuple[JsonObject, int]] = {}
-        for schema, times in schemas:
-            _add(found, self._combined(schema), times)
-            self._visit(1 + len(found))
-        key = frozenset((one, times) for one, (_, times) in found.items())
+    def _place(self, schemas: Sequence[Any]) -> _Place:
+        """The place that these schemas describe, with all that they combine."""
+        found = self._combined(schemas)
+        key = tuple(map(id, found))
         if key not in self._places:
-            place = self._places[key] = _Place(list(found.values()))
-            for schema, times in place.schemas:
-                for part, often in self._combined(schema.get("propertyNames")).values():
-                    place.named += times * often * (_STATES_PER_STEP + _states(str(part.get("pattern", ""))))
+            names = self._combined([schema["propertyNames"] for schema in found if "propertyNames" in schema])
+            self._places[key] = _Place(found, names)
         return self._places[key]
 
-    def _visit(self, schemas: int) -> None:
-        self._visits += schemas
-        if self._visits > _MOST_VISITS:
-            raise TooMuch("its schema is too tangled")
+    def _combined(self, schemas: Sequence[Any]) -> list[JsonObject]:
+        """All schemas that are compared with a value when these are, each as many times as it is."""
+        found: list[JsonObject] = []
+        left = list(schemas)
+        while left:
+            schema = left.pop()
+            self._visits += 1
+            if len(found) > _MOST_AT_ONE_PLACE or self._visits > _MOST_VISITS:
+                raise TooMuch("its schema is too tangled, or refers to itself at one place")
+            if isinstance(schema, Mapping):
+                found.append(schema)
+                left += self._beside(schema)
+        return found
 
-    def _combined(self, schema: Any) -> _Times:
-        """The schemas that are compared with a value when this one is, and how many times each."""
-        if not isinstance(schema, Mapping):
-            return {}
-        if id(schema) not in self._beside:
-            self._beside[id(schema)] = None
-            try:
-                found: _Times = {id(schema): (schema, 1)}
-                for part in self._parts_beside(schema):
-                    below = self._combined(part)
-                    self._visit(1 + len(below))
-                    _add(found, below, 1)
-            except RecursionError:
-                raise TooMuch("its schema is too tangled") from None
-            finally:
-                del self._beside[id(schema)]
-            self._beside[id(schema)] = found
-        known = self._beside[id(schema)]
-        if known is None:
-            raise TooMuch("its schema refers to itself at one place")
-        return known
-
-    def _parts_beside(self, schema: JsonObject) -> Iterator[Any]:
+    def _beside(self, schema: JsonObject) -> Iterator[Any]:
         yield from _values(
             schema, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"
         )
@@ -198,30 +186,25 @@ class Judge:
                 yield target
 
 
-_Times: TypeAlias = dict[int, tuple[JsonObject, int]]
-"""Schemas by identity, and how many times each."""
-
-
 class _Place:
-    """A place of a value: the schemas that are compared with it, how many times each, and what that costs."""
+    """A place of a value: the schemas that are compared with it, `names` with its keys, and what that costs."""
 
-    def __init__(self, schemas: Sequence[tuple[JsonObject, int]]) -> None:
+    def __init__(self, schemas: Sequence[JsonObject], names: Sequence[JsonObject]) -> None:
         self.schemas = schemas
         self.children: dict[Any, _Place] = {}
-        self.keys: set[str | int] = set()
+        self.own_keys: set[str | int] = set()
         """Those that the schemas treat in their own way."""
-        self.named = 0
+        self.key_states = sum(_STATES_PER_STEP + _states(str(one.get("pattern", ""))) for one in names)
         """States of patterns that each character of a key meets."""
         self._comparisons, self._states = _STEPS_OF_A_VALUE, 0
-        for schema, times in schemas:
-            listed, patterns = schema.get("enum"), schema.get("patternProperties")
-            self.keys.update(schema.get("properties") or ())
-            self.keys.update(range(len(schema.get("prefixItems") or ())))
-            compared = sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
-            self._comparisons += times * (1 + compared)
-            if isinstance(pattern := schema.get("pattern"), str):
-                self._states += times * _states(pattern)
-            self.named += times * sum(_STATES_PER_STEP + _states(one) for one in patterns or ())
+        for schema in schemas:
+            listed = schema.get("enum")
+            self.own_keys.update(schema.get("properties") or ())
+            self.own_keys.update(range(len(schema.get("prefixItems") or ())))
+            self._comparisons += 1
+            self._comparisons += sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
+            self._states += _states(pattern) if isinstance(pattern := schema.get("pattern"), str) else 0
+            self.key_states += sum(_STATES_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
 
     def steps(self, value: Json) -> int:
         """About how many comparisons a value costs here, without what stands in it."""
@@ -240,11 +223,6 @@ def _inside(schema: JsonObject, key: Any) -> Iterator[Any]:
         first = schema.get("prefixItems") or ()
         yield from [first[key]] if key is not int and key < len(first) else _values(schema, "items", "unevaluatedItems")
         yield from _values(schema, "contains")
-
-
-def _add(found: _Times, more: _Times, factor: int) -> None:
-    for key, (schema, times) in more.items():
-        found[key] = (schema, found[key][1] + factor * times if key in found else factor * times)
 
 
 def _parts(value: Json) -> int:
