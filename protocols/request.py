@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, unquote, unquote_plus
 
 from protocols.errors import InvalidProtocol, ToolError
@@ -39,20 +39,20 @@ Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body
 
 
 class _Name(NamedTuple):
-    """A name in a request, and the argument that it belongs to; `field` where it is a field of that argument.
+    """A name in a request and whose it is. `declared`: the protocol says so; otherwise only the call brings it.
 
-    `declared`: the protocol says that the argument has it. Otherwise only the call brings it. `value`: what is sent.
+    `field` is set where it is a field of an object that is the argument; `value` is what is sent.
     """
 
     place: str
     name: str
-    argument: str
-    field: str = ""
+    owner: str
+    field: bool = False
     declared: bool = True
     value: Json = None
 
     def __str__(self) -> str:
-        return f"the field {self.field!r} of {self.argument}" if self.field else self.argument
+        return f"the field {self.name!r} of {self.owner}" if self.field else self.owner
 
     @property
     def exact(self) -> tuple[str, str]:
@@ -66,15 +66,11 @@ class _Name(NamedTuple):
         base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
         return {(place, spelled(self.name)), (place, spelled(base or self.name))}
 
-
-_Rivals: TypeAlias = dict[tuple[str, str], dict[tuple[str, bool, bool], _Name]]
-"""Reading → the names that have it, one for each argument and kind."""
-
-
-def _enter(names: Iterable[_Name], rivals: _Rivals) -> None:
-    for name in names:
-        for reading in name.readings:
-            rivals.setdefault(reading, {})[name.argument, name.declared, bool(name.field)] = name
+    def replaces(self, other: _Name) -> bool:
+        """Whether this name, which only the call brings, may be read in the place of one that has its reading."""
+        if self.place == "body" and self.field:  # a whole object may well repeat what stands in the path
+            return other.place == "query" and other.value not in (None, self.value)
+        return other.owner != self.owner or (other.declared and other.field)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +114,8 @@ class Plan:
         self._idempotency_header = binding.idempotency_header
 
     @cached_property
-    def _spoken_for(self) -> tuple[dict[tuple[str, str], _Name], _Rivals]:
-        """Who has each name that is declared, as it is written and as it may be read."""
-        owned = list(self._owned())
-        alike: _Rivals = {}
-        _enter([*owned, _Name("form", "_method", "the method of the request")], alike)
-        return {name.exact: name for name in reversed(owned)}, alike
+    def _declared(self) -> list[_Name]:
+        return list(self._owned())
 
     def _locate(self, name: str, binding: HttpBinding, braces: set[str]) -> tuple[Place, str]:
         wire = binding.wire_names.get(name, name)
@@ -159,10 +151,10 @@ class Plan:
         if any(place == "cookie" for place, _ in self._places.values()):
             yield _Name("header", "Cookie", "the cookies")
         for name, (place, wire) in self._places.items():
-            yield _Name(place, wire, _argument(name))
+            yield _Name(place, wire, f"argument {name!r}")
             if place in ("query", "form", "whole_body"):
                 inner = "body" if place == "whole_body" else place
-                yield from (_Name(inner, key, _argument(name), key) for key in self._fields.get(name, ()))
+                yield from (_Name(inner, key, f"argument {name!r}", True) for key in self._fields.get(name, ()))
 
     def build(self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()) -> HttpRequest:
         """The request for these arguments, by original name. `reserved` are places and names of credentials.
@@ -198,39 +190,36 @@ class Plan:
         A declared name only has to differ from the others of its place. One that the call alone brings must not even be
         read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
         """
-        owners, alike = self._spoken_for
-        names = [name for argument, value in arguments.items() for name in self._names(argument, value)]
-        for name in names:
-            if name.declared and (owner := owners.get(name.exact, name)).argument != name.argument:
+        sent = [name for argument, value in arguments.items() for name in self._names(argument, value)]
+        owners = {name.exact: name for name in reversed(self._declared)}
+        for name in sent:
+            if name.declared and (owner := owners.get(name.exact, name)).owner != name.owner:
                 raise self._collision(name, owner)
-        brought = [name for name in names if not name.declared]
+        brought = [name for name in sent if not name.declared]
         if not brought:
             return
-        rivals = {reading: dict(owned) for reading, owned in alike.items()}
-        _enter([*names, *(_Name(place, name, "a credential") for place, name in reserved)], rivals)
+        others = [_Name("form", "_method", "the method of the request")]
+        others += [_Name(place, name, "a credential") for place, name in reserved]
+        # Of one owner's names that are read alike one of each kind is enough to compare with.
+        rivals: dict[tuple[str, str], dict[tuple[str, bool, bool], _Name]] = {}
+        for name in (*self._declared, *sent, *others):
+            for reading in name.readings:
+                rivals.setdefault(reading, {})[name.owner, name.declared, name.field] = name
         for name in brought:
             self._check_line(name.name, name.name)
             for rival in (rival for reading in name.readings for rival in rivals[reading].values()):
-                if name.place == "body" and name.field:  # a whole object may well repeat what stands in the path
-                    collides = rival.place == "query" and rival.value not in (None, name.value)
-                elif rival.argument == name.argument:
-                    collides = rival.declared and bool(rival.field)
-                else:
-                    collides = True
-                if collides:
+                if name.replaces(rival):
                     raise self._collision(name, rival)
 
     def _names(self, argument: str, value: Json) -> Iterator[_Name]:
         """The names under which an argument is sent."""
         place, wire = self._place(argument)
-        fields = self._fields.get(argument, {})
-        owner = _argument(argument)
-        if isinstance(value, Mapping) and place in ("query", "form"):
-            yield from (_Name(place, key, owner, key, key in fields, item) for key, item in value.items())
-        elif isinstance(value, Mapping) and place == "whole_body":
-            yield from (_Name("body", key, owner, key, key in fields, item) for key, item in value.items())
+        known, owner = self._fields.get(argument, {}), f"argument {argument!r}"
+        if isinstance(value, Mapping) and place in ("query", "form", "whole_body"):
+            inner = "body" if place == "whole_body" else place
+            yield from (_Name(inner, key, owner, True, key in known, item) for key, item in value.items())
         elif place != "whole_body":
-            yield _Name(place, wire, owner, "", argument in self._places or argument in self._braces, value)
+            yield _Name(place, wire, owner, False, argument in self._places or argument in self._braces, value)
 
     def _collision(self, name: _Name, other: _Name) -> ToolError:
         return self._refusal(
@@ -342,10 +331,6 @@ def spelled(name: str) -> str:
     """`name` as the most lenient servers read it: its letters and digits, in one case, percent-decoded twice."""
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain
-
-
-def _argument(name: str) -> str:
-    return f"argument {name!r}"
 
 
 def _pieces(template: str) -> list[str]:
