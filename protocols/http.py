@@ -72,7 +72,12 @@ class HttpCall:
             self._plan.origin,
             tool=self._protocol.name,
         )
-        secrets = [self._carried(name, credential) for name, credential in credentials.items()]
+        secrets = []
+        for name, credential in credentials.items():
+            scheme = self._binding.schemes.get(name, {})
+            token = "" if credential.value else self._shared.sign_in.token(name, credential, scheme)
+            secrets.append(carried(credential, scheme, token=token))
+            self._shared.mask.add(secrets[-1].value.rpartition(" ")[2])
         result = self._with_retries(request, secrets)
         if isinstance(result.answer, Answer) and 200 <= result.answer.status < 300:
             try:
@@ -101,16 +106,6 @@ class HttpCall:
             headers[self._binding.idempotency_header] = key
         return replace(request, headers=headers)
 
-    def _carried(self, name: str, credential: Credential) -> Carried:
-        scheme = self._binding.schemes.get(name, {})
-        if credential.value:
-            secret = carried(credential, scheme)
-            self._shared.mask.add(secret.value.rpartition(" ")[2])
-            return secret
-        token = self._shared.sign_in.token(name, credential, scheme)
-        self._shared.mask.add(token)
-        return carried(credential, scheme, token=token)
-
     def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> _Result:
         clock = _Clock(self._shared.settings.timeout_seconds)
         attempt = 0
@@ -137,9 +132,10 @@ class HttpCall:
 
     def _follow(self, request: HttpRequest, secrets: list[Carried], clock: _Clock) -> _Result:
         """Send, and follow redirects within the origin: of GET and HEAD, and of others only a 303."""
-        committed = False
+        committed, origin = False, self._plan.origin
         for hop in range(MAX_REDIRECTS + 1):
-            answer = self._send(dress(request, secrets), clock)
+            with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
+                answer = self._shared.transport.send(dress(request, secrets), origin, deadline=clock.deadline())
             if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
                 return _Result(answer=answer, committed=committed)
             try:
@@ -158,11 +154,6 @@ class HttpCall:
                 request = replace(request, method="GET", headers=kept, body=None)
             request = replace(request, url=target)
         raise AssertionError("the last hop returns")
-
-    def _send(self, request: HttpRequest, clock: _Clock) -> Answer | Lost:
-        origin = self._plan.origin
-        with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
-            return self._shared.transport.send(request, origin, deadline=clock.deadline())
 
     def _error(self, result: _Result, curl: str) -> ToolError:
         answer = result.answer
@@ -213,19 +204,19 @@ class HttpCall:
         if request.body is not None:
             text = mask(request.body.decode())
             words += ["--data-raw", text] if len(text) <= _MAX_CURL_BODY else ["--data-binary", "@body.json"]
-        line = " ".join(shlex.quote(word) for word in words)
-        for mark, name in stands_for.items():
-            line = _with_variable(line, mark, name)
-        return line
+        return " ".join(_shell_word(word, stands_for) for word in words)
 
 
-def _with_variable(line: str, mark: str, name: str) -> str:
-    variable = re.sub(r"\W", "_", name, flags=re.ASCII).upper()
-    variable = f"_{variable}" if variable[:1].isdigit() or not variable else variable
-    # shlex puts most words that can hold a secret in single quotes, for their space or question mark. Within those a
-    # variable would stay literal text, so they are closed around it.
-    line = line.replace(f"-u {mark}", f'-u "${variable}"')
-    return line.replace(mark, f"'\"${variable}\"'").replace(f"\"${variable}\"''", f'"${variable}"')
+def _shell_word(word: str, stands_for: Mapping[str, str]) -> str:
+    """A word as a shell reads it, with a variable in the place of each mark, outside of the single quotes."""
+    for mark, name in stands_for.items():
+        before, found, after = word.partition(mark)
+        if found:
+            variable = re.sub(r"\W", "_", name, flags=re.ASCII).upper() or "_"
+            variable = f"_{variable}" if variable[0].isdigit() else variable
+            sides = [shlex.quote(side) if side else "" for side in (before, after)]
+            return f'"${variable}"'.join(sides)
+    return shlex.quote(word)
 
 
 def fetch_token(transport: Transport, url: str, form: Mapping[str, str]) -> JsonObject:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from protocols.credentials import Credential, Mask
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.http import HttpCall, Shared, fetch_token
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import JsonObject
 from protocols.mcp.servers import Servers, mcp_call
 from protocols.oauth import SignIn, TokenFile
 from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.secrets import names_secret
-from protocols.settings import InvokeSettings, McpServer
+from protocols.settings import InvokeSettings
 from protocols.toolbox import Call, idempotency_key
 from protocols.transport import Pacing, Transport
 
@@ -30,7 +31,9 @@ class Invoker:
         self.settings = settings = settings or InvokeSettings()
         self.homes = {re.sub(r":\d+$", "", host.lower()) for one in settings.credentials.values() for host in one.hosts}
         """Hosts that the user named, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
-        mask = Mask([*_secrets_of(settings.credentials.values()), *_given_to(settings.servers.values())])
+        mask = Mask(secret for one in settings.credentials.values() for secret in (one.value, one.client_secret))
+        for server in settings.servers.values():  # which may echo what it was given
+            mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
         self._transport = Transport(
             connections_per_host=settings.concurrency_per_host,
             max_body_bytes=settings.max_body_bytes,
@@ -71,7 +74,7 @@ class Invoker:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
                 if function is None:
-                    return _refusing(protocol.name, binding)
+                    return partial(_refuse, protocol.name, binding)
                 return python_call(protocol.name, function, reads=bool(declared), mask=self._shared.mask)
             case McpBinding() as binding:
                 return mcp_call(protocol, binding, self.servers, reads=bool(declared), mask=self._shared.mask)
@@ -95,27 +98,13 @@ class Invoker:
         self.close()
 
 
-def _secrets_of(credentials: Iterable[Credential]) -> Iterator[str]:
-    for credential in credentials:
-        yield from (credential.value, credential.client_secret)
-
-
-def _given_to(servers: Iterable[McpServer]) -> Iterator[str]:
-    """The variables of MCP servers whose names say that they are secrets: a server may echo them."""
-    for server in servers:
-        yield from (value for name, value in server.environment.items() if names_secret(name, value))
-
-
-def _refusing(tool: str, binding: PythonBinding) -> Call:
-    def call(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
-        raise ToolError(
-            None,
-            f"{tool} runs {binding.function!r} of the Python module {binding.module!r}, which you did not name; "
-            "name the module itself as a tool source if you trust it.",
-            outcome="not_run",
-        )
-
-    return call
+def _refuse(tool: str, binding: PythonBinding, _arguments: JsonObject) -> NoReturn:
+    raise ToolError(
+        None,
+        f"{tool} runs {binding.function!r} of the Python module {binding.module!r}, which you did not name; "
+        "name the module itself as a tool source if you trust it.",
+        outcome="not_run",
+    )
 
 
 __all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]

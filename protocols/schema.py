@@ -202,7 +202,9 @@ class _Place:
             self.own_keys.update(schema.get("properties") or ())
             self.own_keys.update(range(len(schema.get("prefixItems") or ())))
             self._comparisons += 1
-            self._comparisons += sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
+            self._comparisons += (
+                sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
+            )
             self._states += _states(pattern) if isinstance(pattern := schema.get("pattern"), str) else 0
             self.key_states += sum(_STATES_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
 

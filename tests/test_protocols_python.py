@@ -108,7 +108,7 @@ def travel(tmp_path_factory):
     file = tmp_path_factory.mktemp("python") / "travel.py"
     file.write_text(TRAVEL)
     protocols, functions = read_module(str(file))
-    return {protocol.name: protocol for protocol in protocols}, functions
+    return {protocol.name: protocol for protocol in protocols}, {k.partition(":")[2]: f for k, f in functions.items()}
 
 
 def test_public_functions_defined_there_are_tools(travel):
@@ -214,7 +214,7 @@ def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
     before = list(sys.path)
     protocols, functions = read_module("parcels.post")
     assert protocols[0].binding == PythonBinding(module="parcels.post", function="send")
-    assert list(functions) == ["send"]
+    assert list(functions) == ["parcels.post:send"]
     assert sys.path == before
 
 

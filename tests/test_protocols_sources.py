@@ -90,8 +90,8 @@ def test_kinds_are_told_apart_and_clashes_take_the_source_as_prefix(api, folder,
         "loose": "my tools",
         "add": "sums",
     }
-    assert box["add"].call({"a": 1}) == ("add", ["add"], {"a": 1})
-    assert box["airport"].call({}) == ("airport", [], {})
+    assert box["add"].call({"a": 1}) == ("add", ["sums:add"], {"a": 1})
+    assert box["airport"].call({})[0] == "airport"
 
 
 def test_links_are_guessed(api):

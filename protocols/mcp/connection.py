@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as TookTooLong
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.oauth import SIGN_IN_SECONDS, SignInPage
@@ -23,8 +23,6 @@ from protocols.settings import McpServer
 
 if TYPE_CHECKING:
     from mcp.client import Client
-
-_Given = TypeVar("_Given")
 
 INHERITED = ("PATH", "HOME", "LANG", "TMPDIR")
 """All that a server's command gets of our environment."""
@@ -114,7 +112,18 @@ class Connection:
         Raises:
             AnswerLost, AnswerRefused: it does not list them.
         """
-        return self._wait(self._list(timeout_seconds), _MOST_PAGES * timeout_seconds)
+        from mcp_types import PaginatedRequestParams
+
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            asked = PaginatedRequestParams(cursor=cursor) if cursor else None
+            page = self._wait(self._client.session.list_tools(params=asked), timeout_seconds)
+            found += map(_plain, page.tools)
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        return found
 
     def call(self, tool: str, arguments: JsonObject, *, timeout_seconds: float) -> CallResult:
         """Call a tool and wait for what it gives. The result is not compared with the tool's schema.
@@ -123,7 +132,19 @@ class Connection:
             ConnectionFailed: the connection was closed before; nothing was sent.
             AnswerLost, AnswerRefused: no result came.
         """
-        return self._wait(self._call(tool, dict(arguments), timeout_seconds), timeout_seconds)
+        from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
+
+        # Not `call_tool`, which refuses a result that departs from the tool's schema.
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        session = self._client.session
+        asked = session.send_request(request, CallToolResult, request_read_timeout_seconds=timeout_seconds)
+        result = self._wait(asked, timeout_seconds)
+        return CallResult(
+            content=[_plain(block) for block in result.content],
+            structured=result.structured_content,
+            has_structured=result.structured_content is not None,
+            is_error=result.is_error,
+        )
 
     def close(self) -> None:
         """Close the connection, and end the server where we have started it. Twice is once."""
@@ -136,8 +157,10 @@ class Connection:
         if self._thread is not threading.current_thread():
             self._thread.join()
 
-    def _wait(self, work: Coroutine[Any, Any, _Given], seconds: float) -> _Given:
+    def _wait(self, asked: Coroutine[Any, Any, Any], seconds: float) -> Any:
+        work = self._answered(asked, seconds)
         if self.closed or self._loop is None or self._loop.is_closed():
+            asked.close()
             work.close()
             raise ConnectionFailed("its connection is closed")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -182,15 +205,17 @@ class Connection:
             return
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(start_seconds):
-                transport = self._http() if self._server.url else await stack.enter_async_context(self._stdio())
+                if self._server.url:
+                    from protocols.mcp.http import http_transport
+
+                    transport = http_transport(
+                        self._server.url, self._headers, self._max_bytes, self._sign_in, self._homes
+                    )
+                else:
+                    transport = await stack.enter_async_context(self._stdio())
                 client = await stack.enter_async_context(Client(transport, cache=None))
             self._ready.set_result(client)
             await self._stop.wait()
-
-    def _http(self) -> Any:
-        from protocols.mcp.http import http_transport
-
-        return http_transport(self._server.url, self._headers, self._max_bytes, self._sign_in, self._homes)
 
     @asynccontextmanager
     async def _stdio(self) -> AsyncIterator[Any]:
@@ -204,52 +229,16 @@ class Connection:
             command=sys.executable, args=words, env=environment, encoding_error_handler="replace"
         )
         reading, writing = os.pipe()
-        loop = asyncio.get_running_loop()
-        os.set_blocking(reading, False)
-        loop.add_reader(reading, self._listen, reading)
-        try:
-            with os.fdopen(writing, "w") as told:
-                yield stdio_client(parameters, errlog=told)
-        finally:
-            loop.remove_reader(reading)
-            self._listen(reading)
-            os.close(reading)
+        listener = threading.Thread(target=self._listen, args=(reading,), daemon=True)
+        listener.start()
+        with os.fdopen(writing, "w") as told:
+            yield stdio_client(parameters, errlog=told)
+        listener.join(_GLANCE_SECONDS)
 
     def _listen(self, descriptor: int) -> None:
-        with suppress(BlockingIOError):
-            while data := os.read(descriptor, 65_536):
+        with os.fdopen(descriptor, "rb", buffering=0) as told:
+            while data := told.read(65_536):
                 self._told = (self._told + data)[-_TOLD:]
-            if self._loop is not None:
-                self._loop.remove_reader(descriptor)
-
-    async def _list(self, seconds: float) -> list[dict[str, Any]]:
-        from mcp_types import PaginatedRequestParams
-
-        found: list[dict[str, Any]] = []
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            asked = PaginatedRequestParams(cursor=cursor) if cursor else None
-            page = await self._answered(self._client.session.list_tools(params=asked), seconds)
-            found += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
-            cursor = page.next_cursor
-            if not cursor:
-                break
-        return found
-
-    async def _call(self, tool: str, arguments: dict[str, Any], seconds: float) -> CallResult:
-        from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
-
-        # Not `call_tool`, which refuses a result that departs from the tool's schema.
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
-        session = self._client.session
-        asked = session.send_request(request, CallToolResult, request_read_timeout_seconds=seconds)
-        result = await self._answered(asked, seconds)
-        return CallResult(
-            content=[block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content],
-            structured=result.structured_content,
-            has_structured="structured_content" in result.model_fields_set and result.structured_content is not None,
-            is_error=result.is_error,
-        )
 
     async def _answered(self, asked: Coroutine[Any, Any, Any], seconds: float) -> Any:
         from mcp import MCPError
@@ -276,6 +265,12 @@ class Connection:
         """`problem`, and the last lines that the server's command said on stderr."""
         lines = self._told.decode("utf-8", "replace").strip().splitlines()[-2:]
         return f"{problem} (it said: {one_line('; '.join(lines), limit=300)})" if lines else problem
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """A value of the SDK as MCP's JSON."""
+    plain: dict[str, Any] = value.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return plain
 
 
 _SILENT = logging.NullHandler()

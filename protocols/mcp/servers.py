@@ -208,7 +208,12 @@ def mcp_call(
     failed: Outcome = "refused" if reads else "unknown"
 
     def call(arguments: JsonObject) -> Json:
-        _check(protocol.name, arguments)
+        try:  # the SDK's connection does not survive an argument that is not JSON
+            json.dumps(arguments, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
+            text = f"{protocol.name}: the arguments are not JSON ({problem})."
+            raise ToolError(None, text, outcome="not_run") from None
         where = f"{protocol.name}: the MCP server {binding.server!r}"
         try:
             result = servers.call(binding.server, binding.tool, arguments, tool=protocol.name)
@@ -264,17 +269,6 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
 def _size(base64: Json) -> int:
     text = base64 if isinstance(base64, str) else ""
     return len(text) * 3 // 4 - text[-2:].count("=")
-
-
-def _check(tool: str, arguments: JsonObject) -> None:
-    """The SDK's connection does not survive an argument that is not JSON."""
-    try:
-        json.dumps(arguments, allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
-    else:
-        return
-    raise ToolError(None, f"{tool}: the arguments are not JSON ({problem}).", outcome="not_run")
 
 
 def _error(mask: Mask, text: str, outcome: Outcome, *, answer: str | None = None) -> ToolError:

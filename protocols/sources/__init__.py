@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
@@ -11,7 +11,7 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.links import guess_links, guess_verifiers
-from protocols.protocol import PythonBinding, ToolProtocol
+from protocols.protocol import ToolProtocol
 from protocols.sources.har import RecordedCall
 from protocols.sources.reading import Source, SourceKind, read_sources
 from protocols.toolbox import Call, Tool, Toolbox
@@ -64,8 +64,7 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None, names: Sequ
                 f" such as 'other={text.removeprefix(one.name + '=')}'."
             )
         named[one.name] = text
-    by_binding = _functions(read)
-    return Toolbox([tool for source in read for tool in _tools(source, invoker, by_binding)])
+    return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
 
 def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()) -> Loaded:
@@ -77,9 +76,9 @@ def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequenc
         SourceUnavailable, InvalidProtocol: see `load_tools`.
     """
     invoker = invoker or Invoker()
-    *others, read = read_sources([*modules, source], invoker)
-    tools = _tools(read, invoker, _functions([*others, read]))
-    return Loaded(name=read.name, kind=read.kind, tools=Toolbox(tools), recorded=read.recorded)
+    read = read_sources([*modules, source], invoker)
+    tools = Toolbox(_tools(read[-1], invoker, read))
+    return Loaded(name=read[-1].name, kind=read[-1].kind, tools=tools, recorded=read[-1].recorded)
 
 
 def _flat(sources: Iterable[Any]) -> Iterable[Any]:
@@ -92,28 +91,21 @@ def _flat(sources: Iterable[Any]) -> Iterable[Any]:
             raise SourceUnavailable(f"{source!r} is no tool source; give text, functions or lists of them.")
 
 
-def _functions(sources: Sequence[Source]) -> dict[str, Callable[..., Any]]:
-    """The functions of every module that was named, as bindings name them."""
-    return {f"{source.module}:{name}": function for source in sources for name, function in source.functions.items()}
+def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
+    """The tools of one of `sources`; a file may bind the functions of every module that was named."""
+    functions = source.functions or {name: one for other in sources for name, one in other.functions.items()}
 
-
-def _tools(source: Source, invoker: Invoker, functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
-    return [
-        Tool(
-            protocol=protocol,
-            call=_call(protocol, invoker, source.functions or functions),
-            source=source.name,
-            home=source.home.url if source.home else "",
-        )
-        for protocol in guess_verifiers(guess_links(source.protocols))
-    ]
-
-
-def _call(protocol: ToolProtocol, invoker: Invoker, functions: Mapping[str, Callable[..., Any]]) -> Call:
-    if protocol.binding is None:
+    def call(protocol: ToolProtocol) -> Call:
+        if protocol.binding is not None:
+            return invoker.bind(protocol, functions)
         problem = "has no binding, so it cannot be called; add one to its file (docs/protocols.md)."
         return partial(_refuse, f"the tool {protocol.name!r} {problem}")
-    return invoker.bind(protocol, functions if isinstance(protocol.binding, PythonBinding) else {})
+
+    home = source.home.url if source.home else ""
+    return [
+        Tool(protocol=protocol, call=call(protocol), source=source.name, home=home)
+        for protocol in guess_verifiers(guess_links(source.protocols))
+    ]
 
 
 def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from protocols.alias import free_alias
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Location
 from protocols.schema import resolve, types
@@ -91,7 +92,9 @@ class Arguments:
         else:
             whole = self._converted(described.get("schema", {}))
         top = resolve(whole, {"$defs": self.definitions})
-        named = _is_record(top)
+        free = top.get("additionalProperties", True)
+        plain = not top.keys() - _PLAIN_OBJECT and types(top) == ("object",) and (isinstance(free, bool) or free == {})
+        named = plain and bool(top.get("properties"))
         needed = body.get("required", bool(named and top.get("required"))) is True
         if named and (location == "form" or not top["properties"].keys() & self.properties.keys()):
             for name, schema in top["properties"].items():
@@ -108,10 +111,7 @@ class Arguments:
         return schema
 
     def _add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
-        chosen = name if name not in self.properties else f"{location}_{name}"
-        number = 2
-        while chosen in self.properties:
-            chosen, number = f"{location}_{name}_{number}", number + 1
+        chosen = name if name not in self.properties else free_alias(f"{location}_{name}", self.properties)
         self.properties[chosen] = schema
         self.locations[chosen] = location
         if required:
@@ -139,7 +139,9 @@ class Arguments:
             schema["deprecated"] = True
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
-        separator = _separator(parameter)
+        # A list in the query repeats its name, unless it is one value with something between its items.
+        style = str(parameter.get("style", "form"))
+        separator = "," if style == "form" and parameter.get("explode") is False else _SEPARATORS.get(style)
         if location == "query" and separator and "array" in types(resolve(schema, {"$defs": self.definitions})):
             schema["x-atc-join"] = separator
         for mark in ("x-atc-sensitive", "x-atc-secret"):
@@ -210,21 +212,6 @@ def _with_schema(parameter: JsonObject) -> dict[str, Any]:
         written = parameter.get("collectionFormat", "csv" if "type" in parameter else None)
         upgraded |= _STYLES.get(str(written), {})
     return upgraded
-
-
-def _is_record(top: JsonObject) -> bool:
-    """Whether a schema is an object of named properties and nothing more."""
-    free = top.get("additionalProperties", True)
-    plain = not top.keys() - _PLAIN_OBJECT and types(top) == ("object",) and (isinstance(free, bool) or free == {})
-    return plain and bool(top.get("properties"))
-
-
-def _separator(parameter: JsonObject) -> str | None:
-    """What stands between the items of a query array that is one value; `None` where its name is repeated."""
-    style = str(parameter.get("style", "form"))
-    if style == "form":
-        return "," if parameter.get("explode") is False else None
-    return _SEPARATORS.get(style)
 
 
 def _choose(content: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

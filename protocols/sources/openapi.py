@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from protocols.sources.schemas import Schemas
 
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _BODY = "$response.body"
+_SWAGGER_FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 
 
 def read_openapi(document: JsonObject, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
@@ -68,6 +70,15 @@ class _Operation(NamedTuple):
     def at(self) -> str:
         return f"{self.method.upper()} {self.path}"
 
+    @property
+    def id(self) -> str:
+        return str(self.raw.get("operationId") or "").strip()
+
+    @property
+    def short_id(self) -> str:
+        """FastAPI's `list_orders_orders__id__get` → `list_orders`: it puts path and method behind a function's name."""
+        return self.id.removesuffix(re.sub(r"\W", "_", self.path) + f"_{self.method}") or self.id
+
 
 class _Reader:
     def __init__(self, document: JsonObject, where: str, base_url: str | None) -> None:
@@ -77,53 +88,51 @@ class _Reader:
         self._title = str(info.get("title", "")).strip() if isinstance(info, Mapping) else ""
 
     def protocols(self) -> list[ToolProtocol]:
-        operations = list(self._operations())
+        operations = []
+        for path, raw_item in self._document["paths"].items():
+            item = self._schemas.follow(raw_item, at=f"path {path!r}")
+            for method, raw in item.items() if isinstance(item, Mapping) else ():
+                if method.lower() in METHODS and isinstance(raw, Mapping):
+                    operations.append(_Operation(method.lower(), path, item, raw))
         if not operations:
             raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are empty.")
         names = self._names(operations)
         links = self._links(operations, names)
         return [self._protocol(one, name, links.get(name, [])) for one, name in zip(operations, names, strict=True)]
 
-    def _operations(self) -> Iterator[_Operation]:
-        for path, raw_item in self._document["paths"].items():
-            item = self._schemas.follow(raw_item, at=f"path {path!r}")
-            for method, raw in item.items() if isinstance(item, Mapping) else ():
-                if method.lower() in METHODS and isinstance(raw, Mapping):
-                    yield _Operation(method.lower(), path, item, raw)
-
     def _names(self, operations: list[_Operation]) -> list[str]:
         """Each operation's id, without the path that FastAPI puts behind it, or a name made of method and path."""
-        declared = [str(o.raw.get("operationId") or "").strip() for o in operations]
         first: dict[str, _Operation] = {}
-        for name, operation in zip(declared, operations, strict=True):
-            if name in first:
+        short = Counter(operation.short_id for operation in operations)
+        for operation in operations:
+            if operation.id in first:
                 raise InvalidProtocol(
                     self._where,
-                    f"two operations are named {name!r}: {first[name].at} and {operation.at}.",
+                    f"two operations are named {operation.id!r}: {first[operation.id].at} and {operation.at}.",
                     path="operationId",
                     hint="Rename one of them in a copy of the document.",
                 )
-            if name:
-                first[name] = operation
-        short = [_without_path(name, operation) for name, operation in zip(declared, operations, strict=True)]
+            if operation.id:
+                first[operation.id] = operation
         names: list[str] = []
         taken = dict.fromkeys(first, 1)  # each with the number that was last tried after it
-        for name, brief, operation in zip(declared, short, operations, strict=True):
-            if brief != name and short.count(brief) == 1 and brief not in first:
-                name = brief
-            base = name or readable_name(operation.method, operation.path)
-            candidate = base
-            while not name and candidate in taken:
-                taken[base] += 1
-                candidate = f"{base}_{taken[base]}"
-            taken.setdefault(candidate, 1)
-            names.append(candidate)
+        for operation in operations:
+            brief = operation.short_id
+            name = brief if short[brief] == 1 and brief not in first else operation.id
+            if not name:
+                base = name = readable_name(operation.method, operation.path)
+                while name in taken:
+                    taken[base] += 1
+                    name = f"{base}_{taken[base]}"
+            taken.setdefault(name, 1)
+            names.append(name)
         return names
 
     def _protocol(self, operation: _Operation, name: str, links: list[Link]) -> ToolProtocol:
         raw = operation.raw
         server = self._server(operation)
-        url = server + _path(operation.path)
+        # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
+        url = f"{server}/{operation.path.split('#')[0].removeprefix('/')}"
         arguments = self._arguments(operation, url)
         credentials = self._credentials(raw, arguments)
         output, errors = self._outcomes(operation)
@@ -156,7 +165,7 @@ class _Reader:
 
     def _server(self, operation: _Operation) -> str:
         """The absolute URL, without a slash at its end, before an operation's path."""
-        declared = self._swagger_server() if "swagger" in self._document else self._declared_server(operation)
+        declared = self._declared_server(operation)
         url = urljoin(self._where, declared) if is_url(self._where) else declared
         if self._base_url is not None:
             base = urlsplit(self._base_url)
@@ -172,15 +181,13 @@ class _Reader:
         return url.split("#")[0].split("?")[0].rstrip("/")
 
     def _declared_server(self, operation: _Operation) -> str:
-        for holder in (operation.raw, operation.item, self._document):
-            for server in _list(holder.get("servers")):
-                if isinstance(server, Mapping) and isinstance(server.get("url"), str):
-                    return _filled(server["url"], server.get("variables"))
-        return "/"
-
-    def _swagger_server(self) -> str:
-        host, path = self._document.get("host"), str(self._document.get("basePath") or "/")
-        path = path if path.startswith("/") else f"/{path}"
+        if "swagger" not in self._document:
+            for holder in (operation.raw, operation.item, self._document):
+                for server in _list(holder.get("servers")):
+                    if isinstance(server, Mapping) and isinstance(server.get("url"), str):
+                        return _filled(server["url"], server.get("variables"))
+            return "/"
+        host, path = self._document.get("host"), f"/{str(self._document.get('basePath') or '').removeprefix('/')}"
         if not isinstance(host, str) or not host:
             return path
         offered = [scheme for scheme in _list(self._document.get("schemes")) if scheme in ("http", "https")]
@@ -260,7 +267,9 @@ class _Reader:
         if not isinstance(raw, Mapping) or str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
             return {}
         scheme = {key: raw[key] for key in ("type", "in", "name", "scheme") if isinstance(raw.get(key), str)}
-        flows = raw.get("flows") if isinstance(raw.get("flows"), Mapping) else _swagger_flows(raw)
+        flows = raw.get("flows")
+        if (flow := _SWAGGER_FLOWS.get(str(raw.get("flow")))) and not isinstance(flows, Mapping):
+            flows = {flow: raw}
         told = {}
         for flow, one in flows.items() if isinstance(flows, Mapping) else ():
             if flow in ("clientCredentials", "authorizationCode") and isinstance(one, Mapping):
@@ -300,33 +309,22 @@ def declared_links(link: Json, *, producer: str, operations: Mapping[str, str]) 
         return
     reference = link.get("operationId") or unquote(str(link.get("operationRef", "")))
     consumer = operations.get(str(reference))
-    if consumer is None:
-        return
     parameters = link.get("parameters")
     filled = dict(parameters) if isinstance(parameters, Mapping) else {}
     if "requestBody" in link:
         filled["body"] = link["requestBody"]
-    for parameter, expression in filled.items():
-        path = _response_path(expression)
-        if path is not None:
-            # A parameter may be qualified by its place: `path.id`.
-            place, _, name = str(parameter).partition(".")
-            argument = name if name and place in ("path", "query", "header", "cookie") else str(parameter)
-            yield consumer, Link(argument=argument, tool=producer, path=path, support="declared")
-
-
-def _response_path(expression: Json) -> str | None:
-    """`$response.body#/airports/0/code` → `airports[].code`; `None` for what is not in the response's body."""
-    text = expression.strip().removeprefix("{").removesuffix("}") if isinstance(expression, str) else ""
-    if text == _BODY:
-        return ""
-    if not text.startswith(f"{_BODY}#/"):
-        return None
-    path = ""
-    for part in text.removeprefix(f"{_BODY}#/").split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
-        path += "[]" if key.isdigit() else f".{key}" if path else key
-    return path
+    for parameter, expression in filled.items() if consumer is not None else ():
+        text = expression.strip().removeprefix("{").removesuffix("}") if isinstance(expression, str) else ""
+        if text != _BODY and not text.startswith(f"{_BODY}#/"):
+            continue
+        path = ""
+        for part in text.removeprefix(_BODY).split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            path += "[]" if key.isdigit() else f".{key}" if path else key
+        # A parameter may be qualified by its place: `path.id`.
+        place, _, name = str(parameter).partition(".")
+        argument = name if name and place in ("path", "query", "header", "cookie") else str(parameter)
+        yield str(consumer), Link(argument=argument, tool=producer, path=path, support="declared")
 
 
 def link_object(argument: str, path: str, operation: str) -> JsonObject:
@@ -384,33 +382,15 @@ def _success(responses: JsonObject) -> str | None:
     return next(iter(successes), None) or ("default" if "default" in responses else None)
 
 
-def _without_path(name: str, operation: _Operation) -> str:
-    """FastAPI's `list_orders_orders__id__get` → `list_orders`: it puts path and method behind a function's name."""
-    behind = re.sub(r"\W", "_", operation.path) + f"_{operation.method}"
-    return name.removesuffix(behind) or name
-
-
-def _swagger_flows(raw: JsonObject) -> dict[str, Any]:
-    names = {"application": "clientCredentials", "accessCode": "authorizationCode"}
-    return {names[raw["flow"]]: raw} if raw.get("flow") in names else {}
-
-
 def _filled(url: str, variables: Any) -> str:
     known = variables if isinstance(variables, Mapping) else {}
 
     def value(match: re.Match[str]) -> str:
         variable = known.get(match[1])
-        if not isinstance(variable, Mapping):
-            return match[0]
-        return str(variable.get("default", next(iter(_list(variable.get("enum"))), match[0])))
+        offered = [variable.get("default"), *_list(variable.get("enum"))] if isinstance(variable, Mapping) else []
+        return next((str(one) for one in offered if one is not None), match[0])
 
     return re.sub(r"\{([^{}]+)\}", value, url)
-
-
-def _path(path: str) -> str:
-    # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
-    bare = path.split("#")[0]
-    return bare if bare.startswith("/") else f"/{bare}"
 
 
 def _with_text_keys(value: Json) -> Json:

@@ -23,7 +23,7 @@ _MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """The public functions that a module defines (those of `__all__`, where it has one), and how to call them by name.
+    """The public functions that a module defines (or lists in `__all__`), and how to call them, by `module:function`.
 
     `module:Name` gives the public methods of that class, of which one instance is made without arguments and shared by
     all calls, or of that object, where the module has made one itself.
@@ -40,8 +40,13 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
     module = _import(name)
     home = Path(name).stem if name.endswith(".py") else module.__name__
     found = dict(_methods(_instance(module, member, name_or_path)) if member else _public(module))
+    if not found and member:
+        raise SourceUnavailable(f"{name_or_path!r} has no public methods; a tool is one of these.")
     if not found:
-        raise SourceUnavailable(_nothing(module, name_or_path, member))
+        problem = f"the module {name_or_path!r} defines no public functions; a tool is one of these."
+        classes = _classes(module)
+        advice = f" For the methods of a class name it: '{name_or_path}:{classes[0]}'." if classes else ""
+        raise SourceUnavailable(problem + advice)
     return _read(found, f"{home}:{member}" if member else home)
 
 
@@ -65,9 +70,12 @@ def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtoc
 def _read(
     found: dict[str, FunctionType | MethodType], home: str
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    signatures = {name: read_signature(function) for name, function in found.items()}
-    protocols = [_protocol(home or found[n].__module__, n, found[n], signature) for n, signature in signatures.items()]
-    return protocols, {name: _callable(found[name], signature) for name, signature in signatures.items()}
+    protocols, functions = [], {}
+    for name, function in found.items():
+        signature, module = read_signature(function), home or function.__module__
+        protocols.append(_protocol(module, name, function, signature))
+        functions[f"{module}:{name}"] = _callable(function, signature)
+    return protocols, functions
 
 
 def is_module(name: str) -> bool:
@@ -142,13 +150,9 @@ def _also_from(folder: Path | None) -> Iterator[None]:
 def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
-        listed = name in declared if declared is not None else name[0] != "_" and _home(value) == module.__name__
-        if listed and inspect.isfunction(value) and not _generates(value):
+        own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
+        if (own if declared is None else name in declared) and inspect.isfunction(value) and not _generates(value):
             yield name, value
-
-
-def _home(value: object) -> str:
-    return str(getattr(value, "__module__", ""))
 
 
 def _generates(function: object) -> bool:
@@ -188,14 +192,6 @@ def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]
 def _classes(module: ModuleType) -> list[str]:
     own = ((name, value) for name, value in vars(module).items() if isinstance(value, type) and name[0] != "_")
     return [name for name, value in own if value.__module__ == module.__name__]
-
-
-def _nothing(module: ModuleType, where: str, member: str) -> str:
-    if member:
-        return f"{where!r} has no public methods; a tool is one of these."
-    told = f"the module {where!r} defines no public functions; a tool is one of these."
-    classes = _classes(module)
-    return f"{told} For the methods of a class name it: '{where}:{classes[0]}'." if classes else told
 
 
 def _protocol(module: str, name: str, function: FunctionType | MethodType, signature: Signature) -> ToolProtocol:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from protocols.alias import identifier
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.invoke import Invoker
-from protocols.jsontypes import Json
 from protocols.mcp.servers import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
@@ -37,7 +36,7 @@ _GENERIC_TITLES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source. Of Python, `module` is the name in bindings and `functions` are those of its tools.
+    """One source. Of Python, `functions` are those of its tools, by `module:function`.
 
     `home` is the origin that the document was fetched from, None for the user's own files.
     """
@@ -46,7 +45,6 @@ class Source:
     kind: SourceKind
     protocols: list[ToolProtocol]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    module: str = ""
     recorded: tuple[RecordedCall, ...] = ()
     home: Origin | None = None
 
@@ -71,17 +69,24 @@ def read_sources(texts: Sequence[str], invoker: Invoker, functions: Sequence[Cal
     """
     spelled = [_spelling(text) for text in texts]
     read = {at: _read_python(one) for at, one in enumerate(spelled) if _is_python(one.location)}
-    named = _by_function(read.values())
-    for at, one in enumerate(spelled):
-        if at not in read:
-            read[at] = _read(one, invoker, named)
+    named: dict[str, dict[str, ToolProtocol]] = {}
+    for source in read.values():
+        for protocol in source.protocols:
+            if isinstance(binding := protocol.binding, PythonBinding):
+                named.setdefault(binding.module, {})[binding.function] = protocol
+    found = [read.get(at) or _read(one, invoker, named) for at, one in enumerate(spelled)]
     described = {
-        p.binding
-        for source in read.values()
-        for p in source.protocols
-        if source.kind == "protocols" and isinstance(p.binding, PythonBinding | McpBinding)
+        protocol.binding
+        for source in found
+        for protocol in source.protocols
+        if source.kind == "protocols" and isinstance(protocol.binding, PythonBinding | McpBinding)
     }
-    found = [_without(read[at], described) for at in range(len(spelled))]
+    found = [
+        replace(source, protocols=[p for p in source.protocols if p.binding not in described])
+        if described and source.kind in ("python", "mcp")
+        else source
+        for source in found
+    ]
     if functions:
         protocols, callables = read_functions(functions)
         modules = {function.__module__.rpartition(".")[2] for function in functions}
@@ -103,21 +108,6 @@ def runs_nothing(text: str) -> bool:
         return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
     except (OSError, ValueError):  # no file can have such a name
         return False
-
-
-def _without(source: Source, described: set[Any]) -> Source:
-    if source.kind not in ("python", "mcp") or not described:
-        return source
-    return replace(source, protocols=[p for p in source.protocols if p.binding not in described])
-
-
-def _by_function(sources: Iterable[Source]) -> Named:
-    named: dict[str, dict[str, ToolProtocol]] = {}
-    for source in sources:
-        for protocol in source.protocols:
-            if isinstance(binding := protocol.binding, PythonBinding):
-                named.setdefault(binding.module, {})[binding.function] = protocol
-    return named
 
 
 def _spelling(text: str) -> _Spelling:
@@ -145,9 +135,8 @@ def _is_python(location: str) -> bool:
 
 def _read_python(spelled: _Spelling) -> Source:
     protocols, functions = read_module(spelled.location)
-    module = protocols[0].collection
-    name = spelled.name or re.split(r"[.:]", module)[-1]
-    return Source(name=name, kind="python", protocols=protocols, functions=functions, module=module)
+    name = spelled.name or re.split(r"[.:]", protocols[0].collection)[-1]
+    return Source(name=name, kind="python", protocols=protocols, functions=functions)
 
 
 def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
@@ -164,7 +153,12 @@ def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
         protocols = read_folder(path, base_url=spelled.base_url, named=named)
         return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
     if is_url(location):
-        return _from_elsewhere(_read_document(spelled, invoker, {}), spelled)
+        source = _read_document(spelled, invoker, {})
+        try:
+            homes = [split_url(url)[0] for url in (location, spelled.base_url) if url]
+        except ValueError as error:
+            raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
+        return replace(source, home=homes[0], protocols=[_pinned(p, homes, location) for p in source.protocols])
     if location.strip() and (path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har")):
         return _read_document(spelled, invoker, named)
     raise SourceUnavailable(
@@ -188,7 +182,8 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
         protocols = read_openapi(document, where=location, base_url=base_url)
         name = spelled.name or _default_name(protocols[0].collection, location)
         return Source(name=name, kind="openapi", protocols=protocols)
-    if _looks_like_protocols(document) or holds_bare(document):
+    first = document[0] if isinstance(document, list) and document else document
+    if (isinstance(first, Mapping) and "name" in first) or holds_bare(document):
         protocols = read_protocols(document, where=location, base_url=base_url, named=named)
         return Source(name=spelled.name or _default_name("", location), kind="protocols", protocols=protocols)
     raise SourceUnavailable(
@@ -197,26 +192,11 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
     )
 
 
-def _from_elsewhere(source: Source, spelled: _Spelling) -> Source:
-    """A fetched source, which decides neither what runs here nor which hosts are called nor that a write is a read.
-
-    Its tools may call the document's own host and the hosts below it, and the address that the user gave after `@`.
-
-    Raises:
-        InvalidProtocol: a tool calls another host, or is bound to a Python function, an MCP server or a program.
-    """
-    homes = [_home_of(url) for url in (spelled.location, spelled.base_url) if url]
-    return replace(source, home=homes[0], protocols=[_pinned(p, homes, spelled.location) for p in source.protocols])
-
-
-def _home_of(url: str) -> Origin:
-    try:
-        return split_url(url)[0]
-    except ValueError as error:
-        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
-
-
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
+    """A fetched protocol, which decides neither what runs here nor which hosts are called nor that a write is a read.
+
+    It may call the document's own host and the hosts below it, and the address that the user gave after `@`.
+    """
     binding = protocol.binding
     if binding is None:
         return protocol
@@ -241,11 +221,6 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
             " the document and give the file.",
         )
     return replace(protocol, annotations=careful_annotations(binding.method, protocol.annotations))
-
-
-def _looks_like_protocols(document: Json) -> bool:
-    first = document[0] if isinstance(document, list) and document else document
-    return isinstance(first, Mapping) and "name" in first
 
 
 def _default_name(title: str, location: str) -> str:

@@ -7,6 +7,7 @@ plain (`type: int`) and dropped where it is not.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from protocols.errors import InvalidProtocol
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json, JsonObject, dumps
 from protocols.schema import narrowed, pointer, resolve, validator
 
 Direction = Literal["request", "response"]
@@ -69,6 +70,18 @@ class Schemas:
         """
         self._at = at
         schema = self._schema(raw, direction)
+        return Converted(schema, self._needed(schema, direction))
+
+    def self_contained(self, raw: Json, direction: Direction, *, at: str) -> dict[str, Any]:
+        """`convert`, as one schema that brings its own `$defs`; its top is no reference."""
+        schema, definitions = self.convert(raw, direction, at=at)
+        schema = resolve(schema, {"$defs": definitions}) if isinstance(schema, Mapping) else schema
+        whole = dict(schema) if isinstance(schema, Mapping) else {} if schema else {"not": {}}
+        needed = self._needed(whole, direction)
+        return whole | ({"$defs": needed} if needed else {})
+
+    def _needed(self, schema: Json, direction: Direction) -> dict[str, Any]:
+        """The definitions that a schema needs, directly or not, by name."""
         waiting, found = list(_refs_in(schema)), dict[str, Any]()
         while waiting:
             name = waiting.pop().removeprefix("#/$defs/")
@@ -76,15 +89,7 @@ class Schemas:
                 ref = self._refs[name]
                 found[name] = self._definition(ref, direction)
                 waiting.extend(self._needs[ref, direction])
-        return Converted(schema, {name: found[name] for name in sorted(found)})
-
-    def self_contained(self, raw: Json, direction: Direction, *, at: str) -> dict[str, Any]:
-        """`convert`, as one schema that brings its own `$defs`; its top is no reference."""
-        schema, definitions = self.convert(raw, direction, at=at)
-        schema = resolve(schema, {"$defs": definitions}) if isinstance(schema, Mapping) else schema
-        whole = dict(schema) if isinstance(schema, Mapping) else {} if schema else {"not": {}}
-        needed = self._closure(whole, definitions)
-        return whole | ({"$defs": needed} if needed else {})
+        return dict(sorted(found.items()))
 
     def follow(self, value: Json, *, at: str) -> Json:
         """The parameter, response or path item that `value` is or refers to."""
@@ -96,15 +101,6 @@ class Schemas:
             seen.add(ref)
             value = self._target(ref)
         return value
-
-    @staticmethod
-    def _closure(schema: Json, definitions: Mapping[str, Any]) -> dict[str, Any]:
-        waiting, found = list(_refs_in(schema)), set[str]()
-        while waiting:
-            if (name := waiting.pop().removeprefix("#/$defs/")) not in found:
-                found.add(name)
-                waiting.extend(_refs_in(definitions[name]))
-        return {name: part for name, part in definitions.items() if name in found}
 
     def _target(self, ref: str) -> Any:
         if not ref.startswith("#"):
@@ -199,9 +195,11 @@ class Schemas:
         for bound in ("Minimum", "Maximum"):
             if raw.get(f"exclusive{bound}") is True and bound.lower() in schema:
                 schema[f"exclusive{bound}"] = schema.pop(bound.lower())
-        if not _compiles({"patternProperties": dict.fromkeys(schema.get("patternProperties", ()), True)}):
+        if not _accepted("patternProperties", dict.fromkeys(schema.get("patternProperties", ()), True)):
             del schema["patternProperties"]
-        if kinds := _types(raw.get("type")):
+        named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
+        known = dict.fromkeys(_TYPES.get(str(name).lower(), str(name).lower()) for name in named)
+        if kinds := [name for name in known if name in _JSON_TYPES]:
             schema["type"] = kinds[0] if len(kinds) == 1 else kinds
         if raw.get("type") == "file":
             schema["format"] = "binary"
@@ -229,7 +227,12 @@ class Schemas:
         beside = {key: value for key, value in schema.items() if key != "allOf"}
         if len(parts) == 1 and isinstance(parts[0], dict) and beside.keys() <= ANNOTATIONS:
             return {**parts[0], **beside}
-        told = [self._told(part, direction) for part in parts]
+        told = [
+            self._definition(self._refs[part["$ref"].removeprefix("#/$defs/")], direction)
+            if isinstance(part, dict) and part.keys() == {"$ref"}
+            else part
+            for part in parts
+        ]
         if not parts or not all(_is_plain_object(part) for part in (*told, beside)):
             return schema
         joined: Any = {}
@@ -237,21 +240,9 @@ class Schemas:
             joined = narrowed(joined, {key: value for key, value in part.items() if key not in ANNOTATIONS})
         return {"type": "object", "properties": {}, **joined, **{k: v for k, v in beside.items() if k in ANNOTATIONS}}
 
-    def _told(self, part: Any, direction: Direction) -> Any:
-        """A part, or what it refers to."""
-        if isinstance(part, dict) and part.keys() == {"$ref"}:
-            return self._definition(self._refs[part["$ref"].removeprefix("#/$defs/")], direction)
-        return part
-
 
 def _is_plain_object(part: Any) -> bool:
     return isinstance(part, dict) and part.keys() <= _JOINABLE and part.get("type", "object") == "object"
-
-
-def _types(declared: Json) -> list[str]:
-    names = declared if isinstance(declared, list) else [declared]
-    known = [_TYPES.get(str(name).lower(), str(name).lower()) for name in names]
-    return list(dict.fromkeys(name for name in known if name in _JSON_TYPES)) if declared is not None else []
 
 
 def _says_nullable(raw: JsonObject) -> bool:
@@ -289,20 +280,13 @@ def _refs_in(schema: Json) -> Iterator[str]:
 
 def _accepted(keyword: str, value: Json) -> bool:
     """Whether the metaschema allows `value` there: patterns that compile, numbers that are numbers."""
-    try:
-        return _accepted_scalar(keyword, value, type(value).__name__)
-    except TypeError:  # not hashable
-        return _compiles({keyword: value})
+    return _compiles(dumps({keyword: value}))
 
 
 @lru_cache(maxsize=4096)
-def _accepted_scalar(keyword: str, value: Json, kind: str) -> bool:  # noqa: ARG001 -- `1 == True` in a cache's key
-    return _compiles({keyword: value})
-
-
-def _compiles(schema: JsonObject) -> bool:
+def _compiles(schema: str) -> bool:
     try:
-        validator(schema)
+        validator(json.loads(schema))
     except ValueError:
         return False
     return True
