@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import ErrorOutcome, HttpBinding, ToolProtocol, dump
+from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.sources.openapi import annotations_of, link_object
 
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -39,7 +39,12 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
         paths.setdefault(path, {})[binding.method.lower()] = operation
         schemes |= {name: dict(binding.schemes.get(name) or _BEARER) for name in binding.credential_names}
     document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": paths}
-    _share_server(document)
+    operations = [operation for item in paths.values() for operation in item.values()]
+    servers = [operation.get("servers") for operation in operations]
+    if servers and servers[0] is not None and all(server == servers[0] for server in servers):
+        document["servers"] = servers[0]  # said once, where all operations say it
+        for operation in operations:
+            del operation["servers"]
     shared = {"schemas": components.schemas, "securitySchemes": dict(sorted(schemes.items()))}
     if filled := {key: value for key, value in shared.items() if value}:
         document["components"] = filled
@@ -70,8 +75,10 @@ class _Components:
     def hoist(self, schema: JsonObject, owner: str) -> dict[str, Any]:
         """`schema` with its `$defs`, and itself where it refers to itself, moved here."""
         body = {key: value for key, value in schema.items() if key != "$defs"}
-        parts = {f"#/$defs/{_escaped(name)}": part for name, part in schema.get("$defs", {}).items()}
-        names = {ref: _NOT_A_NAME.sub("_", name) for ref, name in zip(parts, schema.get("$defs", {}), strict=True)}
+        parts, names = {}, {}
+        for name, part in schema.get("$defs", {}).items():
+            ref = f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}"
+            parts[ref], names[ref] = part, _NOT_A_NAME.sub("_", name)
         if "#" in _references(schema):
             parts["#"], names["#"] = body, _NOT_A_NAME.sub("_", owner)
         settled = False
@@ -91,12 +98,7 @@ def _operation(
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
         parameters.append({"name": binding.idempotency_header, "in": "header", "schema": {"type": "string"}})
-    usual, own = annotations_of(binding.method), protocol.annotations
-    hints = {
-        "readOnlyHint": own.read_only if own.read_only != usual.read_only else None,
-        "destructiveHint": own.destructive if own.destructive != usual.destructive else None,
-        "idempotentHint": own.idempotent if own.idempotent != usual.idempotent else None,
-    }
+    usual = annotations_of(binding.method).hints
     operation: dict[str, Any] = {
         "operationId": protocol.name,
         "summary": protocol.title,
@@ -105,7 +107,7 @@ def _operation(
         "parameters": parameters,
         "requestBody": _request_body(protocol, binding, properties),
         "deprecated": protocol.extra.get("deprecated") is True,
-        "x-atc-annotations": {key: hint for key, hint in hints.items() if hint is not None},
+        "x-atc-annotations": dict(protocol.annotations.hints.items() - usual.items()),
         "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
         "responses": _responses(protocol, binding, components, links),
         "security": [{n: [] for n in ([one] if isinstance(one, str) else one)} for one in binding.credentials],
@@ -116,10 +118,10 @@ def _operation(
 def _parameters(protocol: ToolProtocol, binding: HttpBinding, properties: JsonObject) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for argument, schema in properties.items():
-        location = _location(binding, argument)
+        location = binding.location(argument)
         if location in ("body", "form"):
             continue
-        parameter: dict[str, Any] = {"name": binding.wire_names.get(argument, argument), "in": location}
+        parameter: dict[str, Any] = {"name": binding.wire_name(argument), "in": location}
         if location == "path" or argument in protocol.required:
             parameter["required"] = True
         plain = dict(schema) if isinstance(schema, Mapping) else {}
@@ -135,12 +137,12 @@ def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: Json
         told = schema if isinstance(schema, Mapping) else {}
         content = {told.get("contentMediaType", "application/json"): {"schema": schema}}
         return {"required": whole in protocol.required, "content": content}
-    fields = {name: part for name, part in properties.items() if _location(binding, name) in ("body", "form")}
+    fields = {name: part for name, part in properties.items() if binding.location(name) in ("body", "form")}
     if not fields:
         return None
-    form = any(_location(binding, name) == "form" for name in fields)
-    named = {binding.wire_names.get(name, name): part for name, part in fields.items()}
-    required = [binding.wire_names.get(name, name) for name in fields if name in protocol.required]
+    form = any(binding.location(name) == "form" for name in fields)
+    named = {binding.wire_name(name): part for name, part in fields.items()}
+    required = [binding.wire_name(name) for name in fields if name in protocol.required]
     schema = {"type": "object", "properties": named} | ({"required": required} if required else {})
     media = "application/x-www-form-urlencoded" if form else "application/json"
     return {"required": bool(required), "content": {media: {"schema": schema}}}
@@ -157,12 +159,12 @@ def _responses(
         success["content"] = _content(output, components, protocol.name)
     if links:
         success["links"] = links
-    return {status: success} | {one.status: _error(one, components, protocol.name) for one in protocol.errors}
-
-
-def _error(error: ErrorOutcome, components: _Components, owner: str) -> dict[str, Any]:
-    content = {} if error.schema is None else {"content": _content(error.schema, components, owner)}
-    return {"description": error.description, **content}
+    found = {status: success}
+    for error in protocol.errors:
+        found[error.status] = {"description": error.description}
+        if error.schema is not None:
+            found[error.status]["content"] = _content(error.schema, components, protocol.name)
+    return found
 
 
 def _content(schema: JsonObject, components: _Components, owner: str) -> dict[str, Any]:
@@ -192,22 +194,6 @@ def _binding(protocol: ToolProtocol) -> HttpBinding:
     return HttpBinding(method="POST", url=f"/{protocol.name}", locations=locations)  # type: ignore[arg-type]
 
 
-def _location(binding: HttpBinding, argument: str) -> str:
-    wire = binding.wire_names.get(argument, argument)
-    usual = "query" if binding.method in ("GET", "HEAD", "OPTIONS", "DELETE") else "body"
-    return binding.locations.get(argument, "path" if f"{{{wire}}}" in binding.url else usual)
-
-
-def _share_server(document: dict[str, Any]) -> None:
-    """Say once what all operations say."""
-    operations = [operation for item in document["paths"].values() for operation in item.values()]
-    servers = [operation.get("servers") for operation in operations]
-    if servers and servers[0] is not None and all(server == servers[0] for server in servers):
-        document["servers"] = servers[0]
-        for operation in operations:
-            del operation["servers"]
-
-
 def _references(schema: Json) -> set[str]:
     if isinstance(schema, list):
         return set[str]().union(*map(_references, schema))
@@ -226,7 +212,3 @@ def _renamed(schema: Json, names: Mapping[str, str]) -> Any:
     if isinstance(ref := schema.get("$ref"), str) and ref in names:
         renamed["$ref"] = f"#/components/schemas/{names[ref]}"
     return renamed
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

@@ -14,6 +14,9 @@ from protocols.schema import first_error
 
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]
+BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
+"""Methods whose arguments go into the query where nobody says otherwise."""
+_HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,18 @@ class Annotations:
     read_only: bool | None = None
     destructive: bool | None = None
     idempotent: bool | None = None
+
+    @classmethod
+    def of(cls, hints: JsonObject) -> Annotations:
+        """From MCP's hints, as far as they are truth values."""
+        given = {ours: hints.get(theirs) for ours, theirs in _HINTS.items()}
+        return cls(**{ours: value for ours, value in given.items() if isinstance(value, bool)})
+
+    @property
+    def hints(self) -> dict[str, bool]:
+        """As MCP's hints."""
+        given = {theirs: getattr(self, ours) for ours, theirs in _HINTS.items()}
+        return {hint: value for hint, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +62,15 @@ class HttpBinding:
     credentials: tuple[str | tuple[str, ...], ...] = ()
     schemes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     idempotency_header: str | None = None
+
+    def wire_name(self, argument: str) -> str:
+        """What an argument is called in the request."""
+        return self.wire_names.get(argument, argument)
+
+    def location(self, argument: str) -> Location:
+        """Where an argument goes: where the binding says, else the path that has its name, else query or body."""
+        usual: Location = "query" if self.method in BODYLESS or self.body_argument else "body"
+        return self.locations.get(argument, "path" if f"{{{self.wire_name(argument)}}}" in self.url else usual)
 
     @property
     def credential_names(self) -> tuple[str, ...]:
@@ -219,7 +243,6 @@ _MCP = _record(["server", "tool"], server=_TEXT, tool=_TEXT)
 _PROGRAM = _record(["source", "tools"], source=_TEXT, tools=_NAMES)
 _ARGUMENTS = {"type": "object", "properties": {"properties": {"type": "object", "additionalProperties": {
     "type": ["object", "boolean"]}}}}  # fmt: skip
-_HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
 _COUNT = {"type": "integer", "minimum": 0}
 
 DOCUMENT_SCHEMA: dict[str, Any] = {
@@ -290,21 +313,19 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
         found["verified_by"] = Verify(**verify)
     if "evidence" in found:
         found["evidence"] = Evidence(**found["evidence"])
-    annotations = Annotations(**{ours: hints.get(theirs) for ours, theirs in _HINTS.items()})
-    return ToolProtocol(annotations=annotations, extra=extra, **found)
+    return ToolProtocol(annotations=Annotations.of(hints), extra=extra, **found)
 
 
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
     """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
     extra = dict(protocol.extra)
-    hints = {theirs: getattr(protocol.annotations, ours) for ours, theirs in _HINTS.items()}
     document: dict[str, Any] = {
         "name": protocol.name,
         "title": protocol.title,
         "description": protocol.description,
         "inputSchema": dict(protocol.input_schema),
         "outputSchema": protocol.output_schema,
-        "annotations": {k: v for k, v in hints.items() if v is not None} | extra.pop("annotations", {}),
+        "annotations": protocol.annotations.hints | extra.pop("annotations", {}),
         "binding": next(
             ({kind: _sparse(protocol.binding)} for kind, of in _BINDINGS.items() if isinstance(protocol.binding, of)),
             {},

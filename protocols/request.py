@@ -31,7 +31,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _COOKIE_SAFE = "!#$&'()*+-./:<=>?@[]^_`{|}~"
 _COOKIE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")  # RFC 6265: no space, quote, comma, semicolon or backslash
-_BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 
 _MERGED = ("path", "query", "form", "body")  # many servers read them as one set of parameters
 
@@ -101,7 +100,7 @@ class Plan:
             name: self._locate(name, binding, braces)
             for name in dict.fromkeys([*protocol.parameters, *binding.locations, *binding.wire_names])
         }
-        self._default = _default_place(binding)
+        self._default = binding.location("")
         # Two marks that sources leave in argument schemas: arrays sent as one value, and bodies that are not JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
@@ -118,11 +117,9 @@ class Plan:
         return list(self._owned())
 
     def _locate(self, name: str, binding: HttpBinding, braces: set[str]) -> tuple[Place, str]:
-        wire = binding.wire_names.get(name, name)
+        place, wire = binding.location(name), binding.wire_name(name)
         if name == binding.body_argument:
             return "whole_body", wire
-        fallback: Place = "path" if wire in braces else _default_place(binding)
-        place: Place = binding.locations.get(name, fallback)
         # A template may spell a parameter by the argument's name although it is called otherwise elsewhere.
         return place, name if place == "path" and wire not in braces and name in braces else wire
 
@@ -336,10 +333,6 @@ def spelled(name: str) -> str:
 def _pieces(template: str) -> list[str]:
     """Literal, name, literal, name … literal."""
     return re.split(r"\{([^{}/]*)\}", template)
-
-
-def _default_place(binding: HttpBinding) -> Place:
-    return "query" if binding.method in _BODYLESS or binding.body_argument else "body"
 
 
 def _exploded(values: Mapping[str, Json]) -> dict[str, Json]:

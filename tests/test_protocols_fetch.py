@@ -90,8 +90,8 @@ def test_a_document_from_an_address():
     ("reply", "problem"),
     [
         (Reply(404), "answered 404 Not Found; check the address."),
-        (Reply(500), "answered 500 Internal Server Error: the service has failed; try again later."),
-        (Reply(429, headers={"Retry-After": "30"}), "answered 429 Too Many Requests; try again in 30 s."),
+        (Reply(500), "answered 500 Internal Server Error; try again later."),
+        (Reply(429, headers={"Retry-After": "30"}), "answered 429 Too Many Requests; try again later."),
         (Reply(503), "answered 503 Service Unavailable; try again later."),
         (Reply(401), "answered 401 Unauthorized; download the document yourself and give the file as 'FILE@http://"),
         (Reply(204), "answered 204 No Content; check the address."),

@@ -17,7 +17,7 @@ from urllib.parse import unquote_plus
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url
-from protocols.protocol import Location
+from protocols.protocol import BODYLESS, Location
 from protocols.sources.openapi import annotations_of, readable_name
 
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
@@ -86,7 +86,7 @@ def complete(document: Json, *, where: str, base_url: str | None = None) -> dict
     if not module or not name:
         raise _invalid(where, f"{own['function']!r} is no function; write 'module:function'.", "function")
     required = [argument for argument, schema in arguments.items() if schema.pop("required", False) is True]
-    told = {"inputSchema": _schema(arguments, required)} if arguments else {}
+    told = {"inputSchema": {"type": "object", "properties": arguments, "required": required}} if arguments else {}
     return base | given | told | {"binding": {"python": {"module": module, "function": name}}}
 
 
@@ -99,7 +99,7 @@ def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, 
     in_path = re.findall(r"\{([^{}/]+)\}", url)
     for name in (*in_path, *asked):
         arguments.setdefault(name, {})
-    usual = "query" if method in ("GET", "HEAD", "OPTIONS", "DELETE") else "body"
+    usual = "query" if method in BODYLESS else "body"
     locations: dict[str, str] = {}
     required = []
     for name, schema in arguments.items():
@@ -109,13 +109,10 @@ def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, 
         locations[name] = "path" if name in in_path else told or ("query" if name in asked else usual)
         if schema.pop("required", False) is True or name in in_path:
             required.append(name)
-    usual_hints = annotations_of(method)
-    hints = {"readOnlyHint": usual_hints.read_only, "destructiveHint": usual_hints.destructive,
-             "idempotentHint": usual_hints.idempotent}  # fmt: skip
     return {
         "name": readable_name(method.lower(), "/" + "/".join(url.partition("?")[0].split("/")[3:])),
-        "inputSchema": _schema(arguments, required),
-        "annotations": {key: value for key, value in hints.items() if value is not None},
+        "inputSchema": {"type": "object", "properties": arguments, "required": required},
+        "annotations": annotations_of(method).hints,
         "binding": {"http": {"method": method, "url": url, "locations": locations}},
     }
 
@@ -173,11 +170,6 @@ def _told(told: Json, where: str, name: str) -> dict[str, Any]:
             return schema
         case _:
             raise _invalid(where, f"{told!r} is neither a sentence nor a schema.", f"arguments.{name}")
-
-
-def _schema(arguments: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "object", "properties": dict(arguments)}
-    return schema | ({"required": required} if required else {})
 
 
 def _is_listing(document: JsonObject) -> bool:

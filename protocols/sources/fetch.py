@@ -66,16 +66,23 @@ def parse(text: str, *, where: str) -> Json:
         json_error = error if start.startswith(("{", "[")) else None
     except ValueError as error:  # a number that JSON lacks; YAML would take it for text
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {error}.") from None
-    return _yaml(text, where, json_error)
+    try:
+        _check_size(text, where)
+        value: Json = yaml.load(text, Loader=_LOADER)  # noqa: S506 -- a subclass of SafeLoader
+    except (yaml.YAMLError, ValueError) as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
+        problem = str(json_error) if json_error else f"{problem} (line {mark.line + 1})" if mark else problem
+        raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
+    except RecursionError:
+        raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
+    return value
 
 
 def _read(location: str) -> bytes:
     path = Path(location).expanduser()
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise SourceUnavailable(_too_large(location))
         with path.open("rb") as file:
-            body = file.read(MAX_BYTES + 1)  # a device or pipe has no size to look at
+            body = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise SourceUnavailable(f"there is no file {location!r}; check the path.") from None
     except IsADirectoryError:
@@ -83,7 +90,9 @@ def _read(location: str) -> bytes:
     except (OSError, ValueError) as error:
         raise SourceUnavailable(f"{location!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     if len(body) > MAX_BYTES:
-        raise SourceUnavailable(_too_large(location))
+        raise SourceUnavailable(
+            f"{location} is larger than {MAX_BYTES // 1_000_000} MB; give a document with the operations you need."
+        )
     return body
 
 
@@ -105,7 +114,13 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
             )
         raise SourceUnavailable(f"{url} cannot be fetched: {answer.problem}")
     if answer.status not in (200, 203):
-        raise SourceUnavailable(f"{url} answered {answer.status} {phrase(answer.status)}{_advice(url, answer)}.")
+        advice = "check the address"
+        if answer.status in (401, 403):
+            site = split_url(url)[0].url
+            advice = f"download the document yourself and give the file as 'FILE@{site}'"
+        elif answer.status == 429 or answer.status >= 500:
+            advice = "try again later"
+        raise SourceUnavailable(f"{url} answered {answer.status} {phrase(answer.status)}; {advice}.")
     homes |= transport.near
     return answer.body
 
@@ -124,36 +139,6 @@ def _answer(url: str, transport: Transport, deadline: float) -> Answer | Lost:
             return answer
         url = redirected(url, answer.headers["location"], upgrade=True)
     raise ValueError(f"more than {MAX_REDIRECTS} redirects")
-
-
-def _advice(url: str, answer: Answer) -> str:
-    match answer.status:
-        case 429 | 503:
-            wait = answer.headers.get("retry-after", "")
-            return f"; try again{f' in {wait} s' if wait.isdigit() else ' later'}"
-        case 401 | 403:
-            site = "/".join(url.split("/")[:3])
-            return f"; download the document yourself and give the file as 'FILE@{site}'"
-        case code if code >= 500:
-            return ": the service has failed; try again later"
-        case _:
-            return "; check the address"
-
-
-def _too_large(location: str) -> str:
-    return f"{location} is larger than {MAX_BYTES // 1_000_000} MB; give a document with the operations you need."
-
-
-def _yaml(text: str, where: str, json_error: ValueError | None) -> Json:
-    try:
-        _check_size(text, where)
-        value: Json = yaml.load(text, Loader=_LOADER)  # noqa: S506 -- a subclass of SafeLoader
-    except (yaml.YAMLError, ValueError) as error:
-        problem = str(json_error) if json_error is not None else _yaml_problem(error)
-        raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
-    except RecursionError:
-        raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
-    return value
 
 
 def _check_size(text: str, where: str) -> None:
@@ -184,11 +169,6 @@ def _check_size(text: str, where: str) -> None:
                 sizes[event.anchor] = 1
         if total > MAX_NODES or len(open_nodes) > MAX_DEPTH:
             raise SourceUnavailable(f"{where} holds more than can be read safely once its aliases are written out.")
-
-
-def _yaml_problem(error: Exception) -> str:
-    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
-    return f"{problem} (line {mark.line + 1})" if mark else problem
 
 
 def _loader() -> type:

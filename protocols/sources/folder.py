@@ -85,23 +85,16 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
             hint=f"It has {', '.join(named[protocol.binding.module])}.",
         )
     if function is None:
+        download = "download the document, give the file, and " if is_url(where) else ""
         raise InvalidProtocol(
             where,
             f"{protocol.name!r} asks to run the Python function {protocol.binding.function!r}, which a file may not.",
             path="binding.python",
-            hint=f"If you trust it, {_advice(protocol.binding.module, where)}.",
+            hint=f"If you trust it, {download}name the module as a source yourself: --tools {protocol.binding.module}.",
         )
-    return _over(function, protocol, told) if bare else protocol
-
-
-def _advice(module: str, where: str) -> str:
-    named = f"name the module as a source yourself: --tools {module}"
-    return f"download the document, give the file, and {named}" if is_url(where) else named
-
-
-def _over(function: ToolProtocol, protocol: ToolProtocol, told: Mapping[str, Json]) -> ToolProtocol:
-    """The function's own protocol with what a bare description says instead."""
-    return replace(
+    if not bare:
+        return protocol
+    return replace(  # the function's own protocol with what a bare description says instead
         function,
         name=protocol.name,
         title=protocol.title or function.title,

@@ -422,7 +422,7 @@ def _arguments(protocol: ToolProtocol, path: str, entry: _Entry) -> dict[str, Js
     found: dict[str, Json] = {}
     template = path.split("/")[1:]
     for name, schema in protocol.parameters.items():
-        wire, place = binding.wire_names.get(name, name), binding.locations.get(name)
+        wire, place = binding.wire_name(name), binding.locations.get(name)
         if name == binding.body_argument:
             found |= {name: entry.body} if entry.media else {}
         elif place == "path":

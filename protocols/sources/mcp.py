@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.servers import Servers
 from protocols.protocol import Annotations, ToolProtocol, load
 from protocols.schema import types, validator
-from protocols.sources.openapi import hints_of
 from protocols.words import snake
 
 _FOLDERS = frozenset({"dir", "directory", "folder", "path", "paths", "repo", "repository", "root", "workspace"})
@@ -40,7 +40,7 @@ def believed(hints: Json, *, trusted: bool) -> Annotations:
 
     A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
     """
-    said = hints_of(hints)
+    said = Annotations.of(hints if isinstance(hints, Mapping) else {})
     if trusted and said.read_only and not said.destructive:
         return Annotations(read_only=True)
     if trusted:
@@ -95,30 +95,25 @@ def _with_places(protocol: ToolProtocol, command: Sequence[str]) -> ToolProtocol
     writes to a file that was there before.
     """
     words = [word.partition("=")[2] if word.startswith("-") and "=" in word else word for word in command[1:]]
-    folders = [Path(word).expanduser().absolute() for word in words if not word.isdigit() and _is_folder(word)]
+    folders = []
+    for word in words:
+        with suppress(OSError, ValueError):  # too long, or no path at all
+            folder = Path(word).expanduser().absolute()
+            if not word.isdigit() and folder.is_dir() and folder not in folders:
+                folders.append(folder)
     if protocol.writes or not folders:
         return protocol
     properties = dict(protocol.parameters)
     for name, schema in protocol.parameters.items():
-        plain = isinstance(schema, dict) and not schema.keys() & {"examples", "enum"}
-        if plain and (told := _examples({*snake(name).split("_")}, types(schema), list(dict.fromkeys(folders)))):
-            properties[name] = {**schema, "examples": told}
+        parts, kinds = {*snake(name).split("_")}, types(schema)
+        files = [file for folder in folders for file in _first_file(folder)] if parts & _FILES else []
+        paths = [*(folders if parts & _FOLDERS else []), *(files if not parts & _FOLDERS - _FILES else [])]
+        examples: list[Json] = [str(path) for path in paths] if not kinds or "string" in kinds else []
+        if "array" in kinds:
+            examples = [[str(path)] for path in files or paths]
+        if examples and not schema.keys() & {"examples", "enum"}:
+            properties[name] = {**schema, "examples": examples}
     return replace(protocol, input_schema={**protocol.input_schema, "properties": properties})
-
-
-def _is_folder(word: str) -> bool:
-    try:
-        return Path(word).expanduser().is_dir()
-    except (OSError, ValueError):  # too long, or no path at all
-        return False
-
-
-def _examples(words: set[str], kinds: Sequence[str], folders: Sequence[Path]) -> list[Json]:
-    files = [file for folder in folders for file in _first_file(folder)] if words & _FILES else []
-    paths = [*(folders if words & _FOLDERS else []), *(files if not words & _FOLDERS - _FILES else [])]
-    if "array" in kinds:
-        return [[str(path)] for path in files or paths]
-    return [str(path) for path in paths] if not kinds or "string" in kinds else []
 
 
 def _first_file(folder: Path) -> list[Path]:

@@ -84,14 +84,13 @@ class _Reader:
     def __init__(self, document: JsonObject, where: str, base_url: str | None) -> None:
         self._document, self._where, self._base_url = document, where, base_url
         self._schemas = Schemas(document, where=where)
-        info = document.get("info")
-        self._title = str(info.get("title", "")).strip() if isinstance(info, Mapping) else ""
+        self._title = str(_mapping(document.get("info")).get("title", "")).strip()
 
     def protocols(self) -> list[ToolProtocol]:
         operations = []
         for path, raw_item in self._document["paths"].items():
             item = self._schemas.follow(raw_item, at=f"path {path!r}")
-            for method, raw in item.items() if isinstance(item, Mapping) else ():
+            for method, raw in _mapping(item).items():
                 if method.lower() in METHODS and isinstance(raw, Mapping):
                     operations.append(_Operation(method.lower(), path, item, raw))
         if not operations:
@@ -153,7 +152,7 @@ class _Reader:
             description=_text(raw.get("description")),
             input_schema=arguments.input_schema,
             output_schema=output,
-            annotations=careful_annotations(operation.method, hints_of(raw.get("x-atc-annotations"))),
+            annotations=careful_annotations(operation.method, Annotations.of(_mapping(raw.get("x-atc-annotations")))),
             binding=replace(binding, schemes=found),
             errors=errors,
             links=tuple(link for link in links if link.argument in arguments.properties),
@@ -214,9 +213,8 @@ class _Reader:
         return arguments
 
     def _responses(self, operation: _Operation) -> dict[str, JsonObject]:
-        responses = operation.raw.get("responses")
         found: dict[str, JsonObject] = {}
-        for status, raw in responses.items() if isinstance(responses, Mapping) else ():
+        for status, raw in _mapping(operation.raw.get("responses")).items():
             response = self._schemas.follow(raw, at=operation.at)
             if not status.startswith("x-") and isinstance(response, Mapping):
                 if "swagger" in self._document:
@@ -240,13 +238,13 @@ class _Reader:
         return (self._body(responses[success], operation) if success else None), errors
 
     def _body(self, response: JsonObject, operation: _Operation) -> dict[str, Any] | None:
-        content = response.get("content")
-        media = media_of(list(content)) if isinstance(content, Mapping) else None
-        if media is None or not isinstance(content, Mapping):
+        content = _mapping(response.get("content"))
+        media = media_of(list(content))
+        if media is None:
             return None
         if not is_json(media):
             return {"type": "string"}
-        schema = content[media].get("schema") if isinstance(content[media], Mapping) else None
+        schema = _mapping(content[media]).get("schema")
         return self._schemas.self_contained(schema, "response", at=operation.at) or None
 
     def _credentials(self, raw: JsonObject, arguments: Arguments) -> tuple[str | tuple[str, ...], ...]:
@@ -261,9 +259,9 @@ class _Reader:
 
     def _scheme(self, name: str, server: str) -> dict[str, Any]:
         """How a credential is sent, with the addresses of OAuth absolute; {} where the document does not say."""
-        components = self._document.get("components", self._document.get("securityDefinitions"))
-        known = components.get("securitySchemes", components) if isinstance(components, Mapping) else {}
-        raw = self._schemas.follow(known.get(name), at="security") if isinstance(known, Mapping) else None
+        components = _mapping(self._document.get("components", self._document.get("securityDefinitions")))
+        known = _mapping(components.get("securitySchemes", components))
+        raw = self._schemas.follow(known.get(name), at="security")
         if not isinstance(raw, Mapping) or str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
             return {}
         scheme = {key: raw[key] for key in ("type", "in", "name", "scheme") if isinstance(raw.get(key), str)}
@@ -271,13 +269,11 @@ class _Reader:
         if (flow := _SWAGGER_FLOWS.get(str(raw.get("flow")))) and not isinstance(flows, Mapping):
             flows = {flow: raw}
         told = {}
-        for flow, one in flows.items() if isinstance(flows, Mapping) else ():
+        for flow, one in _mapping(flows).items():
             if flow in ("clientCredentials", "authorizationCode") and isinstance(one, Mapping):
                 urls = {key: one[key] for key in ("authorizationUrl", "tokenUrl") if isinstance(one.get(key), str)}
-                scopes = one.get("scopes")
-                told[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {
-                    "scopes": dict.fromkeys(map(str, scopes), "") if isinstance(scopes, Mapping) else {}
-                }
+                scopes = dict.fromkeys(map(str, _mapping(one.get("scopes"))), "")
+                told[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {"scopes": scopes}
         return scheme | ({"flows": told} if told else {})
 
     def _links(self, operations: list[_Operation], names: list[str]) -> dict[str, list[Link]]:
@@ -290,8 +286,8 @@ class _Reader:
         for operation, name in zip(operations, names, strict=True):
             responses = self._responses(operation)
             success = _success(responses)
-            links = responses[success].get("links") if success else None
-            for raw in links.values() if isinstance(links, Mapping) else ():
+            links = _mapping(responses[success].get("links")) if success else {}
+            for raw in links.values():
                 link = self._schemas.follow(raw, at=operation.at)
                 for consumer, made in declared_links(link, producer=name, operations=tools):
                     if made not in found.setdefault(consumer, []):
@@ -309,8 +305,7 @@ def declared_links(link: Json, *, producer: str, operations: Mapping[str, str]) 
         return
     reference = link.get("operationId") or unquote(str(link.get("operationRef", "")))
     consumer = operations.get(str(reference))
-    parameters = link.get("parameters")
-    filled = dict(parameters) if isinstance(parameters, Mapping) else {}
+    filled = dict(_mapping(link.get("parameters")))
     if "requestBody" in link:
         filled["body"] = link["requestBody"]
     for parameter, expression in filled.items() if consumer is not None else ():
@@ -356,13 +351,6 @@ def annotations_of(method: str) -> Annotations:
             return Annotations(read_only=False)
 
 
-def hints_of(document: Json) -> Annotations:
-    """MCP's hints in an object, as far as they are truth values; without any where it is no object."""
-    given = document if isinstance(document, Mapping) else {}
-    names = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
-    return Annotations(**{ours: given[name] for ours, name in names.items() if isinstance(given.get(name), bool)})
-
-
 def careful_annotations(method: str, hints: Annotations) -> Annotations:
     """The method's annotations; `hints` are heeded only where they ask for more care.
 
@@ -383,11 +371,9 @@ def _success(responses: JsonObject) -> str | None:
 
 
 def _filled(url: str, variables: Any) -> str:
-    known = variables if isinstance(variables, Mapping) else {}
-
     def value(match: re.Match[str]) -> str:
-        variable = known.get(match[1])
-        offered = [variable.get("default"), *_list(variable.get("enum"))] if isinstance(variable, Mapping) else []
+        variable = _mapping(_mapping(variables).get(match[1]))
+        offered = [variable.get("default"), *_list(variable.get("enum"))]
         return next((str(one) for one in offered if one is not None), match[0])
 
     return re.sub(r"\{([^{}]+)\}", value, url)
@@ -404,6 +390,10 @@ def _with_text_keys(value: Json) -> Json:
 
 def _text(value: Json) -> str:
     return value.strip() if isinstance(value, str) else ""
+
+
+def _mapping(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _list(value: Json) -> list[Any]:

@@ -49,7 +49,13 @@ def read_signature(function: Callable[..., Any]) -> Signature:
         by_key, shared = TypeAdapter.json_schemas([(name, "validation", a) for name, a in adapters.items()])
         output = result.json_schema(mode="serialization") if result is not None else None
     schemas = {str(name): schema for (name, _), schema in by_key.items()}
-    properties = {name: _with_default(schemas.get(name, {}), parameter) for name, parameter in named.items()}
+    properties = {name: dict(schemas.get(name, {})) for name in named}
+    for name, parameter in named.items():
+        if parameter.default is not inspect.Parameter.empty:
+            with contextlib.suppress(ValueError):  # it has no JSON form, as an object of one's own, or infinity
+                default = to_jsonable_python(parameter.default)
+                json.dumps(default, allow_nan=False)
+                properties[name]["default"] = default
     input_schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [name for name, p in named.items() if p.default is inspect.Parameter.empty]:
         input_schema["required"] = required
@@ -119,17 +125,6 @@ def _is_plain(annotation: Any) -> bool:
     if origin is typing.Literal:
         return True
     return origin in (list, dict, typing.Union, python_types.UnionType) and all(map(_is_plain, arguments))
-
-
-def _with_default(schema: Mapping[str, Any], parameter: inspect.Parameter) -> dict[str, Any]:
-    if parameter.default is inspect.Parameter.empty:
-        return dict(schema)
-    try:
-        default = to_jsonable_python(parameter.default)
-        json.dumps(default, allow_nan=False)
-    except ValueError:  # it has no JSON form, as an object of one's own, or infinity
-        return dict(schema)
-    return {**schema, "default": default}
 
 
 # --- docstrings
