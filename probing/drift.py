@@ -15,9 +15,9 @@ from probing.facts import ToolFacts, learn, says_something
 from probing.gate import Caller, NotCalled
 from probing.infer import infer, merged, nodes
 from probing.kinds import kind_of, reads
+from probing.pools import harvest
 from probing.replies import Hint
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch, unwatched
-from probing.values import harvest
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Evidence, ToolProtocol
 from protocols.reply import one_line

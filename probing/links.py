@@ -27,6 +27,7 @@ from probing.names import (
     KEYS,
     NEAR,
     PAGING,
+    Make,
     Name,
     alike,
     argument_name,
@@ -34,11 +35,13 @@ from probing.names import (
     distinctive,
     is_id,
     look,
+    make_of,
     scalars,
     text_of,
 )
+from probing.pools import Place, Pools, is_date, said_of
 from probing.samples import Arguments, Value
-from probing.values import Fits, Place, Pools, is_date, said_of
+from probing.values import Fits
 from protocols.protocol import Link
 from protocols.vocabulary import NOT_LINKED, POSITIONS, VAGUE
 
@@ -104,6 +107,11 @@ class Source:
     def secret(self) -> bool:
         """Whether its values are secrets, which only arguments that are such may take."""
         return self.name.secret or any(place.secret for place in self.places)
+
+    @cached_property
+    def makes(self) -> frozenset[Make]:
+        """How its first values are made."""
+        return frozenset[Make]().union(*(place.makes for place in self.places[:20]))
 
     @cached_property
     def texts(self) -> frozenset[str]:
@@ -233,15 +241,14 @@ def _trials(
     fits = Fits(taker.tool, taker.argument)
     known = [source for source, _ in flows.of(taker)]
     beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
-    models = [held.value for held in taker.took.values() if distinctive(held.value)][:6]
+    models = frozenset([make_of(held.value) for held in taker.took.values() if distinctive(held.value)][:6])
     named = any(flows.apart(taker, source) is not None for source in known)
     open_: list[tuple[float, str, Source]] = [(-1.0, "", source) for source in known[:1] if not taker.took]
     for source in flows.sources:
         if source in known or (source.secret and not taker.name.secret):
             continue
         apart = flows.apart(taker, source)
-        firsts = (value for place in source.places[:20] for value in place.first[:3])
-        strange = not source.name.searches and any(alike(value, models) for value in firsts)
+        strange = not source.name.searches and alike(source.makes, models)
         if apart is not None and (not taker.took or strange or not models):
             open_.append((apart, source.name.key, source))
         elif strange and not (named and taker.name.of_another(source.name)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from protocols.jsontypes import Json
 from protocols.links import field_key, noun_of
@@ -55,7 +55,7 @@ _FORMATS = {
 """Narrower than the formats: `a:b` is a URI and `1.2.3.4` may be a version."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Name:
     """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`).
 
@@ -66,23 +66,23 @@ class Name:
     key: str
     above: str = ""
 
-    @property
+    @cached_property
     def thing(self) -> str:
         """What it is the id of: `airport` for `airport_code`; empty where the name does not tell."""
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
-    @property
+    @cached_property
     def identifies(self) -> bool:
         """Whether the name is that of an id."""
         return self.key.rpartition("_")[2] in ID_WORDS
 
-    @property
+    @cached_property
     def searches(self) -> bool:
         """Whether it is what one looks for, in words."""
         words = set(self.own.split("_"))
         return bool(words & (SEARCHES | {"s", "phrase"})) and not words & {"id", "ids", "code"} and not self.identifies
 
-    @property
+    @cached_property
     def secret(self) -> bool:
         """Whether what stands under it is a secret, whatever it looks like."""
         return kind_of(self.own) in ("text", "number")
@@ -207,10 +207,20 @@ def format_of(text: str) -> str:
     return "" if len(text) > _LONGEST or not re.search(r"[-:@]", text) else common_format((text,)) or ""
 
 
+Make = str | tuple[tuple[str, int], ...]
+"""How a value is made: a format, or the parts of a text between signs, by what they are of and how long."""
+
+
 @lru_cache(maxsize=65_536)
-def _shape(text: str) -> tuple[tuple[str, int], ...]:
-    """The parts of a text between signs, by what they are of and how long: `tm_8xz1q` → `(a, 2) (_, 1) (x, 5)`."""
-    return tuple((_kind(part), len(part)) for part in re.findall(r"[^\W_]+|[\W_]", text[:_LONGEST]))
+def _make(text: str) -> Make:
+    """`tm_8xz1q` → `(a, 2) (_, 1) (x, 5)`."""
+    parts = re.findall(r"[^\W_]+|[\W_]", text[:_LONGEST])
+    return format_of(text) or tuple((_kind(part), len(part)) for part in parts)
+
+
+def make_of(value: Json) -> Make:
+    """How a scalar is made."""
+    return "boolean" if isinstance(value, bool) else _make(text_of(value))
 
 
 def _kind(part: str) -> str:
@@ -229,32 +239,27 @@ def look(value: Json) -> str:
     return format_of(text) or ("text" if len(text.split()) != 1 else "token")
 
 
-def alike(value: Json, others: Iterable[Json]) -> bool:
-    """Whether a value looks as one of the others does: the same signs, and between them parts of the same make.
+@lru_cache(maxsize=65_536)
+def alike(ones: frozenset[Make], others: frozenset[Make]) -> bool:
+    """Whether some of one set look as some of another do: the same signs, and between them parts of the same make.
 
     Words of letters alone are alike only when they are codes of one length: all prose would be alike otherwise.
     """
-    if isinstance(value, bool):
-        return any(isinstance(other, bool) for other in others)
-    return any(not isinstance(other, bool) and _texts_alike(text_of(value), text_of(other)) for other in others)
+    return any(_makes_alike(one, other) for one in ones for other in others)
 
 
-@lru_cache(maxsize=65_536)
-def _texts_alike(one: str, two: str) -> bool:
-    if (form := format_of(two)) or format_of(one):
-        return format_of(one) == form
-    mine, its = _shape(one), _shape(two)
-    if len(mine) != len(its):
+def _makes_alike(one: Make, other: Make) -> bool:
+    if isinstance(one, str) or isinstance(other, str) or one == other:
+        return one == other
+    if len(one) != len(other):
         return False
-    if mine == its:
-        return True
-    if [kind for kind, _ in its] == ["9"]:
-        return mine[0][0] == "9" and abs(len(one) - len(two)) <= 1
-    pairs = zip(mine, its, strict=True)
+    if other[0][0] == one[0][0] == "9" and len(one) == 1:
+        return abs(one[0][1] - other[0][1]) <= 1
+    pairs = zip(one, other, strict=True)
     same = all(
         (a[1] == b[1] or a[0] in "9x") if a[0] == b[0] else a[1] == b[1] and "x" in (a[0], b[0]) for a, b in pairs
     )
-    return same and any(kind in "9x" for kind, _ in (*mine, *its))
+    return same and any(kind in "9x" for kind, _ in (*one, *other))
 
 
 def distinctive(value: Json) -> bool:

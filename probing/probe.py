@@ -17,12 +17,12 @@ from probing.facts import ToolFacts, needed
 from probing.gate import Caller, NotCalled, why_not
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink, link_tests, observed_links
+from probing.pools import Pools
 from probing.questions import discover, sharpen
 from probing.replies import Hint
 from probing.samples import Log, Note, Phase, ProbeSettings, Sample, Step, Watch, unwatched
 from probing.session import Session
 from probing.teacher import READ, Teacher, Words
-from probing.values import Pools
 from probing.writes import Effects, Writes, effects_of
 from protocols.ask import Ask
 from protocols.reply import one_line

@@ -12,9 +12,10 @@ from probing.gate import Caller
 from probing.kinds import reads
 from probing.ledger import address, records
 from probing.names import words_of
+from probing.pools import Pools
 from probing.replies import Hint, refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
-from probing.values import Fits, Pools, candidates, combinations
+from probing.values import Fits, candidates, combinations
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.toolbox import Toolbox

@@ -1,4 +1,4 @@
-"""Values that tools gave and took, by place, and which of them an argument is given, best first (ATC paper, §4).
+"""Which values an argument is given, best first (ATC paper, §4): by what it is known to take, of all sources.
 
 Candidates come from the tool's description, from responses, from replies, from a model, and at last made up; arguments
 of one call are best taken from one record.
@@ -6,387 +6,28 @@ of one call are best taken from one record.
 
 from __future__ import annotations
 
-import heapq
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
-from functools import lru_cache
+from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts, says_something
-from probing.invent import limits_of, made_up, named, sure
-from probing.kinds import kind_of
-from probing.names import (
-    EQUAL,
-    KEYS,
-    NEAR,
-    PAGING,
-    TITLES,
-    TOLD,
-    Name,
-    alike,
-    argument_name,
-    common_format,
-    distance,
-    distinctive,
-    ends_range,
-    field_name,
-    format_of,
-    is_id,
-    nouns_of,
-    scalars,
-    text_of,
-    words_in,
-    words_of,
-)
-from probing.samples import Origin, OriginKind, Sample, Value
+from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
+from probing.invent import limits_of, made_up, sure
+from probing.names import alike, distinctive, make_of, scalars, text_of
+from probing.pools import MOST_CANDIDATES, Pools, Record, last_name
+from probing.samples import Origin, OriginKind, Value
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import resolve, types, validator
-from protocols.secrets import covered
 from protocols.words import snake
 
-MOST_CANDIDATES = 60
-"""Values of one argument that are looked at."""
-_DEEPEST, _LONGEST_LIST, _MOST, _LONGEST_TEXT, _MOST_VALUES = 8, 100, 4_000, 2_000, 500
-"""What is looked at of a response: levels, elements of a list, scalars, characters of one; values kept of a place."""
-_KNOWN, _SHAPED, _LISTED, _ANY, _LAST = 0.5, 2.5, 2.0, 3.6, 4.2
-"""Distances of places without a name in common: they hold a value known to be good; values like one; a list's scalars,
-for a path; ids of any kind, for an argument that is one, or for any other."""
-_MOST_STRANGERS, _STRANGERS_TRIED = 8, 2
-_KEY_FORM = re.compile(
-    r"-?\d[\d.:/-]*|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|\d{4}-\d\d-\d\d.*|(?=[a-f]*\d)[0-9a-f]{8,}|[^@\s]+@[^@\s]+|/\S*"
-)
-"""Keys that are data: of a map, not of a record."""
 _SIZES = re.compile(r"(^|_)(limit|size|per_?page|count|rows|take|top|(max|num)_?(results|items|records))$")
 _SAMPLE = re.compile(r"\b(?:e\.?g\.?,?|such as|for example|examples?(?: is| are)?|like)[:,]?\s+", re.IGNORECASE)
 _QUOTED = re.compile(
     r"\s*+(?:(?:,|or|and)\s*+)?"
     r"(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|([\w.:+-]*\d[\w.:+-]*)|([A-Z][A-Z0-9_]+)\b)"
 )
-
-
-@dataclass(eq=False)
-class Place:
-    """The different values of one path of one tool's responses, or of one argument with which it answered.
-
-    `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of the
-    very call. `secret` where any was judged so. `first` are its first values, four at most.
-    """
-
-    tool: str
-    path: str
-    name: Name
-    argument: bool = False
-    values: dict[str, Value] = field(default_factory=dict)
-    echoes: bool = True
-    secret: bool = False
-    first: list[Json] = field(default_factory=list)
-
-    def keep(self, value: Value, *, secret: bool = False, sent: Collection[str] = ()) -> None:
-        """Take in one value; `sent` are the texts of the call's arguments, in small letters."""
-        text = text_of(value.value)
-        self.secret = self.secret or secret
-        self.echoes = self.echoes and text.lower() in sent
-        if len(self.values) < _MOST_VALUES and text not in self.values:
-            self.values[text] = value
-            self.first += [value.value] if len(self.first) < 4 else []
-
-
-class Secret:
-    """A value that is a secret, while a response is walked."""
-
-    def __init__(self, value: Json) -> None:
-        self.value = value
-
-
-def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
-    """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth and number."""
-    return islice(_walk(covered(_pruned(response, _DEEPEST), schema, Secret), ""), _MOST)
-
-
-def _walk(node: Any, path: str) -> Iterator[tuple[str, Json, bool]]:
-    if isinstance(node, Secret):
-        yield path, node.value, True
-    elif isinstance(node, Mapping):
-        is_map = bool(node) and all(_KEY_FORM.fullmatch(key) for key in islice(node, 50))
-        for key, part in islice(node.items(), 50):
-            if is_map:
-                yield f"{path}.{KEYS}".lstrip("."), key, False
-            if is_map or not set(key) & set(".[]{}*"):
-                yield from _walk(part, f"{path}.{'*' if is_map else key}".lstrip("."))
-    elif isinstance(node, list):
-        for part in node:
-            yield from _walk(part, f"{path}[]")
-    elif node is not None and not (isinstance(node, str) and len(node) > _LONGEST_TEXT):
-        yield path, node, False
-
-
-def _pruned(node: Json, depth: int) -> Json:
-    if isinstance(node, Mapping):
-        return {str(k): _pruned(v, depth - 1) for k, v in islice(node.items(), _LONGEST_LIST)} if depth else None
-    if isinstance(node, list | tuple):
-        return [_pruned(part, depth - 1) for part in node[:_LONGEST_LIST]] if depth else None
-    return node
-
-
-class Pools:
-    """All values of the responses so far, each with the place that it came from."""
-
-    def __init__(self, protocols: Iterable[ToolProtocol]) -> None:
-        self.protocols: Mapping[str, ToolProtocol] = {protocol.name: protocol for protocol in protocols}
-        self._places: dict[tuple[str, str], Place] = {}
-        self._where: dict[str, set[Place]] = {}
-        self._by_name: dict[Name, list[Place]] = {}
-        self._keys: dict[str, dict[str, Value]] = {}
-        self._added: set[int] = set()
-        self.records: list[Record] = []
-
-    @property
-    def places(self) -> list[Place]:
-        """The places in responses."""
-        return [place for place in self._places.values() if not place.argument]
-
-    @property
-    def taken(self) -> list[Place]:
-        """The arguments with which tools answered."""
-        return [place for place in self._places.values() if place.argument]
-
-    def add(self, sample: Sample) -> None:
-        """Take the values of a call that is done; a second time changes nothing."""
-        protocol = self.protocols.get(sample.tool)
-        if not sample.done or protocol is None or sample.number in self._added:
-            return
-        self._added.add(sample.number)
-        given = [(value, part) for value in sample.arguments.values() for part in scalars(value.value)]
-        sent = {text_of(part).lower() for _, part in given}
-        invented = {text_of(part) for value, part in given if value.made_up}
-        for path, value, secret in harvest(sample.response, protocol.output_schema):
-            if not (isinstance(value, str) and value in invented):  # what was made up is nobody's where it comes back
-                place = self._kept((sample.tool, path), protocol)
-                place.keep(Value(value, _origin(sample, path)), secret=secret, sent=sent)
-                self._where.setdefault(text_of(value), set()).add(place)
-        # What a tool made may be asked for by what it was given, although it answered nothing.
-        told = says_something(sample.response) or kind_of(protocol)[0] == "create"
-        for name, argument in sample.arguments.items() if told and sample.purpose != "refuse" else ():
-            key = (sample.tool, f"({name})")
-            for part in scalars(argument.value):
-                self._kept(key, protocol, argument=name).keep(Value(part, _origin(sample, key[1])))
-        self.records += records_of(sample)
-        if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
-            keys = self._keys.setdefault(protocol.binding.url, {})
-            for name in islice(map(str, sample.response), 100):
-                keys.setdefault(name, Value(name, _origin(sample, KEYS)))
-
-    def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
-        """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
-        wanted = argument_name(protocol, argument.name)
-        searches = is_date(argument) or wanted.searches
-        places = [
-            place for place in self._near(argument, wanted, every=searches)
-            if (wanted.secret or not place.secret) and not (place.argument and place.tool == protocol.name)
-        ]  # fmt: skip
-        found: list[tuple[float, Value]] = []
-        about = nouns_of(protocol)
-        for apart, group in _groups(places, protocol, argument, wanted):
-            near = sorted(group, key=lambda place: (not place.argument, -len(about & _words_of(place))))
-            ordered = [
-                heapq.nlargest(MOST_CANDIDATES, _spread(list(place.values.values())), key=self.popularity)
-                for place in near
-            ]
-            row = [held for row in zip_longest(*ordered) for held in row if held is not None]
-            once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
-            found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
-        if is_date(argument):
-            found += _dates(argument, places)
-        elif wanted.searches:
-            found += _searches(protocol, places, about)
-        return sorted(found, key=lambda pair: pair[0])
-
-    def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """The keys of what is one step above: `/config` answers `{"cpu": …}`, so `/config/{section}` may take `cpu`."""
-        if not isinstance(protocol.binding, HttpBinding):
-            return []
-        step = f"/{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
-        url = protocol.binding.url
-        return list(self._keys.get(url.removesuffix(step), {}).values()) if url.endswith(step) else []
-
-    def where(self, value: Json) -> set[Place]:
-        """The places in responses that held a value; `5` and `"5"` are one."""
-        return self._where.get(text_of(value), set())
-
-    def popularity(self, held: Value) -> int:
-        """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
-        return sum(not place.echoes for place in self.where(held.value))
-
-    def _near(self, argument: ArgumentFacts, wanted: Name, *, every: bool) -> Iterator[Place]:
-        """The places whose names are near, those that hold a value known to be good, and two of any other name."""
-        text = said_of(argument)
-        held = {place for value in _telling(argument) for place in self.where(value)}
-        for name, places in self._by_name.items():
-            if wanted.secret or not _is_secret(name):
-                close = every or distance(wanted, name, text) is not None
-                yield from places if close else (*places[:2], *(place for place in places[2:] if place in held))
-
-    def _kept(self, key: tuple[str, str], protocol: ToolProtocol, *, argument: str = "") -> Place:
-        """The place of a tool and a path, made where there is none."""
-        place = self._places.get(key)
-        if place is None:
-            name = argument_name(protocol, argument) if argument else field_name(protocol, key[1])
-            place = self._places[key] = Place(*key, name, argument=bool(argument))
-            self._by_name.setdefault(name, []).append(place)
-        return place
-
-
-@lru_cache(maxsize=16_384)
-def _is_secret(name: Name) -> bool:
-    return name.secret
-
-
-def _words_of(place: Place) -> frozenset[str]:
-    return words_in((words_of(f"{place.tool}_{place.path}").replace("_", " "),))
-
-
-def _origin(sample: Sample, path: str) -> Origin:
-    return Origin(kind="response", tool=sample.tool, path=path, sample=sample.number)
-
-
-def _spread(values: Sequence[Value]) -> list[Value]:
-    """The first, the last, the middle one, and so on between: neighbours are often alike."""
-    order = [0, len(values) - 1]
-    step = 1 << max(0, len(values) - 1).bit_length()
-    while step > 1:
-        step //= 2
-        order += range(step, len(values), step)
-    return [values[place] for place in dict.fromkeys(order) if 0 <= place < len(values)]
-
-
-def _groups(
-    places: Iterable[Place], protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name
-) -> Iterator[tuple[float, list[Place]]]:
-    """Places of one name together, with their distance from the argument; of strangers the nearest few, behind."""
-    good = [part for value in good_values(argument) for part in scalars(value)]
-    telling, text = _telling(argument), said_of(argument)
-    accepted, refused, lost = (
-        {text_of(part) for held in values for part in scalars(held.value)}
-        for values in (argument.accepted, argument.refused, argument.not_found)
-    )
-    of_ids = any(map(distinctive, accepted)) or wanted.identifies
-    told = any(hint.kind in ("type", "range", "enum", "length", "pattern", "format") for hint in argument.hints)
-    tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
-    hopeless = good or (named(argument.name) and not wanted.identifies) or tried >= _STRANGERS_TRIED
-    lookup = None if hopeless else _ANY if wanted.identifies or argument.place == "path" else _LAST
-    named_groups: dict[str, tuple[float, list[Place]]] = {}
-    strangers: dict[str, tuple[float, list[Place]]] = {}
-    for place in places:
-        apart = distance(wanted, place.name, text)
-        aside = apart is None or (apart > NEAR and wanted.of_another(place.name))
-        if apart is None and not (wanted.searches or wanted.secret):
-            apart = _stranger(place, telling, lookup, in_path=argument.place == "path")
-        elif apart is not None and place.tool == protocol.name:
-            apart += 0.5
-        if apart is None or (wanted.own in PAGING and not (apart == EQUAL and place.argument)):
-            continue
-        if accepted & place.values.keys():
-            apart -= 0.75 if of_ids else 0.0
-        else:  # a refusal is about the form of a value, which others of the same place have too
-            bad = len(refused & place.values.keys())
-            if bad > (not aside and apart <= NEAR) and not told:
-                continue
-            apart += min(3, bad) + 0.4 * min(3, len(lost & place.values.keys())) + (0.75 if accepted and of_ids else 0)
-        if good and not any(alike(value, good) for value in place.first[:3]):
-            apart += 1.0
-        key = f"{place.name.key} {place.argument} {round(apart, 1)}"
-        (strangers if aside else named_groups).setdefault(key, (apart, []))[1].append(place)
-    far = 4.0 if any(apart < TOLD for apart, _ in named_groups.values()) else 0.0
-    yield from named_groups.values()
-    nearest = sorted(strangers.values(), key=lambda pair: pair[0])[:_MOST_STRANGERS]
-    yield from ((apart + far, group) for apart, group in nearest)
-
-
-def _telling(argument: ArgumentFacts) -> list[Json]:
-    """Some values that are good for an argument, and by which a place is known that holds the same thing."""
-    return [part for value in good_values(argument) for part in scalars(value) if distinctive(part)][:6]
-
-
-def _stranger(place: Place, telling: Sequence[Json], lookup: float | None, *, in_path: bool) -> float | None:
-    """How far a place is whose name says nothing: by values and their look; else by `lookup`, where it holds ids."""
-    if place.argument or (lookup is None and not telling) or place.name.own in PAGING:
-        return None
-    if any("\n" in text_of(value) for value in place.first):
-        return None
-    if any(text_of(value) in place.values for value in telling):
-        return _KNOWN
-    if telling and any(alike(value, telling) for value in place.first):
-        return _SHAPED - (0.5 if place.name.identifies else 0.0)
-    if lookup is None:
-        return None
-    words = all(isinstance(value, str) and len(value.split()) == 1 for value in place.first)
-    if in_path and place.path.endswith("[]") and words and len(place.values) > 1:
-        return _LISTED  # a list of names is what one looks up by name
-    if place.name.identifies or place.path.endswith("[]"):
-        return lookup
-    return lookup + 0.5 if all(map(is_id, place.first)) else None
-
-
-def said_of(argument: ArgumentFacts) -> frozenset[str]:
-    """The words, in the singular, that the description of an argument and the replies about it use."""
-    texts = [str(argument.declared.get(key, "")) for key in ("title", "description")]
-    return words_in((*texts, *(hint.text for hint in argument.hints)))
-
-
-def good_values(argument: ArgumentFacts) -> Iterator[Json]:
-    """Values that are known to be good for an argument, or are called so."""
-    yield from (held.value for held in argument.accepted)
-    yield from (value for h in argument.hints if h.kind in ("enum", "example", "default") for value in h.values)
-    for key in ("examples", "enum"):
-        yield from values if isinstance(values := argument.declared.get(key), list) else ()
-    yield from (argument.declared[key] for key in ("example", "default", "const") if key in argument.declared)
-
-
-def is_date(argument: ArgumentFacts) -> bool:
-    """Whether an argument is a date, by what was said of it or, where nothing was, by its name."""
-    forms = {str(argument.declared.get("format", "")), *(hint.format for hint in argument.hints)} - {""}
-    if forms:
-        return bool(forms & {"date", "date-time"})
-    given = list(good_values(argument))
-    if given or set(argument.types) & {"integer", "number", "boolean"}:
-        return any(isinstance(value, str) and format_of(value) in ("date", "date-time") for value in given)
-    return bool(set(words_of(argument.name).split("_")) & {"date", "datetime", "dob", "birthday"})
-
-
-def _dates(argument: ArgumentFacts, places: Sequence[Place]) -> Iterator[tuple[float, Value]]:
-    """Dates that responses held: a start takes the earliest of each place, an end the day after it, then the latest."""
-    timed = "date-time" in {argument.declared.get("format"), *(hint.format for hint in argument.hints)}
-    for place in places:
-        texts = {
-            str(v.value)[:10]: v.origin for v in place.values.values() if common_format([str(v.value)[:10]]) == "date"
-        }
-        days = sorted(texts)[:30]
-        if days and ends_range(argument.name):
-            days = [str(date.fromisoformat(days[0]) + timedelta(days=1)), *sorted(texts, reverse=True)[:30]]
-        for number, day in enumerate(dict.fromkeys(days)):
-            text = f"{day}T00:00:00Z" if timed else day
-            made = Value(text, replace(next(iter(texts.values())), kind="generated"))
-            yield 1.5 + 0.5 * number, place.values.get(text) or made
-
-
-def _searches(protocol: ToolProtocol, places: Sequence[Place], about: Collection[str]) -> Iterator[tuple[float, Value]]:
-    """Words to search with: of the names and titles that responses held; those of what the tool is about come first."""
-    for place in places:
-        if place.argument or place.name.own.rpartition("_")[2] not in TITLES or place.name.identifies:
-            continue
-        near = 0.5 if set(place.name.key.split("_")) & set(about) or place.tool == protocol.name else 1.5
-        texts = (held for held in place.values.values() if isinstance(held.value, str))
-        for number, held in enumerate(islice(texts, 4)):
-            words = re.findall(r"[^\W\d_]{4,}", str(held.value))
-            if words and words[0] != held.value:
-                word = Value(max(words[:3], key=len), replace(held.origin, kind="generated"))
-                yield near + 0.75 * number, word
-            yield near + 0.75 * number + 0.4, held
 
 
 class Fits:
@@ -483,9 +124,12 @@ def candidates(
         if blamed and argument.name in sample.arguments and sample.number not in full:
             vain.add(fits.key(sample.arguments[argument.name].value))
     kinds = {_kind(held.value) for held in argument.accepted if not held.made_up}
-    ids = [held.value for held in argument.accepted if held.origin.kind == "response" and distinctive(held.value)]
-    invented = [v for v in made_up(argument, tool.protocol.input_schema)
-                if not kinds or (_kind(v.value) in kinds and (not ids or alike(v.value, ids)))]  # fmt: skip
+    real = (held.value for held in argument.accepted if held.origin.kind == "response")
+    ids = frozenset(make_of(value) for value in real if distinctive(value))
+    invented = [
+        v for v in made_up(argument, tool.protocol.input_schema)
+        if not kinds or (_kind(v.value) in kinds and (not ids or alike(frozenset(map(make_of, scalars(v.value))), ids)))
+    ]  # fmt: skip
     listed = argument.declared.get("enum")
     told = [v for kind in ("example", "default", "enum") for h in argument.hints if h.kind == kind for v in h.values]
     sources: list[tuple[float, float, Iterable[Value]]] = [
@@ -534,51 +178,6 @@ def sizes_pages(argument: str) -> bool:
     return _SIZES.search(snake(argument)) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An object of a response: each of its scalars, those of the objects around it, and the arguments of its call."""
-
-    tool: str
-    sample: int
-    values: Mapping[tuple[str, str], Value]
-    names: frozenset[str]
-    """The last names of their paths."""
-
-
-def records_of(sample: Sample) -> list[Record]:
-    """The records in a response, outer before inner."""
-    given = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
-    found: list[Record] = []
-    _collect(sample.response, "", given, sample, found)
-    return found
-
-
-def _collect(
-    node: Json, path: str, around: Mapping[tuple[str, str], Value], sample: Sample, found: list[Record]
-) -> None:
-    inner: list[tuple[str, Json]] = []
-    if isinstance(node, list):
-        inner = [(f"{path}[]", item) for item in node[:40]]
-    elif isinstance(node, Mapping):
-        inner = [(f"{path}.{key}".lstrip("."), value) for key, value in islice(node.items(), 100)]
-    own = {(sample.tool, here): Value(value, _origin(sample, here)) for here, value in inner
-           if isinstance(value, str | int | float)}  # fmt: skip
-    records = [own] if isinstance(node, Mapping) and own else [{key: value} for key, value in own.items()]
-    inside = {**around, **own} if isinstance(node, Mapping) else around
-    for record in records:
-        if len(found) <= 300:
-            held = {**around, **record}
-            found.append(Record(sample.tool, sample.number, held, frozenset(_last(path) for _, path in held)))
-    for here, value in inner:
-        if isinstance(value, Mapping | list) and len(found) <= 300:
-            _collect(value, here, inside, sample, found)
-
-
-@lru_cache(maxsize=65_536)
-def _last(path: str) -> str:
-    return path.rpartition(".")[2].strip("[]()")
-
-
 def combinations(
     offered: Mapping[str, Sequence[Value]],
     records: Sequence[Record],
@@ -624,7 +223,7 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
         for name in offered:
             fits = []
             for place, value in record.values.items():
-                rank = 0.5 if _last(place[1]) == name else ranks[name].get(place)
+                rank = 0.5 if last_name(place[1]) == name else ranks[name].get(place)
                 full = len(offered[name]) >= MOST_CANDIDATES  # a long list may hold the value further down
                 if rank is not None and place not in used and (full or repr(value.value) in allowed[name]):
                     fits.append((rank, place))

@@ -1,0 +1,442 @@
+"""Values that tools gave and took, by place, and how near each place is to an argument that wants values (ATC, §4)."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from functools import lru_cache
+from itertools import islice, zip_longest
+from typing import Any
+
+from probing.facts import ArgumentFacts, says_something
+from probing.invent import named
+from probing.kinds import kind_of
+from probing.names import (
+    EQUAL,
+    KEYS,
+    NEAR,
+    PAGING,
+    TITLES,
+    TOLD,
+    Make,
+    Name,
+    alike,
+    argument_name,
+    common_format,
+    distance,
+    distinctive,
+    ends_range,
+    field_name,
+    format_of,
+    is_id,
+    make_of,
+    nouns_of,
+    scalars,
+    text_of,
+    words_in,
+    words_of,
+)
+from probing.samples import Origin, Sample, Value
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.secrets import covered
+
+MOST_CANDIDATES = 60
+"""Values of one argument that are looked at."""
+_DEEPEST, _LONGEST_LIST, _MOST, _LONGEST_TEXT, _MOST_VALUES = 8, 100, 4_000, 2_000, 500
+"""What is looked at of a response: levels, elements of a list, scalars, characters of one; values kept of a place."""
+_KNOWN, _SHAPED, _LISTED, _ANY, _LAST = 0.5, 2.5, 2.0, 3.6, 4.2
+"""Distances of places without a name in common: they hold a value known to be good; values like one; a list's scalars,
+for a path; ids of any kind, for an argument that is one, or for any other."""
+_MOST_STRANGERS, _STRANGERS_TRIED, _FIRST = 8, 2, 4
+_OF_FORM = frozenset({"type", "range", "enum", "length", "pattern", "format"})
+_KEY_FORM = re.compile(
+    r"-?\d[\d.:/-]*|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|\d{4}-\d\d-\d\d.*|(?=[a-f]*\d)[0-9a-f]{8,}|[^@\s]+@[^@\s]+|/\S*"
+)
+"""Keys that are data: of a map, not of a record."""
+
+
+@dataclass(eq=False)
+class Place:
+    """The different values of one path of one tool's responses, or of one argument with which it answered.
+
+    `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of the
+    very call. `secret` where any was judged so. `first` are its first values, four at most; how they are made, and
+    whether all of them are single words, look like ids, or have several lines.
+    """
+
+    tool: str
+    path: str
+    name: Name
+    argument: bool = False
+    values: dict[str, Value] = field(default_factory=dict)
+    echoes: bool = True
+    secret: bool = False
+    first: list[Json] = field(default_factory=list)
+    makes: frozenset[Make] = frozenset()
+    words: bool = True
+    ids: bool = True
+    lines: bool = False
+
+    def keep(self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()) -> None:
+        """Take in one value and its text; `sent` are the texts of the call's arguments, in small letters."""
+        self.secret = self.secret or secret
+        self.echoes = self.echoes and text.lower() in sent
+        if len(self.values) >= _MOST_VALUES or text in self.values:
+            return
+        self.values[text] = value
+        if len(self.first) < _FIRST:
+            self.first.append(value.value)
+            self.makes |= {make_of(value.value)}
+            self.words = self.words and isinstance(value.value, str) and len(text.split()) == 1
+            self.ids = self.ids and is_id(value.value)
+            self.lines = self.lines or "\n" in text
+
+
+class Secret:
+    """A value that is a secret, while a response is walked."""
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+
+def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
+    """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth and number."""
+    return islice(_walk(covered(_pruned(response, _DEEPEST), schema, Secret), ""), _MOST)
+
+
+def _walk(node: Any, path: str) -> Iterator[tuple[str, Json, bool]]:
+    if isinstance(node, Secret):
+        yield path, node.value, True
+    elif isinstance(node, Mapping):
+        is_map = bool(node) and all(_KEY_FORM.fullmatch(key) for key in islice(node, 50))
+        for key, part in islice(node.items(), 50):
+            if is_map:
+                yield f"{path}.{KEYS}".lstrip("."), key, False
+            if is_map or not set(key) & set(".[]{}*"):
+                yield from _walk(part, f"{path}.{'*' if is_map else key}".lstrip("."))
+    elif isinstance(node, list):
+        for part in node:
+            yield from _walk(part, f"{path}[]")
+    elif node is not None and not (isinstance(node, str) and len(node) > _LONGEST_TEXT):
+        yield path, node, False
+
+
+def _pruned(node: Json, depth: int) -> Json:
+    if isinstance(node, Mapping):
+        return {str(k): _pruned(v, depth - 1) for k, v in islice(node.items(), _LONGEST_LIST)} if depth else None
+    if isinstance(node, list | tuple):
+        return [_pruned(part, depth - 1) for part in node[:_LONGEST_LIST]] if depth else None
+    return node
+
+
+class Pools:
+    """All values of the responses so far, each with the place that it came from."""
+
+    def __init__(self, protocols: Iterable[ToolProtocol]) -> None:
+        self.protocols: Mapping[str, ToolProtocol] = {protocol.name: protocol for protocol in protocols}
+        self._places: dict[tuple[str, str], Place] = {}
+        self._where: dict[str, dict[Place, None]] = {}
+        self._by_name: dict[Name, list[Place]] = {}
+        self._keys: dict[str, dict[str, Value]] = {}
+        self._added: set[int] = set()
+        self.records: list[Record] = []
+
+    @property
+    def places(self) -> list[Place]:
+        """The places in responses."""
+        return [place for place in self._places.values() if not place.argument]
+
+    @property
+    def taken(self) -> list[Place]:
+        """The arguments with which tools answered."""
+        return [place for place in self._places.values() if place.argument]
+
+    def add(self, sample: Sample) -> None:
+        """Take the values of a call that is done; a second time changes nothing."""
+        protocol = self.protocols.get(sample.tool)
+        if not sample.done or protocol is None or sample.number in self._added:
+            return
+        self._added.add(sample.number)
+        given = [(value, part) for value in sample.arguments.values() for part in scalars(value.value)]
+        sent = {text_of(part).lower() for _, part in given}
+        invented = {text_of(part) for value, part in given if value.made_up}
+        for path, value, secret in harvest(sample.response, protocol.output_schema):
+            if not (isinstance(value, str) and value in invented):  # what was made up is nobody's where it comes back
+                place, text = self._place(protocol, path), text_of(value)
+                place.keep(Value(value, _origin(sample, path)), text, secret=secret, sent=sent)
+                self._where.setdefault(text, {})[place] = None
+        # What a tool made may be asked for by what it was given, although it answered nothing.
+        told = says_something(sample.response) or kind_of(protocol)[0] == "create"
+        for name, argument in sample.arguments.items() if told and sample.purpose != "refuse" else ():
+            for part in scalars(argument.value):
+                path = f"({name})"
+                self._place(protocol, path, argument=name).keep(Value(part, _origin(sample, path)), text_of(part))
+        self.records += records_of(sample)
+        if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
+            keys = self._keys.setdefault(protocol.binding.url, {})
+            for name in islice(map(str, sample.response), 100):
+                keys.setdefault(name, Value(name, _origin(sample, KEYS)))
+
+    def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
+        """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
+        wanted = _Wanted(protocol, argument)
+        places = list(self._open_to(wanted))
+        found: list[tuple[float, Value]] = []
+        for apart, group in wanted.groups(places):
+            ordered = [heapq.nlargest(MOST_CANDIDATES, _spread(list(place.values.values())), key=self.popularity)
+                       for place in sorted(group, key=wanted.aptness)]  # fmt: skip
+            row = [held for row in zip_longest(*ordered) for held in row if held is not None]
+            once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
+            found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
+        if wanted.dated:
+            found += _dates(argument, places)
+        elif wanted.name.searches:
+            found += _searches(wanted, places)
+        return sorted(found, key=lambda pair: pair[0])
+
+    def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
+        """The keys of what is one step above: `/config` answers `{"cpu": …}`, so `/config/{section}` may take `cpu`."""
+        if not isinstance(protocol.binding, HttpBinding):
+            return []
+        step = f"/{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
+        url = protocol.binding.url
+        return list(self._keys.get(url.removesuffix(step), {}).values()) if url.endswith(step) else []
+
+    def where(self, value: Json) -> Collection[Place]:
+        """The places in responses that held a value; `5` and `"5"` are one."""
+        return self._where.get(text_of(value), {}).keys()
+
+    def popularity(self, held: Value) -> int:
+        """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
+        return sum(not place.echoes for place in self.where(held.value))
+
+    def _open_to(self, wanted: _Wanted) -> Iterator[tuple[Place, float | None]]:
+        """Places with the distance of their names: those near, those that hold a good value, two of any other name."""
+        held = {place for text in wanted.telling for place in self._where.get(text, ())}
+        for name, places in self._by_name.items():
+            if name.secret and not wanted.name.secret:
+                continue
+            apart = distance(wanted.name, name, wanted.text)
+            if apart is None and not wanted.open:
+                if wanted.closed:
+                    continue
+                places = [*places[:2], *(place for place in places[2:] if place in held)]
+            for place in places:
+                own = place.argument and place.tool == wanted.protocol.name
+                if not own and (wanted.name.secret or not place.secret):
+                    yield place, apart
+
+    def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> Place:
+        """The place of a tool and a path, made where there is none."""
+        key = (protocol.name, path)
+        place = self._places.get(key)
+        if place is None:
+            name = argument_name(protocol, argument) if argument else field_name(protocol, path)
+            place = self._places[key] = Place(*key, name, argument=bool(argument))
+            self._by_name.setdefault(name, []).append(place)
+        return place
+
+
+class _Wanted:
+    """An argument that wants values, ready to be held against many places."""
+
+    def __init__(self, protocol: ToolProtocol, argument: ArgumentFacts) -> None:
+        self.protocol, self.name, self.text = protocol, argument_name(protocol, argument.name), said_of(argument)
+        self.about, self.dated = nouns_of(protocol), is_date(argument)
+        self.open = self.dated or self.name.searches  # to places of whatever name
+        good = [part for value in good_values(argument) for part in scalars(value)]
+        telling = [part for part in good if distinctive(part)][:6]
+        self.telling = {text_of(part) for part in telling}
+        self._good, self._makes = frozenset(map(make_of, good)), frozenset(map(make_of, telling))
+        self._accepted, self._refused, self._lost = (
+            {text_of(part) for held in values for part in scalars(held.value)}
+            for values in (argument.accepted, argument.refused, argument.not_found)
+        )
+        self._of_ids = any(map(distinctive, self._accepted)) or self.name.identifies
+        self._in_path = argument.place == "path"
+        self._told = any(hint.kind in _OF_FORM for hint in argument.hints)
+        tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
+        guessed = named(argument.name) and not self.name.identifies
+        self._lookup: float | None = _ANY if self.name.identifies or self._in_path else _LAST
+        if good or guessed or tried >= _STRANGERS_TRIED:
+            self._lookup = None
+        strange = not (self.name.searches or self.name.secret or self.name.own in PAGING)
+        self.closed = not strange or (self._lookup is None and not telling)  # to names that have nothing in common
+
+    def aptness(self, place: Place) -> tuple[bool, int]:
+        """Of places of one name, arguments go first, then those of tools about the same."""
+        return not place.argument, -len(self.about & _words_of(place))
+
+    def groups(self, places: Iterable[tuple[Place, float | None]]) -> Iterator[tuple[float, list[Place]]]:
+        """Places of one name together, with their distance from the argument; of strangers the nearest few, behind."""
+        namesakes: dict[str, tuple[float, list[Place]]] = {}
+        strangers: dict[str, tuple[float, list[Place]]] = {}
+        for place, apart in places:
+            aside = apart is None or (apart > NEAR and self.name.of_another(place.name))
+            far = self._distance(place, apart, aside=aside)
+            if far is not None:
+                key = f"{place.name.key} {place.argument} {round(far, 1)}"
+                (strangers if aside else namesakes).setdefault(key, (far, []))[1].append(place)
+        behind = 4.0 if any(far < TOLD for far, _ in namesakes.values()) else 0.0
+        yield from namesakes.values()
+        nearest = sorted(strangers.values(), key=lambda pair: pair[0])[:_MOST_STRANGERS]
+        yield from ((far + behind, group) for far, group in nearest)
+
+    def _distance(self, place: Place, apart: float | None, *, aside: bool) -> float | None:
+        if apart is None:
+            apart = None if self.closed else self._of_stranger(place)
+        elif place.tool == self.protocol.name:
+            apart += 0.5
+        if apart is None or (self.name.own in PAGING and not (apart == EQUAL and place.argument)):
+            return None
+        if not self._accepted.isdisjoint(place.values):
+            apart -= 0.75 if self._of_ids else 0.0
+        else:  # a refusal is about the form of a value, which others of the same place have too
+            bad = len(self._refused & place.values.keys())
+            if bad > (not aside and apart <= NEAR) and not self._told:
+                return None
+            apart += min(3, bad) + 0.4 * min(3, len(self._lost & place.values.keys()))
+            apart += 0.75 if self._accepted and self._of_ids else 0
+        return apart + 1.0 if self._good and not alike(place.makes, self._good) else apart
+
+    def _of_stranger(self, place: Place) -> float | None:
+        """How far a place is whose name says nothing: by values and their look, else where it holds ids or a list."""
+        if place.argument or place.lines or place.name.own in PAGING:
+            return None
+        if not self.telling.isdisjoint(place.values):
+            return _KNOWN
+        if alike(place.makes, self._makes):
+            return _SHAPED - (0.5 if place.name.identifies else 0.0)
+        if self._lookup is None:
+            return None
+        listed = place.path.endswith("[]")
+        if self._in_path and listed and place.words and len(place.values) > 1:
+            return _LISTED  # a list of names is what one looks up by name
+        if place.name.identifies or listed:
+            return self._lookup
+        return self._lookup + 0.5 if place.ids else None
+
+
+def _words_of(place: Place) -> frozenset[str]:
+    return words_in((words_of(f"{place.tool}_{place.path}").replace("_", " "),))
+
+
+def _origin(sample: Sample, path: str) -> Origin:
+    return Origin(kind="response", tool=sample.tool, path=path, sample=sample.number)
+
+
+def _spread(values: Sequence[Value]) -> list[Value]:
+    """The first, the last, the middle one, and so on between: neighbours are often alike."""
+    order = [0, len(values) - 1]
+    step = 1 << max(0, len(values) - 1).bit_length()
+    while step > 1:
+        step //= 2
+        order += range(step, len(values), step)
+    return [values[place] for place in dict.fromkeys(order) if 0 <= place < len(values)]
+
+
+def said_of(argument: ArgumentFacts) -> frozenset[str]:
+    """The words, in the singular, that the description of an argument and the replies about it use."""
+    texts = [str(argument.declared.get(key, "")) for key in ("title", "description")]
+    return words_in((*texts, *(hint.text for hint in argument.hints)))
+
+
+def good_values(argument: ArgumentFacts) -> Iterator[Json]:
+    """Values that are known to be good for an argument, or are called so."""
+    yield from (held.value for held in argument.accepted)
+    yield from (value for h in argument.hints if h.kind in ("enum", "example", "default") for value in h.values)
+    for key in ("examples", "enum"):
+        yield from values if isinstance(values := argument.declared.get(key), list) else ()
+    yield from (argument.declared[key] for key in ("example", "default", "const") if key in argument.declared)
+
+
+def is_date(argument: ArgumentFacts) -> bool:
+    """Whether an argument is a date, by what was said of it or, where nothing was, by its name."""
+    forms = {str(argument.declared.get("format", "")), *(hint.format for hint in argument.hints)} - {""}
+    if forms:
+        return bool(forms & {"date", "date-time"})
+    given = list(good_values(argument))
+    if given or set(argument.types) & {"integer", "number", "boolean"}:
+        return any(isinstance(value, str) and format_of(value) in ("date", "date-time") for value in given)
+    return bool(set(words_of(argument.name).split("_")) & {"date", "datetime", "dob", "birthday"})
+
+
+def _dates(argument: ArgumentFacts, places: Iterable[tuple[Place, object]]) -> Iterator[tuple[float, Value]]:
+    """Dates that responses held: a start takes the earliest of each place, an end the day after it, then the latest."""
+    timed = "date-time" in {argument.declared.get("format"), *(hint.format for hint in argument.hints)}
+    for place, _ in places:
+        texts = {
+            str(v.value)[:10]: v.origin for v in place.values.values() if common_format([str(v.value)[:10]]) == "date"
+        }
+        days = sorted(texts)[:30]
+        if days and ends_range(argument.name):
+            days = [str(date.fromisoformat(days[0]) + timedelta(days=1)), *sorted(texts, reverse=True)[:30]]
+        for number, day in enumerate(dict.fromkeys(days)):
+            text = f"{day}T00:00:00Z" if timed else day
+            made = Value(text, replace(next(iter(texts.values())), kind="generated"))
+            yield 1.5 + 0.5 * number, place.values.get(text) or made
+
+
+def _searches(wanted: _Wanted, places: Iterable[tuple[Place, object]]) -> Iterator[tuple[float, Value]]:
+    """Words to search with: of the names and titles that responses held; those of what the tool is about come first."""
+    for place, _ in places:
+        if place.argument or place.name.own.rpartition("_")[2] not in TITLES or place.name.identifies:
+            continue
+        near = 0.5 if set(place.name.key.split("_")) & wanted.about or place.tool == wanted.protocol.name else 1.5
+        texts = (held for held in place.values.values() if isinstance(held.value, str))
+        for number, held in enumerate(islice(texts, 4)):
+            words = re.findall(r"[^\W\d_]{4,}", str(held.value))
+            if words and words[0] != held.value:
+                word = Value(max(words[:3], key=len), replace(held.origin, kind="generated"))
+                yield near + 0.75 * number, word
+            yield near + 0.75 * number + 0.4, held
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object of a response: each of its scalars, those of the objects around it, and the arguments of its call."""
+
+    tool: str
+    sample: int
+    values: Mapping[tuple[str, str], Value]
+    names: frozenset[str]
+    """The last names of their paths."""
+
+
+def records_of(sample: Sample) -> list[Record]:
+    """The records in a response, outer before inner."""
+    given = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
+    found: list[Record] = []
+    _collect(sample.response, "", given, sample, found)
+    return found
+
+
+def _collect(
+    node: Json, path: str, around: Mapping[tuple[str, str], Value], sample: Sample, found: list[Record]
+) -> None:
+    inner: list[tuple[str, Json]] = []
+    if isinstance(node, list):
+        inner = [(f"{path}[]", item) for item in node[:40]]
+    elif isinstance(node, Mapping):
+        inner = [(f"{path}.{key}".lstrip("."), value) for key, value in islice(node.items(), 100)]
+    own = {(sample.tool, here): Value(value, _origin(sample, here)) for here, value in inner
+           if isinstance(value, str | int | float)}  # fmt: skip
+    records = [own] if isinstance(node, Mapping) and own else [{key: value} for key, value in own.items()]
+    inside = {**around, **own} if isinstance(node, Mapping) else around
+    for record in records:
+        if len(found) <= 300:
+            held = {**around, **record}
+            found.append(Record(sample.tool, sample.number, held, frozenset(last_name(path) for _, path in held)))
+    for here, value in inner:
+        if isinstance(value, Mapping | list) and len(found) <= 300:
+            _collect(value, here, inside, sample, found)
+
+
+@lru_cache(maxsize=65_536)
+def last_name(path: str) -> str:
+    """The last name in a path: `code` for `airports[].code`."""
+    return path.rpartition(".")[2].strip("[]()")
