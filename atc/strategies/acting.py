@@ -9,9 +9,9 @@ in the end is a program, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, TypeAlias
 
 from atc.config import Config
 from atc.decode.call import Sampling, Written
@@ -27,7 +27,7 @@ from atc.strategies.conversation import longest_shown
 from atc.strategies.run import Run
 from atc.types import Attempt, Program
 from protocols.abridge import abridged, clipped
-from protocols.ask import Ask, Message
+from protocols.ask import Message
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -219,20 +219,8 @@ def reply_tool(name: str, description: str = "", /, **properties: JsonObject) ->
     return Tool(ToolProtocol(name=name, description=description, input_schema=schema), call=dict)
 
 
-class Write(Protocol):
-    """`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
-
-    def __call__(
-        self,
-        ask: Ask,
-        messages: Sequence[Message],
-        tools: Toolbox,
-        *,
-        decoding: Literal["off", "calls"],
-        sampling: Sampling,
-        within: Toolbox | None,
-    ) -> Written:
-        """A call in reply to `messages`."""
+Write: TypeAlias = Callable[..., Written]
+"""`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
 
 
 def held(

@@ -18,17 +18,14 @@ from atc.prompts import fill
 from atc.repair.ways import traceback_text
 from atc.strategies.attempts import executed, with_named
 from atc.strategies.base import Parts
-from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, room_for_turns
+from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, opening, room_for_turns
 from atc.strategies.growing import Growing, answering
 from atc.strategies.run import Run
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols import parsing
 from protocols.abridge import abridged, printed
-from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import Docs, described_within
-from protocols.toolbox import Toolbox
 from sandbox.trace import Frame
 
 MOST_TURNS = 10
@@ -57,8 +54,10 @@ class _Session(Run):
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
+        rules, example = fill("codeact", turns=str(MOST_TURNS)), fill("codeact_example")
         budget, docs = parts.prompt_tokens, parts.config.docs
-        self.turns = Turns(opening(task, self.tools, budget=budget, docs=docs), room_for_turns(budget))
+        begun = opening(rules, example, task, self.tools, told=_shown_as, budget=budget, docs=docs)
+        self.turns = Turns(begun, room_for_turns(budget))
         self.growing = Growing(parts.journal)
 
     def act(self) -> None:
@@ -94,30 +93,16 @@ class _Session(Run):
             raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
         if failure is not None:
             shown.append(_traceback(result, block, self.growing.line_of(block.source, whole) - 1))
-        output = "\n".join(shown) or "(nothing was printed)"
-        return fill("codeact_output", output=output.replace("```", "'''"))
+        return _shown_as("\n".join(shown) or "(nothing was printed)")
 
     def _executed(self, program: Program, *, look: bool = False) -> Attempt:
         self.growing.settle()
         return executed(self, program, with_named(program, self.tools, self.parts.toolbox), look=look)
 
 
-def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs) -> list[Message]:
-    """The conversation that asks for the first turn: instructions, a worked example from another field, the task."""
-    text, _ = described_within(tools, budget=budget, docs=docs)
-    return [
-        Message("system", fill("codeact", turns=str(MOST_TURNS))),
-        Message("user", fill("example_task_names" if docs == "names" else "example_task")),
-        *_example(),
-        Message("user", fill("task", stubs=text, task=task)),
-    ]
-
-
-def _example() -> Iterator[Message]:
-    parts = re.split(r"^=== (\w+)\n", fill("codeact_example"), flags=re.MULTILINE)[1:]
-    for kind, text in zip(parts[::2], parts[1::2], strict=True):
-        said = text.strip("\n")
-        yield Message("assistant", said) if kind == "reply" else Message("user", fill("codeact_output", output=said))
+def _shown_as(output: str) -> str:
+    """An output as the model is told it."""
+    return fill("codeact_output", output=output.replace("```", "'''"))
 
 
 def read(text: str) -> Reply:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,7 +11,8 @@ from atc.prompts import fill
 from protocols.abridge import clipped
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import token_estimate
+from protocols.render import Docs, described_within, token_estimate
+from protocols.toolbox import Toolbox
 
 _LEAST_ROOM = 1_600
 """Tokens of turns in a prompt: with the opening and a reply they fit the embedded model's context."""
@@ -67,10 +68,6 @@ class Turns:
         """Forget all but the first `count` turns."""
         del self.taken[count:]
 
-    def without(self, tools: Collection[str]) -> None:
-        """Forget the turns that called these tools."""
-        self.taken = [turn for turn in self.taken if turn.tool not in tools]
-
     def messages(self, then: str = "") -> list[Message]:
         """The prompt for the next turn; `then` is said behind what was told last."""
         said = [turn.said for turn in self.taken]
@@ -86,6 +83,40 @@ class Turns:
         for words, answer in zip(said[out:], told[out:], strict=True):
             messages += [Message("assistant", words), Message("user", answer)]
         return [*messages[:-1], _with(messages[-1], then)] if then else messages
+
+
+def opening(
+    rules: str,
+    example: str,
+    task: str,
+    tools: Toolbox,
+    *,
+    told: Callable[[str], str],
+    said: Callable[[str], str] = str,
+    budget: int,
+    docs: Docs,
+    more: str = "",
+) -> list[Message]:
+    """Rules, a worked example from another field, and the task behind `budget` tokens of what is told of the tools.
+
+    The sections of `example` (`=== kind`) are in turns what the model says and what it is told of it, as `said` and
+    `told` put it; before them may stand a `task` that is not the usual one.
+    """
+    sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
+    texts = [text.strip("\n") for text in sections[1::2]]
+    begun = texts.pop(0) if sections[0] == "task" else fill("example_task")
+    asked = fill("task", stubs=described_within(tools, budget=budget, docs=docs)[0], task=task)
+    return [
+        Message("system", rules),
+        Message("user", fill("example_task_names") if docs == "names" else begun),
+        *(Message("user", told(text)) if n % 2 else Message("assistant", said(text)) for n, text in enumerate(texts)),
+        Message("user", paragraphs([asked, more])),
+    ]
+
+
+def paragraphs(parts: Iterable[str]) -> str:
+    """The parts that are not empty, a blank line between two."""
+    return "\n\n".join(part for part in (part.strip("\n") for part in parts) if part)
 
 
 def room_for_turns(budget: int) -> int:

@@ -6,14 +6,14 @@ ReAct@3: it begins anew, three times at most in all, while a try ends without an
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TypeAlias
 
 from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
 from atc.prompts import fill
+from atc.strategies import conversation
 from atc.strategies.acting import Acting, CallsSpent, Offer, held, offered
 from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, room_for_turns
@@ -21,7 +21,7 @@ from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import Docs, described_within
+from protocols.render import Docs
 from protocols.toolbox import Toolbox
 
 MOST_TURNS = 30
@@ -49,13 +49,8 @@ class Ended:
         return self.turn.answer if self.limit is None else None
 
 
-class Way(Protocol):
-    """`chain_of_turns`, or the search of DFSDT."""
-
-    def __call__(
-        self, turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None
-    ) -> Ended:
-        """One try, the `number`-th of its run, with at most so many calls."""
+Way: TypeAlias = Callable[..., Ended]
+"""`chain_of_turns`, or the search of DFSDT: one try, the `number`-th of its run."""
 
 
 class Tries(Acting):
@@ -156,21 +151,8 @@ def observed(text: str) -> str:
 
 def opening(task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full") -> list[Message]:
     """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
-    told, _ = described_within(tools, budget=budget, docs=docs)
-    example = fill("example_task_names" if docs == "names" else "example_task")
-    return [
-        Message("system", fill("react", endings=offer.told)),
-        Message("user", example),
-        *_example(offer),
-        Message("user", fill("task", stubs=told, task=task)),
-    ]
-
-
-def _example(offer: Offer) -> Iterator[Message]:
-    sections = re.split(r"^=== (\w+)\n", fill("react_example", finish=offer.finish), flags=re.MULTILINE)[1:]
-    for kind, text in zip(sections[::2], sections[1::2], strict=True):
-        text = text.strip("\n")
-        yield Message("assistant", text) if kind == "step" else Message("user", observed(text))
+    rules, example = fill("react", endings=offer.told), fill("react_example", finish=offer.finish)
+    return conversation.opening(rules, example, task, tools, told=observed, budget=budget, docs=docs)
 
 
 def _names(given: Json) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ A piece that fails is dropped: its calls stay in the journal, and what it wrote 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from atc.meter import Meter
@@ -26,14 +26,14 @@ from atc.strategies.attempts import (
 )
 from atc.strategies.base import Parts
 from atc.strategies.chain import UNCHANGED
-from atc.strategies.conversation import Turn, Turns, longest_shown, room_for_turns
+from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns
 from atc.strategies.growing import Growing, finished, new_lines, unfinished
 from atc.strategies.run import Run, not_undone
 from atc.synthesize import new_program
 from atc.types import Attempt, Program, Solution
 from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Completion, Message
-from protocols.render import Docs, described_within, token_estimate
+from protocols.render import token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -84,9 +84,11 @@ class Stepwise(Run):
         self.known = ""  # results of the attempts before
         if calls := [call for attempt in attempts for call in attempt.calls]:
             self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
-        asked = fill("task", stubs=described_within(self.tools, budget=budget, docs=docs)[0], task=task)
-        opening = [Message("system", fill("step")), *_example(docs), Message("user", _paragraphs([asked, self.known]))]
-        self.turns = Turns(opening, room - token_estimate(self.known))
+        rules, example = fill("step"), fill("step_example")
+        begun = opening(
+            rules, example, task, self.tools, told=_next, said=_said, budget=budget, docs=docs, more=self.known
+        )
+        self.turns = Turns(begun, room - token_estimate(self.known))
 
     def act(self) -> None:
         """Piece after piece."""
@@ -207,7 +209,7 @@ class Stepwise(Run):
         elif step.answers:
             told.append(_doubted(result))
         self.round += bool(result.fault or step.answers)
-        self.turns.add(Turn(said=_said(step.piece), told=_paragraphs([*told, then])))
+        self.turns.add(Turn(said=_said(step.piece), told=paragraphs([*told, then])))
 
     def _failed(self, step: _Step) -> str:
         """What is known of a piece's failure, as a repair of a whole program tells it."""
@@ -245,7 +247,7 @@ class _Failed(Case):
 
     def rewrite(self, parts: Iterable[str]) -> Message:
         """What there is to say; what is asked for, and the writes that stand, are told with every turn."""
-        return Message("user", _paragraphs(parts))
+        return Message("user", paragraphs(parts))
 
 
 def next_piece(reply: str) -> str:
@@ -269,24 +271,12 @@ def _doubted(result: Attempt) -> str:
     return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
 
 
-def _example(docs: Docs) -> Iterator[Message]:
-    """The worked example: a task, and pieces with what they printed, told as the real ones are."""
-    sections = re.split(r"^=== (\w+)\n", fill("step_example"), flags=re.MULTILINE)[1:]
-    for kind, text in zip(sections[::2], sections[1::2], strict=True):
-        match kind:
-            case "piece":
-                yield Message("assistant", _said(text))
-            case "output":
-                yield Message("user", _paragraphs([fill("step_output", output=text.strip("\n")), fill("step_next")]))
-            case _:
-                yield Message("user", fill("example_task_names") if docs == "names" else text.strip("\n"))
+def _next(output: str) -> str:
+    """What a piece printed, and that the next one is to follow."""
+    return paragraphs([fill("step_output", output=output), fill("step_next")])
 
 
 def _said(piece: str) -> str:
     """A piece as the model's turn."""
     source = piece.strip("\n")
     return f"```python\n{source}\n```" if source.strip() else "(no program)"
-
-
-def _paragraphs(parts: Iterable[str]) -> str:
-    return "\n\n".join(part for part in (part.strip("\n") for part in parts) if part)
