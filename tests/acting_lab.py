@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 from atc.agent import Agent
 from atc.config import Config
@@ -79,8 +80,13 @@ class Solver(Agent):
         super().__init__(tools, **parts)
         self._way = solve
 
-    def _solve(self, task, parts):
-        return self._way(task, parts)
+    def run(self, *args: Any, **given: Any):
+        with patch("atc.agent.strategy", lambda _: self._way):
+            return super().run(*args, **given)
+
+    def resume(self, *args: Any, **given: Any):
+        with patch("atc.agent.strategy", lambda _: self._way):
+            return super().resume(*args, **given)
 
 
 @dataclass

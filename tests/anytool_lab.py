@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from atc.agent import Agent
 from atc.config import Config
 from atc.strategies import anytool
 from atc.strategies.anytool import Options
-from atc.strategies.base import Parts
-from atc.strategies.judge import Grader
-from atc.types import Solution
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from tests.acting_lab import Solver
 from tests.hierarchy_lab import FINISH, Cast, Line, call, verdict
 
 TASK = "How do I get to Oslo?"
@@ -96,22 +94,11 @@ def cast(**scripts: Sequence[Line]) -> Cast:
     return Cast(usual | {globals()[name.upper()]: lines for name, lines in scripts.items()})
 
 
-class Lab(Agent):
-    """An agent that solves by AnyTool with options."""
-
-    options = Options(tools_per_agent=1)
-    grade: Grader | None = None
-
-    def _solve(self, task: str, parts: Parts) -> Solution:
-        return anytool.solve(task, parts, options=self.options, grade=self.grade)
-
-
 def lab(model: Any, sandbox: Any, sent: list[tuple[str, Any]], *, store: Any = None, grade: Any = None, **given: Any):
-    """A `Lab`; `given` are settings of the configuration or options of AnyTool."""
+    """An agent that solves by AnyTool; `given` are settings of the configuration or options of AnyTool."""
     names = set(Options.__dataclass_fields__)
     options = {key: value for key, value in given.items() if key in names}
     settings = {key: value for key, value in given.items() if key not in names}
     config = Config(**{"strategy": "anytool", "decoding": "off", **settings})
-    agent = Lab(box(sent), model=model, sandbox=sandbox, config=config, store=store)
-    agent.options, agent.grade = Options(**{"tools_per_agent": 1, **options}), grade
-    return agent
+    way = partial(anytool.solve, options=Options(**{"tools_per_agent": 1, **options}), grade=grade)
+    return Solver(way, box(sent), model=model, sandbox=sandbox, config=config, store=store)
