@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Collection, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any
 
 from protocols.toolbox import Toolbox
@@ -51,9 +53,8 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
         ValueError: there is no such name, or no such layer.
         SandboxUnavailable: `auto` found none that can be had.
     """
-    chosen = _available() if name == AUTO else named(name)
-    opened = [_open(part, without) for part in chosen]
-    sandbox = opened[0] if len(opened) == 1 else InOrder(opened)
+    opened = [_open(part, without) for part in named(name)] if name != AUTO else _available(without)
+    sandbox = opened[0] if isinstance(opened, list) and len(opened) == 1 else InOrder(opened)
     if policy:
         from sandbox.policy import Policed
 
@@ -64,31 +65,43 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
 class InOrder:
     """Several sandboxes: what one of them cannot run here goes to the next before any call was made.
 
-    A trace says which one ran it.
+    A trace says which one ran it. All but the first are taken from `sandboxes` when they are needed: to look for an
+    engine of containers takes a tenth of a second.
     """
 
-    def __init__(self, sandboxes: Sequence[Sandbox]) -> None:
-        self._sandboxes = sandboxes
+    def __init__(self, sandboxes: Iterable[Sandbox]) -> None:
+        self._rest = iter(sandboxes)
+        self._opened = [next(self._rest)]
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Sandbox]:
+        for place in count():
+            with self._lock:
+                if place == len(self._opened):
+                    self._opened += islice(self._rest, 1)
+            if place == len(self._opened):
+                return
+            yield self._opened[place]
 
     @property
     def name(self) -> str:
         """That of the first; a trace has the name of the one that ran it."""
-        return self._sandboxes[0].name
+        return self._opened[0].name
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Those of the first."""
-        return self._sandboxes[0].layers
+        return self._opened[0].layers
 
     @property
     def boundary(self) -> bool:
         """Whether every one of them is meant to hold a hostile program."""
-        return all(sandbox.boundary for sandbox in self._sandboxes)
+        return all(sandbox.boundary for sandbox in self)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`."""
         refusals = []
-        for sandbox in self._sandboxes:
+        for sandbox in self:
             try:
                 return sandbox.run(source, tools, limits=limits, journal=journal)
             except Unsupported as refusal:
@@ -97,21 +110,25 @@ class InOrder:
 
     def warm(self) -> None:
         """Start the first."""
-        self._sandboxes[0].warm()
+        self._opened[0].warm()
 
     def close(self) -> None:
-        """Close all."""
-        for sandbox in self._sandboxes:
+        """Close all that were opened."""
+        for sandbox in self._opened:
             sandbox.close()
 
 
-def _available() -> list[str]:
-    found = [availability(name) for name in automatic()]
-    names = [each.name for each in found if each.reason is None]
-    if not names:
-        reasons = "; ".join(f"{each.name}: {each.reason}" for each in found)
-        raise SandboxUnavailable(f"no sandbox can be had here ({reasons})")
-    return names
+def _available(without: Collection[str]) -> Iterator[Sandbox]:
+    """The sandboxes that `auto` finds, best first."""
+    reasons = []
+    for name in automatic():
+        reason = availability(name).reason
+        if reason is None:
+            yield _open(name, without)
+        else:
+            reasons.append(f"{name}: {reason}")
+    if len(reasons) == len(automatic()):
+        raise SandboxUnavailable(f"no sandbox can be had here ({'; '.join(reasons)})")
 
 
 def _open(name: str, without: Collection[str]) -> Sandbox:

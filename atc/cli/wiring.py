@@ -55,7 +55,8 @@ def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
     from toolflow_bench.services.flights.data import flights_database
     from toolflow_bench.services.serve import serve
 
-    service = stack.enter_context(serve(create_app(flights_database(config.cache_dir, announce=talk))))
+    service = serve(create_app(flights_database(config.cache_dir, announce=talk)))
+    stack.callback(service.stop)  # its end is not waited for
     talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
 
