@@ -28,8 +28,10 @@ that repeating it changes nothing more, else pause; or tell the program that it 
 SENDINGS = 4
 """How often one call is sent at most."""
 
+LOOKS = 3
+"""How often a verifying read that fails is made before its failure counts."""
+
 _BACKOFF_SECONDS = 0.25
-_LOOKS = 3
 _GATEWAYS = (408, 502, 503, 504)
 """Statuses by which something before the service answers while the service may still be at work."""
 
@@ -179,7 +181,7 @@ class Effects:
         pause = _BACKOFF_SECONDS
         while True:
             try:
-                after = read.call(_given(read, sending.arguments))
+                after = self._read(read, sending)
             except ToolError as error:
                 verdict = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
             else:
@@ -197,21 +199,26 @@ class Effects:
     def _look(self, sending: Sending) -> Json:
         """What the verifying read shows before a write; None where there is none, or it fails."""
         read = self.tools.verifier(sending.tool)
-        if read is None:
-            return None
-        for number in range(_LOOKS):
-            try:
-                return [read.call(_given(read, sending.arguments))]  # in a box, to be told from none
-            except ToolError as error:
-                if error.outcome == "refused" and error.status is not None and error.status < 500:
-                    break  # it will say the same again
-                self.wait(error.retry_after or _BACKOFF_SECONDS * 2**number)
+        with suppress(ToolError):
+            return None if read is None else [self._read(read, sending)]  # in a box, to be told from none
         return None
 
+    def _read(self, read: Tool, sending: Sending) -> Json:
+        """What the verifying read answers; where it fails in a way that may pass, it is asked again.
 
-def _given(read: Tool, arguments: JsonObject) -> dict[str, Json]:
-    """The arguments without which the read cannot be made, as the write was given them."""
-    return {name: arguments[name] for name in read.protocol.parameters if name in read.protocol.required}
+        Raises:
+            ToolError: it refuses, or failed each time.
+        """
+        given = {name: sending.arguments[name] for name in read.protocol.parameters if name in read.protocol.required}
+        for number in range(LOOKS):
+            try:
+                return read.call(given)
+            except ToolError as error:
+                final = error.outcome == "refused" and error.status in range(400, 500) and error.status != 429
+                if final or number == LOOKS - 1:
+                    raise
+                self.wait(error.retry_after or _BACKOFF_SECONDS * 2**number)
+        raise AssertionError("unreachable")
 
 
 def _refused(error: ToolError) -> ToolError:

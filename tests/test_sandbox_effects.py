@@ -225,6 +225,15 @@ def test_what_the_read_does_not_tell_is_not_guessed(desk, why):
     assert desk.sent == 1
 
 
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_verifying_read_that_fails_is_made_again_also_when_the_time_to_settle_is_over(failures):
+    lost = ToolCall(index=0, tool="create_watch", arguments={}, line=1, baseline=[{"watches": []}], outcome="unknown")
+    desk = Desk(watches=[{"watch_id": "w1", "flight": "f1", "note": "late"}])
+    desk.broken_reads = [ToolError(503, "busy")] * failures
+    assert send(desk, earlier=(lost, 0.0)).response["watch_id"] == "w1"
+    assert desk.sent == 0
+
+
 def test_without_key_and_read_it_is_left_to_a_person():
     desk = Desk(faults=[LOST])
     with pytest.raises(StillUnknown, match="nothing shows"):
