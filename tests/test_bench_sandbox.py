@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[dict]:
     programs = [Program(f"p{number}", source) for number, source in enumerate(sources)]
     before = processes.descendants()
     found = measure_containment(programs, backend)
-    assert processes.descendants() - before == set(), "the measurement itself leaves nothing behind"
+    assert processes.descendants(before) == set(), "the measurement itself leaves nothing behind"
     return found["verdicts"]
 
 
@@ -166,7 +167,7 @@ def test_what_goes_over_a_limit_is_seen() -> None:
         "print('x' * 2_000_000)",
         FORK_AND_STAY,
     )
-    assert [verdict["verdict"] for verdict in (slow, big, busy, loud, left)] == ["EXCEEDED"] * 5
+    assert [verdict["verdict"] for verdict in (slow, big, busy, loud, left)] == ["EXCEEDED"] * 5, (slow, big)
     assert kinds(slow) == {"wall"}
     assert slow["reason"].startswith("wall: 0.4")
     assert "memory" in kinds(big)
@@ -195,6 +196,16 @@ def test_what_does_nothing_of_the_kind_is_contained() -> None:
     assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3
     assert verdicts[1]["failure"] == "exception ValueError"
     assert all(verdict["sibling"] for verdict in verdicts)
+
+
+def test_what_other_processes_of_the_caller_start_meanwhile_is_not_the_programs() -> None:
+    with subprocess.Popen(["sh", "-c", "while :; do sleep 0.03; done"]) as busy:
+        try:
+            (verdict,) = judged("print(1)")
+            assert busy.poll() is None
+        finally:
+            busy.kill()
+    assert (verdict["verdict"], verdict["reason"]) == ("contained", "")
 
 
 def test_a_sandbox_that_cannot_be_had_gives_no_verdict() -> None:

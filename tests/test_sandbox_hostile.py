@@ -1,4 +1,4 @@
-"""Hostile programs on every sandbox that is a boundary, one sandbox for all of them.
+"""Hostile programs on every sandbox that is a boundary, one sandbox for all of them, some at a time.
 
 `python -m benchmarks.sandbox --hostile DIR` looks closer: each in a host process of its own.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from sandbox.trace import trace_to_json
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
+AT_ONCE = 4
 API_KEY = ""  # a secret in the host's memory, where programs look for it
 
 pytestmark = pytest.mark.skipif(not PROGRAMS, reason="../shared/redteam is not here")
@@ -53,28 +55,43 @@ def sandbox(request, canaries):
 
 
 @pytest.fixture(scope="module")
-def probed(sandbox):
-    return run(sandbox, PROBE).stdout
+def before(sandbox):
+    """What the probe prints, and the state of chance, before any of the programs."""
+    return run(sandbox, PROBE).stdout, random.getstate()
+
+
+@pytest.fixture(scope="module")
+def runs(sandbox, canaries, before):
+    """By program: its source, its trace, the most that it may take, and what of the canaries had changed after it."""
+    wiped = []
+    undeclared = make_tool("admin_wipe", {}, lambda: wiped.append(1), writes=True)
+    tools = Toolbox([*shop().values()])
+    assert undeclared.alias not in tools
+
+    def attempt(path):
+        source = canaries.fill(path.read_text(encoding="utf-8"))
+        # What only uses up time does so in half a second as well; other programs have time to do their work.
+        wall = 0.5 if Program(path.stem, source).category == "cpu" else 1.0
+        trace = run(sandbox, source, tools, wall_seconds=wall, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
+        return source, trace, wall, [*canaries.changes(), *canaries.reached, *wiped]
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(PROGRAMS, pool.map(attempt, PROGRAMS), strict=True))
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_it_is_contained(sandbox, canaries, probed, path):
-    wiped, chance = [], random.getstate()
-    tools = Toolbox([*shop().values()])
-    undeclared = make_tool("admin_wipe", {}, lambda: wiped.append(1), writes=True)
-    source = canaries.fill(path.read_text(encoding="utf-8"))
-    # What only uses up time does so in half a second as well; other programs have time to do their work.
-    wall = 0.5 if Program(path.stem, source).category == "cpu" else 1.0
-    trace = run(sandbox, source, tools, wall_seconds=wall, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
-    said = list(strings({**trace_to_json(trace), "backend": ""}))
-    assert leaked(said, canaries.secrets) == []
+def test_it_is_contained(runs, canaries, path):
+    source, trace, wall, changes = runs[path]
+    assert changes == []
+    assert leaked(list(strings({**trace_to_json(trace), "backend": ""})), canaries.secrets) == []
     assert not any(says_escaped(text, source) for text in (trace.stdout, str(trace.value)))
-    assert (canaries.changes(), list(canaries.reached)) == ([], [])
-    assert (wiped, undeclared.protocol.name in tools, len(trace.calls) <= 20) == ([], False, True)
-    assert random.getstate() == chance
+    assert len(trace.calls) <= 20
     assert trace.failure is None or trace.failure.type != "wall_seconds" or trace.seconds < wall + 1.0
 
 
-def test_the_next_program_finds_everything_as_it_was(sandbox, probed):
-    assert "item 3" in probed
-    assert run(sandbox, PROBE).stdout == probed
+def test_the_next_program_finds_everything_as_it_was(sandbox, before, runs, canaries):
+    stdout, chance = before
+    assert "item 3" in stdout
+    assert run(sandbox, PROBE).stdout == stdout
+    assert random.getstate() == chance
+    assert (canaries.changes(), list(canaries.reached)) == ([], [])

@@ -257,7 +257,7 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     finally:
         done.set()
         watch.join()
-    if not seen.host and (left := processes.descendants() - known):
+    if not seen.host and (left := processes.descendants(known)):
         seen.left = [*seen.left, f"{len(left)} processes outlived the host: {processes.names(left)}"]
     seen.left = [*seen.left, *(f"temporary file {path}" for path in canaries.leftovers()[:3])]
     changed = (path for path, was in paths.items() if fingerprint(Path(path)) != was)
@@ -271,7 +271,7 @@ def _settled(known: set[int], most: int) -> set[int]:
     """The processes of the host, once their number has not changed for a moment and is not over `most`."""
     until, steady, before = time.monotonic() + SETTLE_SECONDS, 0, -1
     while True:
-        now = processes.descendants() - known
+        now = processes.descendants(known)
         steady = steady + 1 if len(now) == before and len(now) <= most else 0
         if steady == 5 or time.monotonic() > until:
             return now
@@ -283,7 +283,7 @@ def _watch(seen: Evidence, known: set[int], done: threading.Event) -> None:
     """Note by how much memory and processes grow; end what grows without end."""
     first: tuple[int, int] | None = None
     while not done.wait(SAMPLE_SECONDS):
-        pids = processes.descendants() - known
+        pids = processes.descendants(known)
         held = sum(map(processes.resident, pids))
         first = first or (held, len(pids))
         seen.grown_bytes = max(seen.grown_bytes, held - first[0])

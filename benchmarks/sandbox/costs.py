@@ -300,7 +300,7 @@ def measure_soak(
         seconds = time.monotonic() - began
         left = changes(inside, had)
         sandbox.close()
-        survivors = processes.descendants() - known
+        survivors = processes.descendants(known)
         processes.kill_all(known)
         left += [f"{len(survivors)} processes: {processes.names(survivors)}"] if survivors else []
         left += [*canaries.changes(), *(f"{name} was reached" for name in canaries.reached), *canaries.leftovers()]

@@ -4,7 +4,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,15 +21,16 @@ def adopting() -> Iterator[None]:
         prctl(36, 0, 0, 0, 0)
 
 
-def descendants() -> set[int]:
-    """All living descendants of this process. The dead are left out."""
+def descendants(known: Collection[int] = ()) -> set[int]:
+    """All living descendants of this process but the `known` ones and what those start. The dead are left out."""
     found: set[int] = set()
     todo = [os.getpid()]
     while todo:
         with suppress(OSError):
             for task in Path(f"/proc/{todo.pop()}/task").iterdir():
                 with suppress(OSError):
-                    todo += [int(pid) for pid in (task / "children").read_bytes().split()]
+                    children = map(int, (task / "children").read_bytes().split())
+                    todo += [pid for pid in children if pid not in known]
         found |= set(todo)
     return {pid for pid in found if _state(pid) not in "ZX"}
 
@@ -60,9 +61,9 @@ def names(pids: Iterable[int]) -> str:
 
 
 def kill_all(known: set[int]) -> None:
-    """Kill and reap all descendants but those, for five seconds at most."""
+    """Kill and reap all descendants but those and theirs, for five seconds at most."""
     until = time.monotonic() + 5.0
-    while (left := descendants() - known) and time.monotonic() < until:
+    while (left := descendants(known)) and time.monotonic() < until:
         for pid in left:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
