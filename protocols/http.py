@@ -6,8 +6,9 @@ import random
 import re
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import urlencode
 
 from protocols.credentials import MASK, Carried, Credential, Mask, carried, chosen, dress
@@ -20,6 +21,7 @@ from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import InvokeSettings
+from protocols.toolbox import idempotency_key
 from protocols.transport import Pacing, Transport
 
 _PASSING = (429, 502, 503, 504)
@@ -36,21 +38,7 @@ class Shared:
     pacing: Pacing
     mask: Mask
     transport: Transport
-    key: Callable[[], str | None]
-    """The idempotency key of the call being made, if any."""
     sign_in: SignIn
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
-    """The last answer of a call.
-
-    `committed`: a redirect said that the write was done. `note`: why a redirect was not followed.
-    """
-
-    answer: Answer | Lost
-    committed: bool = False
-    note: str = ""
 
 
 class HttpCall:
@@ -78,17 +66,18 @@ class HttpCall:
             token = "" if credential.value else self._shared.sign_in.token(name, credential, scheme)
             secrets.append(carried(credential, scheme, token=token))
             self._shared.mask.add(secrets[-1].value.rpartition(" ")[2])
-        result = self._with_retries(request, secrets)
-        if isinstance(result.answer, Answer) and 200 <= result.answer.status < 300:
+        answer, note, committed = self._with_retries(request, secrets)
+        if isinstance(answer, Answer) and 200 <= answer.status < 300:
             try:
-                found = read(result.answer, self._protocol.output_schema, mask=self._shared.mask)
+                found = read(answer, self._protocol.output_schema, mask=self._shared.mask)
                 return self._shared.mask.result(found)
             except Unreadable as error:
-                problem = str(error)
-            result = replace(result, answer=Lost(problem=problem, sent=True, status=result.answer.status))
+                answer = Lost(problem=str(error), sent=True, status=answer.status)
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
         hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
-        raise self._error(result, self._curl(self._build(hidden), credentials))
+        failure = self._error(answer, note, self._curl(self._build(hidden), credentials))
+        failure.outcome = "unknown" if committed else failure.outcome
+        raise failure
 
     def check(self, arguments: JsonObject) -> None:
         """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
@@ -100,22 +89,30 @@ class HttpCall:
         request = self._plan.build(arguments, reserved=[(one.place, one.name) for one in (*own, *self._fixed)])
         request = dress(request, self._fixed)
         headers = dict(request.headers)
-        if self._binding.idempotency_header and (key := self._shared.key()):
+        if self._binding.idempotency_header and (key := idempotency_key.get()):
             if not (key.isascii() and key.isprintable()):
                 raise ToolError(None, f"the idempotency key {key!r} is not printable ASCII.", outcome="not_run")
             headers[self._binding.idempotency_header] = key
         return replace(request, headers=headers)
 
-    def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> _Result:
-        clock = _Clock(self._shared.settings.timeout_seconds)
-        attempt = 0
+    def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
+        """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
+        settings, origin = self._shared.settings, self._plan.origin
+        deadline, attempt = 0.0, 0
         while True:
-            result = self._follow(request, secrets, clock)
-            wait = self._wait(result.answer, attempt, keyed=self._binding.idempotency_header in request.headers)
-            if wait is None or attempt >= self._shared.settings.retries or wait >= clock.remaining():
-                return result
-            self._shared.settings.sleep(wait)
+            with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
+                # The time of a call begins with its first turn: waiting is not the tool's fault.
+                deadline = deadline or time.monotonic() + settings.timeout_seconds
+                send = partial(self._send, secrets=secrets, deadline=deadline)
+                answer, note, last = follow(request, send, headers_of_a_write=(self._binding.idempotency_header,))
+            wait = self._wait(answer, attempt, keyed=self._binding.idempotency_header in request.headers)
+            if wait is None or attempt >= settings.retries or time.monotonic() + wait >= deadline:
+                return answer, note, last.method != request.method and not self._reads
+            settings.sleep(wait)
             attempt += 1
+
+    def _send(self, request: HttpRequest, *, secrets: list[Carried], deadline: float) -> Answer | Lost:
+        return self._shared.transport.send(dress(request, secrets), self._plan.origin, deadline=deadline)
 
     def _wait(self, answer: Answer | Lost, attempt: int, *, keyed: bool) -> float | None:
         """Seconds until the same request may be sent again; `None` where it should not be."""
@@ -130,54 +127,24 @@ class HttpCall:
             return backoff
         return asked if asked <= self._shared.settings.max_retry_after_seconds else None
 
-    def _follow(self, request: HttpRequest, secrets: list[Carried], clock: _Clock) -> _Result:
-        """Send, and follow redirects within the origin: of GET and HEAD, and of others only a 303."""
-        committed, origin = False, self._plan.origin
-        for hop in range(MAX_REDIRECTS + 1):
-            with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
-                answer = self._shared.transport.send(dress(request, secrets), origin, deadline=clock.deadline())
-            if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
-                return _Result(answer=answer, committed=committed)
-            try:
-                target = redirected(request.url, answer.headers["location"])
-                note = f"more than {MAX_REDIRECTS} redirects" if hop == MAX_REDIRECTS else ""
-                if request.method not in ("GET", "HEAD") and answer.status != 303:
-                    note = f"a {request.method} is not sent on to {target}"
-            except ValueError as error:
-                note = str(error)
-            if note:
-                return _Result(answer=answer, committed=committed, note=note)
-            if request.method not in ("GET", "HEAD"):
-                committed = committed or not self._reads
-                left = ("Content-Type", self._binding.idempotency_header)
-                kept = {k: v for k, v in request.headers.items() if k not in left}
-                request = replace(request, method="GET", headers=kept, body=None)
-            request = replace(request, url=target)
-        raise AssertionError("the last hop returns")
-
-    def _error(self, result: _Result, curl: str) -> ToolError:
-        answer = result.answer
-        after: float | None = None
+    def _error(self, answer: Answer | Lost, note: str, curl: str) -> ToolError:
+        mask = self._shared.mask
         if isinstance(answer, Lost):
-            outcome: Outcome = "not_run" if not answer.sent else "unknown"
+            outcome: Outcome = "unknown" if answer.sent else "not_run"
             if answer.status is not None and self._reads:
                 outcome = "refused"  # it answered, and nothing was changed by asking
-            text = answer.problem
-        else:
-            outcome = outcome_of(answer.status, reads=self._reads)
-            after = retry_after(answer)
-            text = result.note or essence(answer)
-            known = self._shared.settings.credentials
-            absent = [name for name in self._binding.credential_names if name not in known]
-            if answer.status in (401, 403) and absent:
-                text += f" (the credential {absent[0]!r} is not configured)"
+            return ToolError(answer.status, one_line(mask(answer.problem)), outcome=outcome, curl=curl)
+        text = note or essence(answer)
+        absent = [n for n in self._binding.credential_names if n not in self._shared.settings.credentials]
+        if answer.status in (401, 403) and absent:
+            text += f" (the credential {absent[0]!r} is not configured)"
         return ToolError(
             answer.status,
-            one_line(self._shared.mask(text)),
-            outcome="unknown" if result.committed else outcome,
+            one_line(mask(text)),
+            outcome=outcome_of(answer.status, reads=self._reads),
             curl=curl,
-            retry_after=after,
-            answer=self._shared.mask(text_of(answer)) if isinstance(answer, Answer) else None,
+            retry_after=retry_after(answer),
+            answer=mask(text_of(answer)),
         )
 
     def _curl(self, request: HttpRequest, credentials: Mapping[str, Credential]) -> str:
@@ -219,6 +186,35 @@ def _shell_word(word: str, stands_for: Mapping[str, str]) -> str:
     return shlex.quote(word)
 
 
+def follow(
+    request: HttpRequest,
+    send: Callable[[HttpRequest], Answer | Lost],
+    *,
+    upgrade: bool = False,
+    headers_of_a_write: Sequence[str | None] = (),
+) -> tuple[Answer | Lost, str, HttpRequest]:
+    """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
+
+    Also why the last redirect was not followed, if it was not, and the request that was answered. `upgrade` allows
+    https in the place of http; what is read after a write has none of `headers_of_a_write`.
+    """
+    for _ in range(MAX_REDIRECTS + 1):
+        answer = send(request)
+        if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
+            return answer, "", request
+        try:
+            target = redirected(request.url, answer.headers["location"], upgrade=upgrade)
+        except ValueError as error:
+            return answer, str(error), request
+        if request.method not in ("GET", "HEAD"):
+            if answer.status != 303:
+                return answer, f"a {request.method} is not sent on to {target}", request
+            kept = {k: v for k, v in request.headers.items() if k not in ("Content-Type", *headers_of_a_write)}
+            request = replace(request, method="GET", headers=kept, body=None)
+        request = replace(request, url=target)
+    return answer, f"more than {MAX_REDIRECTS} redirects", request
+
+
 def fetch_token(transport: Transport, url: str, form: Mapping[str, str]) -> JsonObject:
     """The JSON with which a token address answers a form.
 
@@ -236,19 +232,3 @@ def fetch_token(transport: Transport, url: str, form: Mapping[str, str]) -> Json
             return parse(text_of(answer))  # type: ignore[no-any-return]  # what it holds is looked at by who asked
         case Answer(status=status):
             raise ValueError(f"{origin.netloc} answered {status}: {one_line(essence(answer), limit=200)}")
-
-
-class _Clock:
-    """The time left to a call. It starts when the first request gets its turn: waiting is not the tool's fault."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._deadline: float | None = None
-
-    def deadline(self) -> float:
-        if self._deadline is None:
-            self._deadline = time.monotonic() + self._seconds
-        return self._deadline
-
-    def remaining(self) -> float:
-        return self.deadline() - time.monotonic()

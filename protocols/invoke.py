@@ -50,7 +50,6 @@ class Invoker:
             ),
             mask=mask,
             transport=self._transport,
-            key=idempotency_key.get,
             sign_in=SignIn(tokens, lambda url, form: fetch_token(self._transport, url, form), settings.open_browser),
         )
         self.servers = Servers(settings, self._shared.pacing, self._shared.sign_in, tokens, self.homes)

@@ -33,6 +33,9 @@ def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask
         signature = None
     failed: Outcome = "refused" if reads else "unknown"
 
+    async def awaited(result: Awaitable[object]) -> object:
+        return await result
+
     def call(arguments: JsonObject) -> Json:
         entered = False
         try:
@@ -40,7 +43,7 @@ def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask
                 signature.bind(**arguments)
             entered = True
             result = function(**arguments)
-            return mask.result(to_json(asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result))
+            return mask.result(to_json(asyncio.run(awaited(result)) if inspect.isawaitable(result) else result))
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
@@ -48,10 +51,6 @@ def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask
             raise ToolError(None, one_line(mask(problem)), outcome=failed if entered else "not_run") from error
 
     return call
-
-
-async def _awaited(result: Awaitable[object]) -> object:
-    return await result
 
 
 def to_json(value: object) -> Json:
@@ -87,8 +86,6 @@ def _to_json(value: Any) -> Json:  # noqa: C901 - one case a kind of value
             return {_key(key): _to_json(item) for key, item in value.items()}
         case tuple() if hasattr(value, "_asdict"):
             return _to_json(value._asdict())
-        case list() | tuple():
-            return [_to_json(item) for item in value]
         case set() | frozenset():
             items = [_to_json(item) for item in value]
             try:
@@ -108,11 +105,6 @@ def _to_json(value: Any) -> Json:  # noqa: C901 - one case a kind of value
                 return value.decode()
             except UnicodeDecodeError:
                 return base64.b64encode(value).decode()
-        case _:
-            return _object(value)
-
-
-def _object(value: Any) -> Json:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
@@ -120,12 +112,12 @@ def _object(value: Any) -> Json:
     for method in ("model_dump", "tolist"):
         if callable(plain := getattr(value, method, None)):
             return _to_json(plain())
-    if isinstance(value, Iterable):
-        items = list(islice(value, MAX_ITEMS + 1))
-        if len(items) > MAX_ITEMS:
-            raise TypeError(f"the result has over {MAX_ITEMS:,} items")
-        return [_to_json(item) for item in items]
-    raise TypeError(f"the result is a {type(value).__name__}, which is not JSON")
+    if not isinstance(value, Iterable):
+        raise TypeError(f"the result is a {type(value).__name__}, which is not JSON")
+    items = list(islice(value, MAX_ITEMS + 1))
+    if len(items) > MAX_ITEMS:
+        raise TypeError(f"the result has over {MAX_ITEMS:,} items")
+    return [_to_json(item) for item in items]
 
 
 def _key(key: object) -> str:

@@ -77,7 +77,8 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     """
     if answer.status in (204, 205) or not answer.body.strip():
         return None
-    wanted = types(resolve(schema, schema)) if schema else ()
+    top = resolve(schema, schema) if schema else {}
+    wanted = types(top)
     says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
     problem = ""
     try:
@@ -86,7 +87,11 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
         return value if says_json or wanted != ("string",) else _decoded(answer, strict=True)
     except ValueError as error:
         problem = str(error)
-    if says_json or not _allows_text(schema):
+    # What says nothing of types allows a string, and a tool declared to answer nothing promises no JSON.
+    options = [*top.get("anyOf", ()), *top.get("oneOf", ()), *([top] if wanted else [])]
+    named = [types(resolve(option, schema or {})) for option in options]
+    text_fits = not named or any(not kinds or "string" in kinds or kinds == ("null",) for kinds in named)
+    if says_json or not text_fits:
         kind = f"valid JSON ({problem})" if says_json else "JSON"
         raise Unreadable(f"expected {kind}, got {_described(answer, mask)}")
     try:
@@ -195,15 +200,6 @@ def _described(answer: Answer, mask: Callable[[str], str]) -> str:
         return f"{kind}: {len(answer.body):,} bytes that are not text"
     start = " ".join(mask(_decoded(answer, strict=False, default="utf-8-sig"))[:1000].split())
     return f"{kind}: '{start[:120]}{'…' if len(start) > 120 else ''}'"
-
-
-def _allows_text(schema: JsonObject | None) -> bool:
-    """Whether a string may be valid: what says nothing of types allows it."""
-    top = resolve(schema, schema) if schema else {}
-    options = [*top.get("anyOf", ()), *top.get("oneOf", ()), *([top] if types(top) else [])]
-    named = [types(resolve(option, schema or {})) for option in options]
-    # A tool declared to answer nothing promises no JSON.
-    return not named or any(not kinds or "string" in kinds or kinds == ("null",) for kinds in named)
 
 
 def _essence(value: Json, *, depth: int) -> str:

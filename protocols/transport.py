@@ -82,13 +82,8 @@ class _Exchange:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
 
-class _Running(threading.local):
-    """The exchange of this thread. An exchange stays on its thread."""
-
-    exchange: _Exchange
-
-
-_running = _Running()
+_running = threading.local()
+"""`exchange` is that of this thread, on which it stays."""
 
 
 class _Response(http.client.HTTPResponse):
@@ -159,15 +154,18 @@ class _HttpsPool(HTTPSConnectionPool):
     ConnectionCls = type("_HttpsConnection", (_Watched, HTTPSConnection), {})
 
 
+_POOLS = {"http": _HttpPool, "https": _HttpsPool}
+
+
 class _Adapter(HTTPAdapter):
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+        self.poolmanager.pool_classes_by_scheme = _POOLS
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         manager = super().proxy_manager_for(proxy, **kwargs)
         if not proxy.lower().startswith("socks"):
-            manager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+            manager.pool_classes_by_scheme = _POOLS
         return manager
 
 

@@ -13,9 +13,10 @@ from yaml.constructor import ConstructorError
 
 from protocols.credentials import Mask
 from protocols.errors import SourceUnavailable
+from protocols.http import follow
 from protocols.jsontypes import Json, loads
-from protocols.origin import MAX_REDIRECTS, REDIRECTS, is_url, redirected, split_url
-from protocols.reply import Answer, Lost, one_line, phrase
+from protocols.origin import is_url, split_url
+from protocols.reply import Lost, one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.transport import Transport
 
@@ -101,12 +102,18 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     try:
         host = split_url(url)[0].host
         transport = Transport(connections_per_host=1, max_body_bytes=MAX_BYTES, mask=Mask([]), homes={host})
+        headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
+        request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
         try:
-            answer = _answer(url, transport, deadline)
+            answer, note, _ = follow(
+                request, lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline), upgrade=True
+            )
         finally:
             transport.close()
     except ValueError as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
+    if note:
+        raise SourceUnavailable(f"{url} cannot be fetched: {one_line(note)}.")
     if isinstance(answer, Lost):
         if time.monotonic() >= deadline:
             raise SourceUnavailable(
@@ -123,22 +130,6 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
         raise SourceUnavailable(f"{url} answered {answer.status} {phrase(answer.status)}; {advice}.")
     homes |= transport.near
     return answer.body
-
-
-def _answer(url: str, transport: Transport, deadline: float) -> Answer | Lost:
-    """The answer, after redirects within the origin or from http to https of the same host.
-
-    Raises:
-        ValueError: a redirect leads elsewhere.
-    """
-    for _ in range(MAX_REDIRECTS + 1):
-        url = url.partition("#")[0]
-        request = HttpRequest(method="GET", url=url, headers={**DEFAULT_HEADERS, "Accept": _ACCEPTED})
-        answer = transport.send(request, split_url(url)[0], deadline=deadline)
-        if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
-            return answer
-        url = redirected(url, answer.headers["location"], upgrade=True)
-    raise ValueError(f"more than {MAX_REDIRECTS} redirects")
 
 
 def _check_size(text: str, where: str) -> None:
