@@ -49,17 +49,17 @@ def printed(text: str, *, most: int) -> str:
     lines = text.splitlines()
     if len(lines) == 1:
         return clipped(text, most)
-    return _ends([_line(line, most=most // 2) for line in lines], most=most)
+    shown = []
+    for line in lines:
+        value = _read(line) if len(line) > most // 2 else None
+        structured = isinstance(value, Mapping | list)
+        shown.append(abridged(value, most=most // 2) if structured else clipped(line, most // 2))
+    return _ends(shown, most=most)
 
 
 def clipped(text: str, most: int) -> str:
     """The beginning of a text, with how much is left out."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} characters more)"
-
-
-def _line(line: str, *, most: int) -> str:
-    value = _read(line) if len(line) > most else None
-    return abridged(value, most=most) if isinstance(value, Mapping | list) else clipped(line, most)
 
 
 def _ends(lines: list[str], *, most: int) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from heapq import merge
 from itertools import chain, count, pairwise
+from operator import attrgetter
 from typing import Any
 
 from protocols.jsontypes import JsonObject
@@ -39,6 +39,9 @@ class _Produced:
     """What is meant by the arguments without which the tool cannot be called: keys and nouns."""
 
 
+_RANK = attrgetter("rank")
+
+
 class _Places:
     """Where the responses of a set of tools hold what could be an argument, reads and writes apart.
 
@@ -59,9 +62,9 @@ class _Places:
                     parent = place.path.rpartition(".")[0]
                     objects.setdefault((noun, protocol.writes, protocol.name, parent), []).append(place)
         for places in self._called.values():
-            places.sort(key=_rank)
+            places.sort(key=_RANK)
         self._identifying: dict[tuple[str, bool], list[list[_Produced]]] = {}
-        for (noun, writes, _, _), places in sorted(objects.items(), key=lambda item: min(map(_rank, item[1]))):
+        for (noun, writes, _, _), places in sorted(objects.items(), key=lambda item: min(map(_RANK, item[1]))):
             self._identifying.setdefault((noun, writes), []).append(places)
 
     def of(self, protocol: ToolProtocol, argument: str) -> Iterator[_Produced]:
@@ -72,14 +75,14 @@ class _Places:
             key = holder
         if key is None and noun is None:
             return
-        fits = partial(_fits, *_wanted(protocol, argument))
+        fits = _fitting(protocol, argument)
         wider = wider_keys(key or "")
         same = {key, noun, *wider}
         for writes in (False, True):
             called = filter(fits, self._called.get((key or "", writes), ()))
             alone = _alone(self._identifying.get((noun or "", writes), ()), fits)
             with_role = (place for one in wider for place in self._called.get((one, writes), ()) if fits(place))
-            for place in chain(merge(called, alone, key=_rank), with_role):
+            for place in chain(merge(called, alone, key=_RANK), with_role):
                 if place.tool != protocol.name and place.needs.isdisjoint(same):
                     yield place
 
@@ -145,7 +148,10 @@ def _paths(
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, str, _Produced]]:
     """Every place in a tool's response that has a key, with the key and the noun that it is of (empty: none)."""
-    needs = frozenset(_called_elsewhere(protocol))
+    meant = (
+        named for name in protocol.required for named in (argument_key(protocol, name), noun_meant(protocol, name))
+    )
+    needs = frozenset(filter(None, meant))
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     seen: set[tuple[str, str]] = set()
     for number, (path, schema) in enumerate(response_paths(protocol.output_schema)):
@@ -173,16 +179,6 @@ def _may_produce(protocol: ToolProtocol) -> bool:
     return not protocol.writes or snake(protocol.name).partition("_")[0] not in CHANGES
 
 
-def _called_elsewhere(protocol: ToolProtocol) -> Iterator[str]:
-    """What the values of a tool's required arguments are called in other tools' responses."""
-    for name in protocol.required:
-        yield from filter(None, (argument_key(protocol, name), noun_meant(protocol, name)))
-
-
-def _rank(place: _Produced) -> tuple[Any, ...]:
-    return place.rank
-
-
 def _alone(objects: Iterable[Sequence[_Produced]], fits: Callable[[_Produced], bool]) -> Iterator[_Produced]:
     """Those that fit alone in their object: of a `code` and a `slug` beside each other either may be meant."""
     for places in objects:
@@ -191,21 +187,22 @@ def _alone(objects: Iterable[Sequence[_Produced]], fits: Callable[[_Produced], b
             yield fitting[0]
 
 
-def _wanted(protocol: ToolProtocol, argument: str) -> tuple[frozenset[str], str]:
+def _fitting(protocol: ToolProtocol, argument: str) -> Callable[[_Produced], bool]:
+    """Whether a place has a type and a format of the argument's."""
     schema = resolve(protocol.parameters[argument], protocol.input_schema)
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
         schema = resolve(items, protocol.input_schema)
-    kinds: set[str] = set(types(schema))
+    wanted = set(types(schema))
     for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        kinds |= set(types(resolve(part, protocol.input_schema)))
-    return frozenset(kinds) - {"null"}, str(schema.get("format", ""))
+        wanted |= set(types(resolve(part, protocol.input_schema)))
+    wanted |= {"integer"} if "number" in wanted else set()
+    wanted -= {"null"}
 
+    def fits(place: _Produced) -> bool:
+        alike = not place.types or not wanted or bool(place.types & wanted)
+        return alike and len({place.format, str(schema.get("format", ""))} - {""}) < 2
 
-def _fits(wanted: frozenset[str], wanted_format: str, place: _Produced) -> bool:
-    if place.format and wanted_format and place.format != wanted_format:
-        return False
-    given = place.types
-    return not given or not wanted or bool(given & wanted) or ("number" in wanted and "integer" in given)
+    return fits
 
 
 # --- what values are called
@@ -231,7 +228,8 @@ def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str]
     `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun. See
     `collections_of`: knowing them, `results[].id` of `/movie/popular` is a `movie_id`.
     """
-    field = _field(path)
+    field = snake(path.rpartition(".")[2].replace("[]", ""))
+    field = singular(field) if path.endswith("[]") or field in ("ids", "codes", "keys") else field
     if not field:
         return None
     if field not in VAGUE:
@@ -245,11 +243,6 @@ def noun_at(protocol: ToolProtocol, path: str, *, collections: Collection[str] =
     above = [snake(part.replace("[]", "")) for part in path.split(".")[:-1]]
     named = next((singular(name) for name in reversed(above) if name and name not in WRAPPERS), None)
     return named or _resource(protocol, collections)
-
-
-def _field(path: str) -> str:
-    last = snake(path.rpartition(".")[2].replace("[]", ""))
-    return singular(last) if path.endswith("[]") or last in ("ids", "codes", "keys") else last
 
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
@@ -384,15 +377,13 @@ def _with_guess(write: ToolProtocol, reads: Sequence[ToolProtocol]) -> ToolProto
     record = record_fields(write)
     if len(record) < _ALIKE or not record & write.parameters.keys():
         return write
-    given = [read for read in reads if read.required <= write.parameters.keys()]
-    places = {read.name: found for read in given if (found := _places(read, record))}
-    if not places:
-        return write
-    best = min(
-        (read for read in given if read.name in places),
-        key=lambda read: (not any("[]" in path for path in places[read.name]), len(read.parameters), read.name),
-    )
-    return replace(write, verified_by=Verify(tool=best.name, support="guessed"))
+    showing = []
+    for read in reads:
+        if read.required <= write.parameters.keys():
+            places = [path for path, schema in response_paths(read.output_schema) if _fields(schema) == record]
+            if places:
+                showing.append((not any("[]" in path for path in places), len(read.parameters), read.name))
+    return replace(write, verified_by=Verify(tool=min(showing)[2], support="guessed")) if showing else write
 
 
 def record_fields(protocol: ToolProtocol) -> frozenset[str]:
@@ -404,11 +395,6 @@ def record_fields(protocol: ToolProtocol) -> frozenset[str]:
     if (key := wrapper_key(root)) is not None:
         top = resolve(top["properties"][key], root)
     return _fields(top)
-
-
-def _places(read: ToolProtocol, record: frozenset[str]) -> list[str]:
-    """Where a response holds records of these fields."""
-    return [path for path, schema in response_paths(read.output_schema) if _fields(schema) == record]
 
 
 def _fields(schema: JsonObject) -> frozenset[str]:

@@ -39,10 +39,15 @@ class Producers:
             alias = self._alias.get((tool.source, link.tool))
             if link.argument == argument and alias is not None and alias != tool.alias:
                 best.setdefault(alias, Producer(alias, link.path, link.support))
+        needs: dict[str, int] = {}
+        for alias in best:
+            other = self._toolbox[alias]
+            linked = {link.argument for link in other.protocol.links if (other.source, link.tool) in self._alias}
+            needs[alias] = len(other.protocol.required & linked)
         order = {alias: number for number, alias in enumerate(wanted)}
         return sorted(
             best.values(),
-            key=lambda p: (_TRUST[p.support], self._needs(p.tool), order.get(p.tool, len(order)), p.tool),
+            key=lambda p: (_TRUST[p.support], needs[p.tool], order.get(p.tool, len(order)), p.tool),
         )
 
     def expression(self, producer: Producer, *, arguments: str = "…", index: str = "0") -> str:
@@ -53,9 +58,3 @@ class Producers:
             path = path[1:]
         read = "".join(f"[{index}]" if isinstance(step, int) else f'["{step}"]' for step in path)
         return f"{producer.tool}({arguments}){read}"
-
-    def _needs(self, alias: str) -> int:
-        """How many required arguments of a tool come from other tools."""
-        tool = self._toolbox[alias]
-        linked = {link.argument for link in tool.protocol.links if (tool.source, link.tool) in self._alias}
-        return len(tool.protocol.required & linked)

@@ -7,12 +7,14 @@ import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.producers import Producers
 from protocols.schema import narrowed, resolve, types
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import singular
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
 _DEEPEST = 40  # levels of schemas within schemas
@@ -91,7 +93,10 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
     Where stubs of all do not fit, however terse, each tool gets one line, and the first ones stubs in what is left.
     """
     if docs != "names":
-        text, chosen = _stubs_and_lines(tools.map(_without_response) if docs == "requests" else tools, budget)
+        shown = tools
+        if docs == "requests":
+            shown = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
+        text, chosen = _stubs_and_lines(shown, budget)
         return text, tools.only(list(chosen))
     names, left = list(tools)[:1], budget - sum(token_estimate(name) for name in list(tools)[:1])
     for name in list(tools)[1:]:
@@ -125,17 +130,13 @@ def _stubs_and_lines(tools: Toolbox, budget: int) -> tuple[str, Toolbox]:
     if len(shown) <= 1:
         return stubs_within(tools.only(list(tools)[:1]), budget=budget)
     text = "\n".join(lines)
-    for count in range(1, len(lines)):
-        whole = stubs(shown.only(list(shown)[:count]), among=shown)
-        more = "\n".join([whole, "", _IN_ONE_LINE, *lines[count:]])
+    for whole in range(1, len(lines)):
+        first = stubs(shown.only(list(shown)[:whole]), among=shown)
+        more = "\n".join([first, "", _IN_ONE_LINE, *lines[whole:]])
         if token_estimate(more) > budget:
             break
         text = more
     return text, shown
-
-
-def _without_response(tool: Tool) -> Tool:
-    return replace(tool, protocol=replace(tool.protocol, output_schema=None))
 
 
 def token_estimate(text: str) -> int:
@@ -157,24 +158,19 @@ def _function(tool: Tool, shapes: _Shapes, producers: Producers) -> str:
         origin = f"from {producers.expression(found[0])}" if found and detail.comments else ""
         if note := shapes.note(alias, schema, origin):
             notes.append(f"    {alias}: {note}")
-    returns = _return_annotation(tool, shapes)
+    root, hint, returns = protocol.output_schema, tool.alias, "Any"
+    if root is not None:
+        top = resolve(root, root)
+        for verb in ("get_", "list_", "search_"):
+            hint = hint.removeprefix(verb)
+        if tool.wrapper is not None:
+            hint, top = tool.wrapper, resolve(top["properties"][tool.wrapper], root)
+        returns = shapes.annotation(top, root, hint=hint)
     signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
     summary = first_sentences(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
     if not notes:
         return f'{signature}\n    """{summary}"""'
     return "\n".join([signature, f'    """{summary}', "", *notes, '    """'])
-
-
-def _return_annotation(tool: Tool, shapes: _Shapes) -> str:
-    root = tool.protocol.output_schema
-    if root is None:
-        return "Any"
-    top: Any = resolve(root, root)
-    hint = tool.alias.removeprefix("get_").removeprefix("list_").removeprefix("search_")
-    if tool.wrapper is not None:
-        hint = tool.wrapper
-        top = resolve(top["properties"][tool.wrapper], root)
-    return shapes.annotation(top, root, hint=hint)
 
 
 _Fields = dict[str, tuple[str, str]]
@@ -200,7 +196,9 @@ class _Shapes:
         """What an argument or field means; empty where the same was said of the same name before."""
         if not self.detail.comments:
             return ""
-        note = _note(schema, self.detail)
+        text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
+        wanted = _FORMATS.get(str(schema.get("format", "")), "")
+        note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
         if origin and origin.split("(")[0].removeprefix("from ") not in note:
             note = "; ".join(filter(None, (note.rstrip("."), origin)))
         if (name, note) in self._said:
@@ -250,14 +248,14 @@ class _Shapes:
         if type_name == "array":
             if "items" not in schema:
                 return "list"
-            return f"list[{self.annotation(schema['items'], root, hint=_singular(hint), level=level)}]"
+            return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
         if type_name != "object":
             return _SCALARS.get(type_name, "Any")
         properties: Mapping[str, Any] = schema.get("properties", {})
         if not properties:
             values = schema.get("additionalProperties")
             if isinstance(values, Mapping) and values:
-                return f"dict[str, {self.annotation(values, root, hint=_singular(hint), level=level)}]"
+                return f"dict[str, {self.annotation(values, root, hint=singular(hint), level=level)}]"
             return "dict"
         if level >= self.detail.depth:
             return "dict"
@@ -276,12 +274,11 @@ class _Shapes:
         )
         if known is not None:
             return known
-        candidate, number = name, 2
-        while candidate in self._fields:
-            candidate, number = f"{name}{number}", number + 1
+        numbered = (f"{name}{number}" for number in count(2))
+        candidate = name if name not in self._fields else next(one for one in numbered if one not in self._fields)
         self._fields[candidate] = fields
         # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
-        plain = all(map(_is_field_name, fields))
+        plain = all(key.isidentifier() and not keyword.iskeyword(key) for key in fields)
         lines = []
         for key, (kind, absent) in fields.items():
             note = "; ".join(filter(None, (self.note(key, resolve(schema["properties"][key], root)), absent)))
@@ -295,12 +292,6 @@ class _Shapes:
             else f'{candidate} = TypedDict("{candidate}", {{\n{body}\n}})'
         )
         return candidate
-
-
-def _note(schema: JsonObject, detail: Detail) -> str:
-    text = first_sentences(str(schema.get("description", "")), detail.comment_characters)
-    wanted = _FORMATS.get(str(schema.get("format", "")), "")
-    return f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
 
 
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
@@ -330,13 +321,3 @@ def _class_name(text: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", text)
     name = "".join(word[:1].upper() + word[1:] for word in words) or "Shape"
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"Shape{name}"
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-
-
-def _is_field_name(key: str) -> bool:
-    return key.isidentifier() and not keyword.iskeyword(key)

@@ -122,15 +122,12 @@ def looks_random(text: str) -> bool:
     """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
     if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
         return False
-    return any(
-        len(part) >= _RANDOM_PART and _changes(part) >= _RANDOM_CHANGES for part in re.findall("[A-Za-z0-9]+", text)
-    )
-
-
-def _changes(part: str) -> int:
-    """How often a lower-case letter, a capital or a digit is followed by another of the three."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in part]
-    return sum(a != b for a, b in pairwise(kinds)) - (kinds[:2] == ["u", "l"])
+    for part in re.findall("[A-Za-z0-9]+", text):
+        kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in part]
+        changes = sum(a != b for a, b in pairwise(kinds)) - (kinds[:2] == ["u", "l"])
+        if len(part) >= _RANDOM_PART and changes >= _RANDOM_CHANGES:
+            return True
+    return False
 
 
 # --- places of a value
@@ -150,7 +147,26 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
 
     Visited in the value's order.
     """
-    return _Walk(cover, rest or (lambda leaf: leaf)).node(value, _Place((schema,), schema or {}), "", marked=False)
+    plain: Change = rest or (lambda leaf: leaf)
+
+    def node(value: Json, place: _Place, name: str, *, marked: bool) -> Json:
+        """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
+        inside = marked if place.said is None else place.said
+        if isinstance(value, Mapping):
+            return {
+                plain(key): node(item, place.child(key), _name(key, value, name), marked=inside)
+                for key, item in value.items()
+            }
+        if isinstance(value, list | tuple):
+            inner = "" if place.said is False else name
+            return [node(item, place.item(i), inner, marked=inside) for i, item in enumerate(value)]
+        if value is None or isinstance(value, bool) or value == "" or place.said is False:
+            return plain(value)
+        kind = kind_of(name) if name and not place.listed else None  # a listed value is known to all who read it
+        kind = "text" if kind == "random" and place.called_secret else kind
+        return cover(value) if inside or (kind is not None and fits(kind, value)) else plain(value)
+
+    return node(value, _Place((schema,), schema or {}), "", marked=False)
 
 
 def names_secrets(name: str) -> bool:
@@ -196,28 +212,6 @@ class _Place:
             found = [first[index] if index < len(first) else items for first, items in firsts]
             self._parts[index] = _Place(found, self.root)
         return self._parts[index]
-
-
-class _Walk:
-    def __init__(self, cover: Change, rest: Change) -> None:
-        self._cover, self._rest = cover, rest
-
-    def node(self, value: Json, place: _Place, name: str, *, marked: bool) -> Json:
-        """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
-        inside = marked if place.said is None else place.said
-        if isinstance(value, Mapping):
-            return {
-                self._rest(key): self.node(item, place.child(key), _name(key, value, name), marked=inside)
-                for key, item in value.items()
-            }
-        if isinstance(value, list | tuple):
-            inner = "" if place.said is False else name
-            return [self.node(item, place.item(i), inner, marked=inside) for i, item in enumerate(value)]
-        if value is None or isinstance(value, bool) or value == "" or place.said is False:
-            return self._rest(value)
-        kind = kind_of(name) if name and not place.listed else None  # a listed value is known to all who read it
-        kind = "text" if kind == "random" and place.called_secret else kind
-        return self._cover(value) if inside or (kind is not None and fits(kind, value)) else self._rest(value)
 
 
 def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
@@ -363,11 +357,6 @@ _MASKS = re.compile(
 def placeholder(value: str | float, mark: str) -> str:
     """`[redacted-str-24-0.3.1]`: type and length of a secret; `mark` tells it from the others of its run."""
     return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
-
-
-def is_placeholder(value: Json) -> bool:
-    """Whether a value is a placeholder and nothing else."""
-    return isinstance(value, str) and PLACEHOLDER.fullmatch(value) is not None
 
 
 def length(name: str) -> int:

@@ -44,7 +44,11 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
     longer = [other for other in known if words <= _words(other)] if len(words) > 1 else []
     nouns = words - VERBS
     same = [other for other in known if nouns and nouns <= _words(other)] if len(words) > 1 else []
-    close = _looking_alike(name, known, most=most, cutoff=cutoff)
+    compared = [other for other in known if len(other) <= _LONGEST_COMPARED]
+    if len(compared) > _MOST_COMPARED:
+        begins_alike = (other for other in compared if other[:2].casefold() == name[:2].casefold())
+        compared = list(islice(begins_alike, _MOST_COMPARED))
+    close = get_close_matches(name, compared, n=most, cutoff=cutoff)
     same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
     begins = f"{snake(name)}_"
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
@@ -53,10 +57,3 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 
 def _words(name: str) -> set[str]:
     return {singular(word) for word in snake(name).split("_")}
-
-
-def _looking_alike(name: str, known: list[str], *, most: int, cutoff: float) -> list[str]:
-    found = [other for other in known if len(other) <= _LONGEST_COMPARED]
-    if len(found) > _MOST_COMPARED:
-        found = list(islice((other for other in found if other[:2].casefold() == name[:2].casefold()), _MOST_COMPARED))
-    return get_close_matches(name, found, n=most, cutoff=cutoff)

@@ -20,9 +20,13 @@ from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.types import Attempt, Fact, Fault, Program
 from protocols.ask import Message
 from protocols.protocol import ToolProtocol
-from protocols.secrets import PLACEHOLDER, conceals_nothing, is_placeholder, placeholder
+from protocols.secrets import PLACEHOLDER, conceals_nothing, placeholder
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace
+
+
+def is_placeholder(value):
+    return isinstance(value, str) and PLACEHOLDER.fullmatch(value) is not None
 
 
 def of(**properties):

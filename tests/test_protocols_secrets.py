@@ -11,7 +11,6 @@ from protocols.secrets import (
     conceals_nothing,
     covered,
     in_literal,
-    is_placeholder,
     kind_of,
     length,
     placeholder,
@@ -33,6 +32,10 @@ api_key_id keyword keywords monkey hockey author authority authored_by passenger
 pinned spinning cookie_policy tokenizer secretary secretariat passage card_last4 number id name iban email username
 key_name
 """
+
+
+def is_placeholder(value):
+    return isinstance(value, str) and PLACEHOLDER.fullmatch(value) is not None
 
 
 def hidden(value, schema=None):
