@@ -119,23 +119,19 @@ def chosen(
             raise CredentialMissing(f"{tool}: {credentials[missing].problem}")
         raise CredentialMissing(_advice(missing, schemes.get(missing, {}), origin, tool))
     for name in names:
-        _check(name, usable[name], origin, tool)
+        credential, place = usable[name], address(origin)
+        if not credential.may_go_to(origin):
+            raise CredentialMissing(
+                f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
+                f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
+                f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
+            )
+        value = credential.value or credential.client_id
+        if not value or not f"{credential.prefix or ''}{value}".isprintable():
+            raise CredentialMissing(
+                f"the credential {name!r} is empty or has control characters; correct it in your own settings file."
+            )
     return {name: usable[name] for name in names}
-
-
-def _check(name: str, credential: Credential, origin: Origin, tool: str) -> None:
-    if not credential.may_go_to(origin):
-        place = address(origin)
-        raise CredentialMissing(
-            f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
-            f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-            f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
-        )
-    value = credential.value or credential.client_id
-    if not value or not f"{credential.prefix or ''}{value}".isprintable():
-        raise CredentialMissing(
-            f"the credential {name!r} is empty or has control characters; correct its value in your own settings file."
-        )
 
 
 def address(origin: Origin) -> str:
@@ -223,13 +219,12 @@ class Mask:
     def result(self, value: Json) -> Json:
         """A successful result without secrets that the server echoed; shorter than 8 characters they are left."""
         surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
-        return self._result(value, surely) if surely else value
 
-    def _result(self, value: Json, surely: Sequence[str]) -> Json:
-        if isinstance(value, str):
-            return self(value) if any(secret in value for secret in surely) else value
-        if isinstance(value, list):
-            return [self._result(item, surely) for item in value]
-        if isinstance(value, dict):
-            return {self._result(key, surely): self._result(item, surely) for key, item in value.items()}
-        return value
+        def clean(value: Json) -> Json:
+            if isinstance(value, str):
+                return self(value) if any(secret in value for secret in surely) else value
+            if isinstance(value, list):
+                return [clean(item) for item in value]
+            return {clean(key): clean(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+        return clean(value) if surely else value

@@ -171,7 +171,11 @@ class Plan:
         try:
             headers = dict(DEFAULT_HEADERS) | self._headers(sorted_in.get("header", {}))
             if cookies := sorted_in.get("cookie"):
-                pairs = [f"{name}={self._cookie(name, value)}" for name, value in cookies.items()]
+                texts = {name: self._joined(name, value) for name, value in cookies.items()}
+                pairs = [
+                    f"{name}={text if _COOKIE_VALUE.fullmatch(text) else quote(text, safe=_COOKIE_SAFE)}"
+                    for name, text in texts.items()
+                ]
                 headers["Cookie"] = "; ".join([*filter(None, [headers.get("Cookie")]), *pairs])
             body, content_type = self._body(sorted_in)
             if content_type:
@@ -231,32 +235,31 @@ class Plan:
         return place, wire
 
     def _url(self, values: Mapping[str, Json], query: Mapping[str, Json]) -> str:
-        path = "/".join(self._segment(pieces, values) for pieces in self._path)
+        segments = [self._fill(pieces, values) for pieces in self._path]
+        for pieces, text in zip(self._path, segments, strict=True):
+            # `.` and `..` need no escaping to be read as a step in the path, so no encoding makes them safe.
+            if len(pieces) > 1 and unquote(text) in (".", ".."):
+                raise self._refusal(
+                    f"argument {pieces[1]!r} would make {text!r} a step in the path; give another value."
+                )
+        path = "/".join(segments)
         pairs = [f"{quote(name, safe='')}={quote(item, safe='')}" for name, item in self._pairs(_exploded(query))]
         fixed = self._fill(self._query, values)
         asked = "&".join([*filter(None, [fixed]), *pairs])
         return f"{self.origin.scheme}://{self.origin.netloc}{path or '/'}{'?' + asked if asked else ''}"
 
-    def _segment(self, pieces: list[str], values: Mapping[str, Json]) -> str:
-        text = self._fill(pieces, values)
-        # `.` and `..` need no escaping to be read as a step in the path, so no encoding makes them safe.
-        if len(pieces) > 1 and unquote(text) in (".", ".."):
-            raise self._refusal(f"argument {pieces[1]!r} would make {text!r} a step in the path; give another value.")
-        return text
-
     def _fill(self, pieces: list[str], values: Mapping[str, Json]) -> str:
-        if len(pieces) == 1:
-            return pieces[0]
-        return "".join(piece if i % 2 == 0 else self._escaped(piece, values) for i, piece in enumerate(pieces))
-
-    def _escaped(self, name: str, values: Mapping[str, Json]) -> str:
-        value = values.get(name)
-        items = [self._text(name, item) for item in (value if isinstance(value, list | tuple) else [value])]
-        if value is None or "" in items or not items:
-            raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
-        for item in items:
-            self._check_line(name, item)
-        return ",".join(quote(item, safe="") for item in items)
+        """A part of the URL's template with its arguments filled in."""
+        text = pieces[0]
+        for name, behind in zip(pieces[1::2], pieces[2::2], strict=True):
+            value = values.get(name)
+            items = [self._text(name, item) for item in (value if isinstance(value, list | tuple) else [value])]
+            if value is None or "" in items or not items:
+                raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
+            for item in items:
+                self._check_line(name, item)
+            text += ",".join(quote(item, safe="") for item in items) + behind
+        return text
 
     def _pairs(self, values: Mapping[str, Json]) -> list[tuple[str, str]]:
         return [
@@ -275,10 +278,6 @@ class Plan:
             known = next((known for known in own if known.lower() == name.lower()), name)
             headers[known] = self._joined(name, value).strip(" \t")
         return headers
-
-    def _cookie(self, name: str, value: Json) -> str:
-        text = self._joined(name, value)
-        return text if _COOKIE_VALUE.fullmatch(text) else quote(text, safe=_COOKIE_SAFE)
 
     def _joined(self, name: str, value: Json) -> str:
         text = ",".join(item for _, item in self._pairs({name: value}))

@@ -102,8 +102,25 @@ class Toolbox(Mapping[str, Tool]):
     """Tools by alias, in the order of their sources. Immutable: `only` and `+` give new ones."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        self._tools = _with_unique_aliases(list(tools))
+        named: dict[tuple[str, str], Tool] = {}
+        for tool in tools:
+            name, source = tool.protocol.name, tool.source
+            if (name, source) in named:
+                raise InvalidProtocol(
+                    source or "toolbox",
+                    f"two tools are named {name!r}.",
+                    hint="Rename one of them; a name may repeat only across sources.",
+                )
+            named[name, source] = tool
+        aliases = tool_aliases(list(named))
+        self._tools = {a: replace(tool, alias=a) for a, tool in zip(aliases, named.values(), strict=True)}
         self._whole = self
+
+    def _with(self, tools: dict[str, Tool]) -> Toolbox:
+        """A toolbox of these, by their aliases, as a selection of the whole that this one is of."""
+        box = Toolbox()
+        box._tools, box._whole = tools, self._whole
+        return box
 
     def __getitem__(self, alias: str) -> Tool:
         return self._tools[alias]
@@ -163,23 +180,18 @@ class Toolbox(Mapping[str, Tool]):
         Raises:
             UnknownTool: one of them is not here.
         """
-        chosen = Toolbox()
-        chosen._tools = {tool.alias: tool for tool in map(self.find, names)}
-        chosen._whole = self._whole
-        return chosen
+        return self._with({tool.alias: tool for tool in map(self.find, names)})
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
         """These tools and `tools` behind them, aliases of these unchanged; one whose alias is taken gets the next free.
 
         Unlike `+`, which names all anew: a selection must go on calling its tools what the whole toolbox calls them.
         """
-        more = Toolbox()
-        more._tools = dict(self._tools)
+        more = dict(self._tools)
         for tool in tools:
             alias = free_alias(tool.alias, more)
-            more._tools[alias] = replace(tool, alias=alias)
-        more._whole = self._whole
-        return more
+            more[alias] = replace(tool, alias=alias)
+        return self._with(more)
 
     def verifier(self, tool: Tool) -> Tool | None:
         """The read of the same source that shows what `tool` wrote, where its protocol names one; chosen or not."""
@@ -192,22 +204,4 @@ class Toolbox(Mapping[str, Tool]):
 
     def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
         """Each tool replaced by `change(tool)`, aliases unchanged."""
-        changed = Toolbox()
-        changed._tools = {alias: change(tool) for alias, tool in self._tools.items()}
-        changed._whole = self._whole
-        return changed
-
-
-def _with_unique_aliases(tools: list[Tool]) -> dict[str, Tool]:
-    keys = [(tool.protocol.name, tool.source) for tool in tools]
-    seen: set[tuple[str, str]] = set()
-    for name, source in keys:
-        if (name, source) in seen:
-            raise InvalidProtocol(
-                source or "toolbox",
-                f"two tools are named {name!r}.",
-                hint="Rename one of them; a name may repeat only across sources.",
-            )
-        seen.add((name, source))
-    aliases = tool_aliases(keys)
-    return {alias: replace(tool, alias=alias) for alias, tool in zip(aliases, tools, strict=True)}
+        return self._with({alias: change(tool) for alias, tool in self._tools.items()})

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
@@ -84,7 +84,15 @@ class Servers:
         """
         found, server = self._spelled(text)
         if not found and server.command:
-            self._may_start(server)
+            if shutil.which(server.command[0]) is None:
+                raise SourceUnavailable(
+                    f"there is no command {server.command[0]!r} to start an MCP server with; check its name and PATH."
+                )
+            if self._settings.confirm_start is None or not self._settings.confirm_start(server):
+                raise SourceUnavailable(
+                    f"the command {server.shown!r} was not started: nobody agreed to it. Run this on a terminal to be"
+                    " asked, give --start-servers, or name it in your own settings: [mcp.NAME] with command = [...]."
+                )
         fresh = self._known[found] if found else _Known(server)
         try:
             connection = self._connected(fresh)
@@ -152,18 +160,6 @@ class Servers:
             )
         return "", McpServer(command=tuple(words))
 
-    def _may_start(self, server: McpServer) -> None:
-        """Refuse a command that nobody consented to."""
-        if shutil.which(server.command[0]) is None:
-            raise SourceUnavailable(
-                f"there is no command {server.command[0]!r} to start an MCP server with; check its name and PATH."
-            )
-        if self._settings.confirm_start is None or not self._settings.confirm_start(server):
-            raise SourceUnavailable(
-                f"the command {server.shown!r} was not started: nobody agreed to it. Run this on a terminal to be"
-                " asked, give --start-servers, or name it in your own settings: [mcp.NAME] with command = [...]."
-            )
-
     def _connected(self, known: _Known) -> Connection:
         with known.lock:
             if known.connection is not None and not known.connection.closed:
@@ -174,10 +170,18 @@ class Servers:
             if known.starts >= _STARTS and known.server.command:
                 raise ConnectionFailed(f"it has ended {_STARTS} times and is not started again")
             known.starts += 1
-            server, headers = self._dressed(known.server)
-            page = None
-            if server.url and not server.credential:
-                page = SignInPage(f"mcp {server.url}", self._tokens, self._settings.open_browser)
+            server, headers, page = known.server, dict[str, str](), None
+            if server.url:
+                origin, _ = split_url(server.url)
+                headers = dict(self._settings.headers.get(origin.netloc, {}))
+                request = HttpRequest(method="POST", url=server.url, headers=headers)
+                if server.credential:
+                    found = chosen([server.credential], {}, self._settings.credentials, origin, tool="the MCP server")
+                    tokens = {n: "" if one.value else self._sign_in.token(n, one, {}) for n, one in found.items()}
+                    request = dress(request, [carried(one, {}, token=tokens[name]) for name, one in found.items()])
+                else:
+                    page = SignInPage(f"mcp {server.url}", self._tokens, self._settings.open_browser)
+                server, headers = replace(server, url=request.url), dict(request.headers)
             known.connection = Connection(
                 server,
                 headers=headers,
@@ -187,18 +191,6 @@ class Servers:
                 start_seconds=self._settings.start_seconds,
             )
             return known.connection
-
-    def _dressed(self, server: McpServer) -> tuple[McpServer, Mapping[str, str]]:
-        """The server's address and the headers of each request to it, with its credential in its place."""
-        if not server.url:
-            return server, {}
-        origin, _ = split_url(server.url)
-        request = HttpRequest(method="POST", url=server.url, headers=self._settings.headers.get(origin.netloc, {}))
-        if server.credential:
-            found = chosen([server.credential], {}, self._settings.credentials, origin, tool="the MCP server")
-            tokens = {n: "" if one.value else self._sign_in.token(n, one, {}) for n, one in found.items()}
-            request = dress(request, [carried(one, {}, token=tokens[name]) for name, one in found.items()])
-        return replace(server, url=request.url), request.headers
 
 
 def mcp_call(
