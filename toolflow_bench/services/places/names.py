@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from toolflow_bench.services.database import opaque
+from toolflow_bench.services.database import opaque_id
 
 # A salt for each kind, so that equal numbers of two kinds do not make equal ids.
 _SALTS = {"st": 0x3A91, "ob": 0x77C05, "ci": 0x1F00D, "co": 0x5E21, "cn": 0x9B3, "cu": 0xC0DE, "tz": 0x2F5A7}
@@ -17,7 +17,7 @@ _COMMON = frozenset({"airport", "airfield", "aerodrome"})
 
 def place_id(kind: str, number: int) -> str:
     """The opaque id of the thing of this number: `ci_x3f6q`. `kind` is one of the prefixes."""
-    return f"{kind}_{opaque(number, salt=_SALTS[kind])}"
+    return opaque_id(kind, number, _SALTS)
 
 
 def fold(text: str) -> str:
