@@ -30,8 +30,7 @@ from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Fault, Faults
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
-from toolflow_bench.services.rest import build_app
-from toolflow_bench.services.routes import Routes
+from toolflow_bench.services.rest import Routes, build_app
 from toolflow_bench.services.serve import serve
 
 ROOT = Path(__file__).resolve().parent.parent

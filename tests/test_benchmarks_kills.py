@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from benchmarks.kills.__main__ import Stage, main
 from benchmarks.kills.cases import BETWEEN, KINDS, MOMENTS, Case, Kill, Left, Struck, draw_cases, judge, kind_of
 from sandbox.zygote import ZygoteSandbox
-from toolflow_bench.services.log import RequestRecord
+from toolflow_bench.services.control import RequestRecord
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import load_tasks
 

@@ -30,7 +30,7 @@ from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 from protocols.schema import violations
 from protocols.toolbox import Tool, Toolbox
-from toolflow_bench.services.tools import service_tools
+from toolflow_bench.services.service import service_tools
 
 CALLS = 2_000
 FOLDER = Path("../shared/data")

@@ -22,7 +22,7 @@ from atc.decode.grammar import call_grammar
 from atc.decode.prompt import call_prompt
 from atc.models.local import LocalModel
 from protocols.ask import Message
-from toolflow_bench.services.tools import service_tools
+from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
 
 _TOOLS = 6

@@ -20,7 +20,7 @@ from atc.decode.grammar import arguments_grammar, compiled
 from atc.decode.matcher import ToolMatcher
 from benchmarks.decoding.chance import idle
 from protocols.toolbox import Toolbox
-from toolflow_bench.services.tools import service_tools
+from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
 
 NAMES = 16_000

@@ -15,8 +15,7 @@ from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.final_state import Snapshot
-from toolflow_bench.services.control import reset
-from toolflow_bench.services.log import RequestRecord
+from toolflow_bench.services.control import RequestRecord, reset
 from toolflow_bench.services.reply import Receive, Scope, Send, close_connection
 from toolflow_bench.services.serve import serve
 from toolflow_bench.services.service import NAMES, find_service

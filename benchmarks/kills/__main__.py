@@ -33,7 +33,7 @@ from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_gold
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
-from toolflow_bench.services.routes import Routes
+from toolflow_bench.services.rest import Routes
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World

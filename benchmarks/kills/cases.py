@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolflow_bench.final_state import Snapshot, difference
-from toolflow_bench.services.log import RequestRecord
+from toolflow_bench.services.control import RequestRecord
 from toolflow_bench.services.operation import Operation
 from toolflow_bench.task import Task
 

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.kills.cases import BY_SERVICE, Kill, Struck
 from toolflow_bench.services.operation import Operation, Refusal
 from toolflow_bench.services.reply import close_connection
-from toolflow_bench.services.routes import Routes
+from toolflow_bench.services.rest import Routes
 from toolflow_bench.services.serve import CLOSE
 
 SLOW_SECONDS = 0.02

@@ -16,7 +16,7 @@ from atc.retrieve.document import ToolDocument, documents
 from protocols.errors import AtcError
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
-from toolflow_bench.services.tools import service_tools
+from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
 
 TOOLFLOW = "toolflow"

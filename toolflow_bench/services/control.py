@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, NamedTuple
 
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.services.faults import Fault, Faults, parse_faults
-from toolflow_bench.services.log import REMEMBERED_REQUESTS, RequestRecord
 from toolflow_bench.services.operation import Refusal
 from toolflow_bench.services.reply import Reply
 from toolflow_bench.services.state import State
@@ -21,8 +20,36 @@ REMEMBERED_KEYS = 10_000
 """Idempotency keys that a service remembers; the oldest are forgotten first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
+REMEMBERED_REQUESTS = 10_000
+"""How many of the latest requests a service remembers."""
+
+
+class RequestRecord(NamedTuple):
+    """One request, the document's own included; those to `/bench/…` leave no record."""
+
+    method: str
+    path: str
+    query: str
+    """As it came, without the question mark."""
+    status: int | None
+    """What the client was told; `None` where the connection was closed without an answer."""
+    operation: str = ""
+    """Operation id; empty for the document and for paths that lead nowhere."""
+    arguments: JsonObject | None = None
+    """Typed and completed by defaults, absent ones left out; `None` where they were refused."""
+    wrote: bool = False
+    """Whether it changed the state, whatever the client was told."""
+    key: str = ""
+    """The idempotency key, of operations that take one."""
+    fault: str = ""
+    """The fault that was switched on for it, by `Fault.kind`; `stale` where a reset came between it and its answer."""
+    change: str = ""
+    """What a drift did to the answer: `renamed flights.airline to airline_value`."""
+    milliseconds: float = 0.0
+    """From the request's arrival to the answer's first byte, added latency included."""
+
+
+class _Done(NamedTuple):
     asked: str
     reply: Reply
 
@@ -49,6 +76,10 @@ class Control:
             self.state.reset()
         if log:
             self.requests.clear()
+
+    def snapshot(self) -> dict[str, list[JsonObject]]:
+        """What was written since the last reset."""
+        return self.state.snapshot() if self.state is not None else {}
 
     def set_faults(self, faults: Faults | None) -> None:
         """Switch faults on or off, from the first draw on."""
@@ -111,11 +142,11 @@ def steer(control: Control, method: str, path: str, body: Json) -> Reply:
             if options.keys() - {"log"} or not isinstance(options.get("log", False), bool):
                 raise Refusal(422, "a reset takes the argument 'log' alone, true or false.")
             control.reset(log=options.get("log", False))
-            return Reply.of(200, _snapshot(control))
+            return Reply.of(200, {"state": control.snapshot()})
         case "GET", "/bench/state":
-            return Reply.of(200, _snapshot(control))
+            return Reply.of(200, {"state": control.snapshot()})
         case "GET", "/bench/log":
-            return Reply.of(200, {"requests": [record.as_json() for record in list(control.requests)]})
+            return Reply.of(200, {"requests": [record._asdict() for record in list(control.requests)]})
         case "POST", "/bench/faults":
             try:
                 control.set_faults(parse_faults(_object(body)))
@@ -123,10 +154,6 @@ def steer(control: Control, method: str, path: str, body: Json) -> Reply:
                 raise Refusal(422, str(error)) from error
             return Reply.of(200, {"faults": asdict(control.faults) if control.faults else None})
     raise Refusal(404, "there are POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults.")
-
-
-def _snapshot(control: Control) -> dict[str, Any]:
-    return {"state": control.state.snapshot() if control.state is not None else {}}
 
 
 def _object(body: Json) -> JsonObject:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from toolflow_bench.services.context import Context, Row
+from toolflow_bench.services.answers import Context, Row
 
 EARTH_RADIUS_KM = 6371.0
 _KM_PER_DEGREE = math.pi * EARTH_RADIUS_KM / 180

@@ -15,8 +15,7 @@ from typing import Any
 import yaml
 
 from protocols.jsontypes import JsonObject
-from toolflow_bench.services.answers import handler_of
-from toolflow_bench.services.context import Record
+from toolflow_bench.services.answers import Record, handler_of
 from toolflow_bench.services.operation import Operation, Parameter
 
 

@@ -11,16 +11,14 @@ from functools import lru_cache
 from logging import getLogger
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from protocols.jsontypes import Json, JsonObject
-from toolflow_bench.services.control import Control, steer
+from toolflow_bench.services.control import Control, RequestRecord, steer
 from toolflow_bench.services.document import KEY_HEADER, LONGEST_KEY, document
 from toolflow_bench.services.faults import Fault, drifted
-from toolflow_bench.services.log import RequestRecord
 from toolflow_bench.services.operation import Arguments, Operation, Refusal, check, read_texts
 from toolflow_bench.services.reply import Receive, Reply, Scope, Send, close_connection, send_cut, send_reply
-from toolflow_bench.services.routes import Routes
 from toolflow_bench.services.state import State
 
 if TYPE_CHECKING:
@@ -60,6 +58,40 @@ def build_app(
     app = Starlette(routes=[Mount("/", app=service)], lifespan=lifespan)
     app.state.control, app.state.run, app.state.requests = control, control.state, control.requests
     return app
+
+
+class Routes:
+    """Operations by path. Concrete paths go before templates: `/airlines/search` is no airline's code."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self._exact: dict[tuple[str, ...], dict[str, Operation]] = {}
+        self._templates: dict[int, dict[tuple[str, ...], dict[str, Operation]]] = {}
+        for operation in sorted(operations, key=lambda operation: operation.path.count("{")):
+            template = tuple(operation.path.split("/")[1:])
+            table = self._templates.setdefault(len(template), {}) if "{" in operation.path else self._exact
+            table.setdefault(template, {})[operation.method] = operation
+
+    def find(self, method: str, path: bytes) -> tuple[Operation, list[tuple[str, str]]]:
+        """The operation for `method` and `path` (percent-encoded), and its path arguments as pairs of name and text.
+
+        Raises:
+            Refusal: 404, no operation has this path; 405, another method has.
+        """
+        steps = tuple(map(unquote, path.decode("latin-1").split("/")[1:]))
+        methods, texts = self._exact.get(steps), []
+        if methods is None:
+            for template, offered in self._templates.get(len(steps), {}).items():
+                if all(step == part or (part[:1] == "{" and step) for step, part in zip(steps, template, strict=True)):
+                    methods = offered
+                    texts = [(part[1:-1], step) for step, part in zip(steps, template, strict=True) if part[:1] == "{"]
+                    break
+        if methods is None:
+            raise Refusal(404, "Not Found")
+        operation = methods.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            allowed = ", ".join(sorted(methods))
+            raise Refusal(405, "Method Not Allowed", headers=((b"allow", allowed.encode()),))
+        return operation, texts
 
 
 class _Service:

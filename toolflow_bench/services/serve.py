@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -63,13 +65,6 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
         raise SourceUnavailable(f"serving needs {error.name!r}, which is not installed; {INSTALL}") from error
     listener = _listen(port)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    ready = threading.Event()
-
-    class Announcing(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            ready.set()
-
     # log_config=None: our host process owns its logging; ws="none": no probing for websocket packages.
     # A model may think for minutes between two calls: a connection closed meanwhile could cost it a write.
     config = uvicorn.Config(
@@ -83,28 +78,18 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
         timeout_keep_alive=600,
         timeout_graceful_shutdown=2,
     )
-    server = Announcing(config)
-
-    failure: list[BaseException] = []
+    server = uvicorn.Server(config)
 
     def work() -> None:
-        try:
+        with suppress(SystemExit), listener:  # uvicorn exits where it cannot start
             server.run(sockets=[listener])
-        except BaseException as error:
-            if server.started:
-                raise
-            failure.append(error)  # uvicorn exits where it cannot start; the caller is told
-        finally:
-            listener.close()
-            ready.set()
 
     thread = threading.Thread(target=work, name=f"serve {url}", daemon=True)
     thread.start()
-    ready.wait()
-    if not server.started:
-        thread.join()
-        reason = failure[0] if failure else "no reason given"
-        raise SourceUnavailable(f"the service for {url} did not start ({reason!r}); run it again to see if that lasts.")
+    while not server.started:
+        if not thread.is_alive():
+            raise SourceUnavailable(f"the service for {url} did not start; run it again to see if that lasts.")
+        time.sleep(0.002)
     return Served(app, url, server=server, thread=thread)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services.context import Context, Row
+from toolflow_bench.services.answers import Context, Row
 from toolflow_bench.services.operation import Arguments, Refusal
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services.context import Context, Row
+from toolflow_bench.services.answers import Context, Row
 from toolflow_bench.services.flights.names import match, search_text, words
 from toolflow_bench.services.geometry import rows_near
 from toolflow_bench.services.operation import Arguments, Refusal

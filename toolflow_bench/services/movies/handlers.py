@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services.context import Context, Row
+from toolflow_bench.services.answers import Context, Row
 from toolflow_bench.services.movies.titles import key
 from toolflow_bench.services.operation import Arguments, Refusal
 

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services.answers import page_of
-from toolflow_bench.services.context import Context, Row
+from toolflow_bench.services.answers import Context, Row, page_of
 from toolflow_bench.services.geometry import kilometres, rows_near
 from toolflow_bench.services.operation import Arguments, Refusal
 
