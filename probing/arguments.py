@@ -7,18 +7,17 @@ what nobody told stays open.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
+from probing.infer import one_or_all, relaxed
 from probing.invent import finite
 from probing.names import common_format, text_of
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import first_error, resolve, type_name, validator
+from protocols.schema import resolve, type_name, validator
 
-_ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
 _EXAMPLES, _SEVERAL = 3, 3
 _OURS = ("generated", "model")
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -30,16 +29,18 @@ def input_schema(facts: ToolFacts) -> dict[str, Any]:
     An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Rules
     about several arguments stand as `dependentRequired`, `not` and `anyOf`, and in words in `description`.
     """
-    root = copy.deepcopy(dict(facts.protocol.input_schema))
+    calls = [sample.plain for sample in facts.done]
     known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
-    properties = {name: _property(facts, argument, root) for name, argument in known.items()}
-    schema: dict[str, Any] = {**root, "type": "object", "properties": properties}
-    schema.pop("required", None)
-    required = [n for n, a in known.items() if a.required and all(n in sample.arguments for sample in facts.done)]
+    declared = {name: dict(argument.declared) for name, argument in known.items()}
+    bare = {key: part for key, part in facts.protocol.input_schema.items() if key != "required"}
+    schema = relaxed({**bare, "type": "object", "properties": declared}, calls)
+    schema = {"type": "object", "properties": {name: {} for name in known}} if schema is None else schema
+    schema["properties"] = {name: _property(facts, argument, schema) for name, argument in known.items()}
+    required = [n for n, a in known.items() if a.required and all(n in call for call in calls)]
     if required:
         schema["required"] = required
     _relate(schema, facts)
-    return _lawful(schema, facts)
+    return relaxed(schema, calls) or {"type": "object", "properties": {name: {} for name in known}}
 
 
 def _clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
@@ -51,7 +52,7 @@ def _clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
     for hint in argument.hints:
         low, high = finite(hint.minimum), finite(hint.maximum)
         if hint.kind == "type" and hint.types:
-            yield {"type": _one_or_all(hint.types)}
+            yield {"type": one_or_all(hint.types)}
         elif hint.kind == "range":
             yield {"exclusiveMinimum" if hint.exclusive_minimum else "minimum": low} if low is not None else {}
             yield {"exclusiveMaximum" if hint.exclusive_maximum else "maximum": high} if high is not None else {}
@@ -65,7 +66,7 @@ def _clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
 
 def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject) -> dict[str, Any]:
     accepted = [held.value for held in argument.accepted]
-    schema = _widened(copy.deepcopy(dict(argument.declared)), accepted, root)
+    schema = dict(root["properties"].get(argument.name, {}))
     top = resolve(schema, root)
     found: dict[str, Any] = {}
     for clause in _clauses(argument):
@@ -73,9 +74,9 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject) -> di
             found |= clause
         elif "type" in clause:
             kinds = [clause["type"]] if isinstance(clause["type"], str) else clause["type"]
-            found["type"] = _one_or_all([*kinds, *map(type_name, accepted)])
+            found["type"] = one_or_all([*kinds, *map(type_name, accepted)])
     if "type" not in found and (kinds := _types(argument, found)):
-        found["type"] = _one_or_all(kinds)
+        found["type"] = one_or_all(kinds)
     real = [value for value in argument.accepted if value.origin.kind not in _OURS]
     if not found.keys() & {"format", "enum"} and len(real) >= _SEVERAL and all(isinstance(v, str) for v in accepted):
         found |= {"format": form} if (form := common_format(accepted)) else {}
@@ -133,30 +134,6 @@ def _examples(facts: ToolFacts, name: str) -> list[Json]:
     return list({repr(v): v for sample in meant for v in [sample.arguments[name].value]}.values())[:_EXAMPLES]
 
 
-def _widened(declared: dict[str, Any], accepted: Sequence[Json], root: JsonObject) -> dict[str, Any]:
-    """A declared schema that allows all that was accepted: what contradicts a value is widened, else dropped."""
-    for value in accepted:
-        for _ in range(len(declared) + 1):
-            try:
-                error = first_error(validator({**_beside(root), **declared}), value)
-            except (ValueError, RecursionError):
-                return {key: declared[key] for key in ("title", "description") if isinstance(declared.get(key), str)}
-            if error is None:
-                break
-            declared = _without(dict(resolve(declared, root)), str(next(iter(error.schema_path), "not")), value)
-    return declared
-
-
-def _without(schema: dict[str, Any], keyword: str, value: Json) -> dict[str, Any]:
-    if keyword == "type" and "type" in schema:
-        kinds = [schema["type"]] if isinstance(schema["type"], str) else list(schema["type"])
-        return {**schema, "type": _one_or_all([*kinds, type_name(value)])}
-    if keyword == "enum" and isinstance(schema.get("enum"), list):
-        return {**schema, "enum": [*schema["enum"], value]}
-    kept = schema.keys() - {keyword} if keyword in schema else {"title", "description"}
-    return {key: part for key, part in schema.items() if key in kept}
-
-
 def _relate(schema: dict[str, Any], facts: ToolFacts) -> None:
     """Rules about several arguments that no done call breaks."""
     properties, calls = schema["properties"], [sample.plain.keys() for sample in facts.done]
@@ -186,33 +163,6 @@ def _relate(schema: dict[str, Any], facts: ToolFacts) -> None:
         schema["not"] = ways[0] if len(ways) == 1 else {"anyOf": ways}
     if sentences:
         schema["description"] = " ".join(filter(None, [schema.get("description", ""), *sentences]))
-
-
-def _lawful(schema: dict[str, Any], facts: ToolFacts) -> dict[str, Any]:
-    """The schema without the clauses that the arguments of a done call break."""
-    for sample in facts.done:
-        for _ in range(60):
-            try:
-                error = first_error(validator(schema), sample.plain)
-            except (ValueError, RecursionError):
-                return {"type": "object", "properties": {name: {} for name in schema["properties"]}}
-            if error is None:
-                break
-            path = [str(step) for step in error.schema_path]
-            if path[:1] == ["properties"] and len(path) > 2 and path[1] in schema["properties"]:
-                child = resolve(schema["properties"][path[1]], schema)
-                schema["properties"][path[1]] = _without(dict(child), path[2], sample.plain.get(path[1]))
-            elif path and path[0] in schema and path[0] not in ("type", "properties"):
-                del schema[path[0]]
-            else:
-                schema = {"type": "object", "properties": {name: {} for name in schema["properties"]}}
-    return schema
-
-
-def _one_or_all(kinds: Sequence[str]) -> str | list[str]:
-    """One type, or several without repetition, in a fixed order; an integer is a number."""
-    found = [kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)]
-    return found[0] if len(found) == 1 else found
 
 
 def _valid(schema: JsonObject, value: Json) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from probing.facts import ToolFacts, learn, says_something
 from probing.gate import Caller, NotCalled
-from probing.infer import infer, merged, nodes
+from probing.infer import infer, nodes
 from probing.kinds import kind_of, reads
 from probing.pools import harvest
 from probing.replies import Hint
@@ -300,7 +300,7 @@ def revised(old: ToolProtocol, changes: Sequence[Change], facts: ToolFacts) -> T
                     node["properties"].pop(name)
                     node["required"] = [other for other in node.get("required", ()) if other != name]
         replies = [sample.response for sample in facts.done]
-        output = merged(output, infer(replies), output, replies, conforms=False)
+        output = infer(replies, output)
     arguments: dict[str, Any] = copy.deepcopy(dict(old.input_schema))
     properties = arguments.setdefault("properties", {})
     for change in mine:

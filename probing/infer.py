@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from genson import SchemaBuilder
 from probing.names import common_format
 from probing.words import FIELDS
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import pointer, resolve, type_name, types, validator
+from protocols.schema import first_error, pointer, resolve, type_name, types, validator
 from protocols.vocabulary import ID_WORDS
 
 _DEEPEST, _FOLLOWED = 64, 12
@@ -33,7 +34,9 @@ _FIELD = re.compile(r"[A-Za-z_$@#][A-Za-z0-9_$@#:.\-]*")
 _CODES = ((r"[A-Z]{2,4}", 5), (r"[a-z]{2}", 10), (r"[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*", 12))
 """Keys of one make, and how many of them are no fields any more."""
 _BRANCHES = ("anyOf", "oneOf", "allOf")
-_INSIDE = frozenset({"properties", "items", "additionalProperties", "$defs", "definitions", "required", "type"})
+_ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
+_MOST_LISTED, _MOST_CHANGES = 40, 200
+"""Values of an enum that grows, and changes of a known schema, after which the one or the other is dropped."""
 
 _Seen = Sequence[tuple[int, Any]]
 """Values of one place, each with the number of its response."""
@@ -55,11 +58,57 @@ def infer(
         found = {"type": "object", "additionalProperties": infer(part for one in seen for part in one.values())}
     if known is None:
         return found
-    try:
-        conforms = all(map(validator(known).is_valid, seen))
-    except (ValueError, RecursionError):
-        return found
-    return merged(known, found, known, seen, conforms=conforms)
+    wide = relaxed(known, seen)
+    return found if wide is None else _merged(wide, found, wide, seen, _FOLLOWED)
+
+
+def relaxed(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | None:
+    """A known schema that allows all of `values`: what one breaks is widened where it stands, else dropped.
+
+    None where it is no schema.
+    """
+    schema = copy.deepcopy(dict(known))
+    for value in values:
+        for _ in range(_MOST_CHANGES):
+            try:
+                error = first_error(validator(schema), value)
+            except (ValueError, RecursionError):
+                return None
+            if error is None:
+                break
+            *above, keyword = error.schema_path
+            node: Any = schema
+            for step in above:
+                node = node[step]
+            _relax(node, keyword, error.instance)
+        else:
+            return None
+    return schema
+
+
+def _relax(node: Any, keyword: str | int, value: Any) -> None:
+    """Widen or drop a keyword that a value breaks."""
+    listed = node[keyword]
+    if keyword == "type":
+        node["type"] = one_or_all([*types(node), type_name(value)])
+    elif keyword == "enum" and len(listed) < _MOST_LISTED:
+        node["enum"] = [*listed, value]
+    elif keyword == "required" and any(name in value for name in listed):
+        node["required"] = [name for name in listed if name in value]
+    elif keyword == "oneOf" and "anyOf" not in node:
+        node["anyOf"] = node.pop("oneOf")
+    elif keyword == "anyOf":
+        node["anyOf"] = [*listed, _schema_of([(0, value)], "")]
+    elif isinstance(node, dict):
+        del node[keyword]
+    else:
+        node[keyword] = {}
+
+
+def one_or_all(kinds: Sequence[str]) -> str | list[str]:
+    """One type, or several without repetition, in a fixed order; an integer is a number."""
+    found = [kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)]
+    return found[0] if len(found) == 1 else found
 
 
 def _schema_of(values: _Seen, name: str) -> dict[str, Any]:
@@ -184,81 +233,32 @@ def _enum(seen: _Seen, name: str) -> list[str]:
     return sorted(values) if all(len(v) <= 32 and re.fullmatch(shape, v) for v in values) else []
 
 
-def merged(
-    known: JsonObject,
-    found: JsonObject,
-    root: JsonObject,
-    values: list[Json],
-    *,
-    conforms: bool,
-    depth: int = _FOLLOWED,
-) -> dict[str, Any]:
-    """A known schema with what was found: where it is silent found speaks, what a value broke of it is widened."""
+def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int) -> dict[str, Any]:
+    """A known schema, which all values conform to, with what was found where it is silent."""
     here = dict(resolve(known, root))
-    branches = here.keys() & {*_BRANCHES, "if"}
-    if not values or not depth or (conforms and (branches or "patternProperties" in here)):
+    if not values or not depth or here.keys() & {*_BRANCHES, "if", "patternProperties"}:
         return dict(known)
-    if not types(here) and not branches and not here.keys() & {"properties", "enum", "const"}:
+    if not types(here) and not here.keys() & {"properties", "enum", "const"}:
         return {**found, **here} if here != {"examples": [None]} else dict(found)
-    if branches:
-        return {"anyOf": [dict(known), dict(found)], **({"$defs": root["$defs"]} if "$defs" in root else {})}
-    if not conforms:
-        here = _widened(here, found, values)
     objects = [value for value in values if isinstance(value, dict)]
-    if objects and isinstance(here.get("properties", {}), Mapping):
-        here |= _merged_fields(here, found, root, objects, conforms=conforms, depth=depth - 1)
-        here["required"] = [key for key in here.get("required", ()) if all(key in value for value in objects)]
-        closed = here.get("additionalProperties") is False
-        if closed and any(value.keys() - here.get("properties", {}).keys() for value in objects):
-            del here["additionalProperties"]
-        if not here["required"]:
-            del here["required"]
-    lists = [element for value in values if isinstance(value, list) for element in value]
-    if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
-        items = here.get("items") or {}
-        here["items"] = merged(items, found.get("items", {}), root, lists, conforms=conforms, depth=depth - 1)
-    return here
-
-
-def _widened(here: dict[str, Any], found: JsonObject, values: list[Json]) -> dict[str, Any]:
-    """A schema without the keywords of its own that a value breaks; of an enum and a type with more."""
-    for keyword in [keyword for keyword in here if keyword not in _INSIDE]:
-        if not _all_valid({keyword: here[keyword]}, values):
-            listed = here.pop(keyword)
-            fresh = [value for value in values if value not in listed] if keyword == "enum" else []
-            if all(isinstance(value, str) for value in fresh) and 0 < len(set(map(str, fresh))) <= len(listed):
-                here["enum"] = [*listed, *sorted(set(map(str, fresh)))]
-    if types(here) and not _all_valid({"type": here.get("type", list(types(here)))}, values):
-        kinds = [*types(here), *map(type_name, values)]
-        here["type"] = [k for k in dict.fromkeys(kinds) if not (k == "integer" and "number" in kinds)]
-        here |= {key: part for key, part in found.items() if key not in here and key != "required"}
-    return here
-
-
-def _merged_fields(
-    here: JsonObject, found: JsonObject, root: JsonObject, objects: list[Any], *, conforms: bool, depth: int
-) -> dict[str, Any]:
     named, extra = dict(here.get("properties", {})), here.get("additionalProperties")
     rest = found.get("additionalProperties", {})  # what was found may be a map, where a record was known
-    for key in dict.fromkeys((*found.get("properties", {}), *named)):
+    for key in dict.fromkeys((*found.get("properties", {}), *named)) if objects else ():
         part = found.get("properties", {}).get(key, rest)
         if isinstance(named.get(key), Mapping):
             inner = [value[key] for value in objects if key in value]
-            named[key] = merged(named[key], part, root, inner, conforms=conforms, depth=depth)
+            named[key] = _merged(named[key], part, root, inner, depth - 1)
         elif key not in named and not isinstance(extra, Mapping):
             named[key] = part
-    changed: dict[str, Any] = {"properties": named} if named else {}
-    if isinstance(extra, Mapping):
+    if named:
+        here["properties"] = named
+    if objects and isinstance(extra, Mapping):
         inner = [part for value in objects for key, part in value.items() if key not in named]
-        changed["additionalProperties"] = merged(extra, infer(inner), root, inner, conforms=conforms, depth=depth)
-    return changed
-
-
-def _all_valid(schema: JsonObject, values: Iterable[Json]) -> bool:
-    try:
-        return all(map(validator(schema).is_valid, values))
-    except (ValueError, RecursionError):
-        return False
+        here["additionalProperties"] = _merged(extra, infer(inner), root, inner, depth - 1)
+    lists = [element for value in values if isinstance(value, list) for element in value]
+    if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
+        here["items"] = _merged(here.get("items") or {}, found.get("items", {}), root, lists, depth - 1)
+    return here
 
 
 def _cut(value: Json, depth: int) -> Any:
