@@ -6,15 +6,7 @@ import pytest
 
 from benchmarks.probing import rules
 from benchmarks.probing.runs import Options, Rows, Suite, run_suite, strip, total_by_setting
-from benchmarks.probing.score import (
-    added,
-    field_rate,
-    links_of,
-    response_fields,
-    schema_fields,
-    score_tool,
-    with_shares,
-)
+from benchmarks.probing.score import added, links_of, score_tool, with_shares
 from protocols.protocol import HttpBinding, Link, ToolProtocol
 from toolflow_bench.lines import InvalidRunFile
 
@@ -35,27 +27,26 @@ def protocol(output=None, required=(), links=(), **arguments):
 
 
 @pytest.mark.parametrize(
-    ("said", "seen", "counts"),
+    ("said", "counts"),
     [
-        (RECORD, [{"id": 1, "tags": ["x"]}], (3, 3, 3)),
-        (RECORD, [{"id": 1.5, "tags": []}], (1, 3, 2)),  # a number is no integer, and an empty list says nothing
-        (RECORD, [{"id": None, "tags": ["x"]}], (3, 3, 3)),  # of what is only null any type is right
-        ({}, [{"id": 1}], (0, 0, 1)),
-        ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1, "b": 2}], (1, 1, 1)),
+        (RECORD, (3, 3, 3)),
+        ({"type": "object", "properties": {"id": {"type": "number"}, "tags": {"type": "array"}}}, (1, 2, 3)),
+        ({"type": "object", "properties": {"id": {"type": ["integer", "null"]}}}, (1, 1, 3)),
+        ({"type": "object", "properties": {"id": {}}}, (0, 1, 3)),  # an open type is wrong
+        (None, (0, 0, 3)),
     ],
 )
-def test_fields_are_pairs_of_path_and_type(said, seen, counts):
-    maps = {""} if "additionalProperties" in said else ()
-    found = field_rate(schema_fields(said), response_fields(seen, maps))
+def test_fields_are_pairs_of_path_and_type(said, counts):
+    found = score_tool(protocol(said), protocol(RECORD))["fields"]
     assert (found["right"], found["said"], found["wanted"]) == counts
+    assert score_tool(protocol(said), protocol(None))["fields"]["said"] == 0  # the document is silent
 
 
 def test_a_tool_of_which_nothing_came_counts_as_wholly_missing():
     truth = protocol(RECORD, ["q"], q={"type": "string"})
-    missing = score_tool(None, truth, [{"id": 1}], maps=None)
-    found = score_tool(protocol(RECORD, ["q"], q={"type": "string"}), truth, [{"id": 1}], maps=None)
-    assert (missing["documented"]["right"], missing["required"]["right"], missing["seen"]["recall"]) == (0, 0, 0.0)
-    assert (found["documented"]["right"], found["required"]["right"], found["seen"]["recall"]) == (1, 1, 1.0)
+    missing, found = score_tool(None, truth), score_tool(protocol(RECORD, ["q"], q={"type": "string"}), truth)
+    assert (missing["documented"]["right"], missing["required"]["right"], missing["fields"]["recall"]) == (0, 0, 0.0)
+    assert (found["documented"]["right"], found["required"]["right"], found["fields"]["recall"]) == (1, 1, 1.0)
     both = added([missing, found])
     assert both["documented"] == {"right": 1, "of": 2, "share": 0.5}
     assert with_shares({"right": 0, "of": 0})["share"] is None

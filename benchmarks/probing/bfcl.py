@@ -1,17 +1,12 @@
-"""The suite `bfcl`: BFCL's executable classes as Python sources, against their documents and calls that solve tasks.
+"""The suite `bfcl`: BFCL's executable classes as Python sources, against their documents.
 
 Probing gets the methods by name and argument names alone. All of them may be called: an instance lives for one probing.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,15 +17,12 @@ from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, total_
 from benchmarks.probing.score import Row
 from protocols.errors import SourceUnavailable
 from protocols.invoke import Invoker, InvokeSettings
-from protocols.jsontypes import Json, JsonObject
-from protocols.plain import to_json
+from protocols.jsontypes import JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 
 _CODE = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
-_OWN_CALLS = 3
-_WORDS = ("km", "m", "cm", "AAPL", "ann")
 _MODULE = """import json
 from pathlib import Path
 
@@ -40,8 +32,6 @@ api = {name}()
 if hasattr(api, "_load_scenario"):
     api._load_scenario(json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")))
 """
-Task = tuple[JsonObject, tuple[str, ...]]
-"""The state that a task begins with, and the calls that solve it, as source code."""
 
 
 def measure_class(unit: str, options: Options) -> Row:
@@ -57,7 +47,7 @@ def measure_class(unit: str, options: Options) -> Row:
     documented = _declared(name)
     names = {tool.name for tool in documented}
     # A module that makes one instance in the richest state that any task begins with.
-    scenario = max((scenario for scenario, _ in _tasks(name)), key=lambda one: len(json.dumps(one)), default={})
+    scenario = max(_states(name), key=lambda one: len(json.dumps(one)), default={})
     (folder / f"{module}.json").write_text(json.dumps(scenario), encoding="utf-8")
     text = _MODULE.format(code=_CODE, module=module, name=name)
     (folder / f"{module}.py").write_text(text, encoding="utf-8")
@@ -67,7 +57,7 @@ def measure_class(unit: str, options: Options) -> Row:
         given = strip((tool.protocol for tool in loaded.values() if tool.protocol.name in names), setting)
         toolbox = Toolbox(Tool(protocol=one, call=calls[one.name], source=module) for one in given)
         probing = probe_toolbox(toolbox, folder, writes=True, options=options)
-    return row_of(name, setting, probing, documented, _census(name, options.census))
+    return row_of(name, setting, probing, documented)
 
 
 def _declared(name: str) -> list[ToolProtocol]:
@@ -75,89 +65,10 @@ def _declared(name: str) -> list[ToolProtocol]:
     return [protocol_of(tool) for tool in _json_lines(_data() / "multi_turn_func_doc" / f"{CLASSES[name]}.json")]
 
 
-def _tasks(name: str) -> list[Task]:
-    found: list[Task] = []
-    for task, answer in zip(_read(_data()), _read(_data() / "possible_answer"), strict=True):
-        if name in task["involved_classes"]:
-            calls = tuple(call for turn in answer["ground_truth"] for call in turn)
-            found.append((task["initial_config"].get(name, {}), calls))
-    return found
-
-
-def _census(name: str, calls: int) -> dict[str, list[Json]]:
-    """What its methods answer: to the calls that solve tasks, and to some of our own where no task uses a method.
-
-    Each task's calls are made twice, on instances of their own: one in the task's state, one in another task's.
-    """
-    tools, known, asked = _declared(name), _tasks(name), 0
-    found: dict[str, list[Json]] = {tool.name: [] for tool in tools}
-    used: set[str] = set()
-    for task, other in zip(known, [*known[1:], *known[:1]], strict=True):
-        for scenario in (task[0], other[0]):
-            instance = _instance(name, scenario)
-            for method, arguments in _calls_of(task, instance, found) if asked < calls else ():
-                asked += 1
-                used.add(method)
-                found[method] += _answer(getattr(instance, method), arguments)
-    instance = _instance(name, known[0][0] if known else {})
-    for tool in (tool for tool in tools if tool.name not in used):
-        for arguments in _by_type(tool):
-            found[tool.name] += _answer(getattr(instance, tool.name), arguments)
-    return found
-
-
-def _by_type(tool: ToolProtocol) -> Iterator[dict[str, Json]]:
-    """Calls that a document's types allow."""
-    for number in range(_OWN_CALLS):
-        names = enumerate(tool.parameters.items())
-        given = {name: _drawn(schema, number + place) for place, (name, schema) in names}
-        yield {name: value for name, value in given.items() if number or name in tool.required}
-
-
-def _drawn(schema: JsonObject, number: int) -> Json:
-    if "enum" in schema:
-        return schema["enum"][number % len(schema["enum"])]
-    match schema.get("type"):
-        case "integer":
-            return number + 1
-        case "number":
-            return number + 1.5
-        case "boolean":
-            return number % 2 == 0
-        case "array":
-            return [_drawn(schema.get("items", {}), number + place) for place in range(3)]
-        case "object":
-            return {}
-        case _:
-            return _WORDS[number % len(_WORDS)]
-
-
-def _answer(method: Any, arguments: dict[str, Json]) -> list[Json]:
-    try:
-        return [to_json(method(**arguments))]
-    except Exception:  # noqa: BLE001 - somebody else's code, which may fail in any way
-        return []
-
-
-def _instance(name: str, scenario: JsonObject) -> Any:
-    try:
-        instance = getattr(import_module(f"{_CODE}.{CLASSES[name]}"), name)()
-    except ImportError as error:
-        raise SourceUnavailable(f"{name} cannot be imported ({error}); {INSTALL}") from error
-    if hasattr(instance, "_load_scenario"):
-        instance._load_scenario(json.loads(json.dumps(scenario)))  # noqa: SLF001 - so the package itself does it
-    return instance
-
-
-def _calls_of(task: Task, instance: Any, tools: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """The task's calls of this class: names and arguments by name."""
-    for text in task[1]:
-        call = ast.parse(text, mode="eval").body
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in tools:
-            given = [ast.literal_eval(part) for part in call.args]
-            named = {part.arg: ast.literal_eval(part.value) for part in call.keywords if part.arg}
-            bound = inspect.signature(getattr(instance, call.func.id)).bind_partial(*given, **named)
-            yield call.func.id, dict(bound.arguments)
+def _states(name: str) -> list[JsonObject]:
+    """The states of a class with which tasks begin."""
+    tasks = _json_lines(max(_data().glob("*_multi_turn_base.json")))
+    return [task["initial_config"].get(name, {}) for task in tasks if name in task["involved_classes"]]
 
 
 def _data() -> Path:
@@ -165,11 +76,6 @@ def _data() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise SourceUnavailable(f"the package 'bfcl-eval' is not installed: {INSTALL}")
     return Path(spec.submodule_search_locations[0]) / "data"
-
-
-@cache
-def _read(folder: Path) -> Sequence[Any]:
-    return _json_lines(max(folder.glob("*_multi_turn_base.json")))
 
 
 def _json_lines(path: Path) -> list[Any]:

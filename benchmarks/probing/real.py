@@ -1,7 +1,7 @@
 """The suite `real`: services that others wrote, run here, probed with their own documents hidden.
 
-Each runs twice, as a process on loopback: one instance is probed through a passage that answers 404 where it tells of
-itself and notes every request, the other is asked by one who knows it (the census).
+Each runs as a process on loopback and is probed through a passage that answers 404 where it tells of itself and notes
+every request.
 """
 
 from __future__ import annotations
@@ -37,12 +37,10 @@ from benchmarks.probing.runs import (
     total_by_setting,
     unit_folder,
 )
-from benchmarks.probing.score import Row, added, links_of, misses, percent, rate, score_tool, share
+from benchmarks.probing.score import Row, added, links_of, percent, rate, score_tool, share
 from benchmarks.probing.toolflow import TruthLeaked
 from probing.replies import refusal_in
-from protocols.errors import SourceUnavailable, ToolError
-from protocols.invoke import Invoker
-from protocols.jsontypes import Json
+from protocols.errors import SourceUnavailable
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources.openapi import read_openapi
 
@@ -60,8 +58,6 @@ use = egg:waitress#main
 host = 127.0.0.1
 port = %(http_port)s
 """
-_ORDER = ("PUT", "POST", "PATCH", "HEAD", "GET", "OPTIONS", "DELETE")
-"""What makes records goes before what reads them, what takes them away comes last."""
 _FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
 _ONE_HOP = frozenset({"connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"})
 
@@ -202,7 +198,7 @@ def measure_real(unit: str, options: Options) -> Row:
     """
     name, _, setting = unit.rpartition("-")
     service, folder = services()[name], unit_folder("real", unit, options)
-    with _started(name, folder / "run-probed") as port, Passage(port, service["told"]) as passage:
+    with _started(name, folder / "run") as port, Passage(port, service["told"]) as passage:
         document = requests.get(f"http://127.0.0.1:{port}{service['document']}", timeout=60).json()
         tools = [tool for tool in _tools(name, document, passage.url) if service["writes"] or not tool.writes]
         given = strip(tools, setting)
@@ -212,58 +208,41 @@ def measure_real(unit: str, options: Options) -> Row:
         shown += [url for url in told if requests.get(url, timeout=60).status_code != 404]
         if shown:
             raise TruthLeaked(f"{name} answered {', '.join(shown)}; its figures are worth nothing.")
-    with _started(name, folder / "run-asked") as port, Invoker() as invoker:
-        known = {tool.name: tool for tool in _tools(name, document, f"http://127.0.0.1:{port}")}
-        answers: dict[str, list[Json]] = {tool.name: [] for tool in tools}
-        for tool, arguments in _census(service, [known[one.name] for one in tools])[: options.census]:
-            with suppress(ToolError):
-                answers[tool].append(invoker.bind(known[tool])(arguments))
-    return row_of(name, setting, probing, tools, answers)
+    return row_of(name, setting, probing, tools)
 
 
-def row_of(
-    name: str, setting: str, probing: Probing, declared: Sequence[ToolProtocol], answers: Mapping[str, list[Json]]
-) -> Row:
-    """Probed protocols against their own document and against a census."""
+def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
+    """Probed protocols against their own document."""
     told = {sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)}
     # What must not be called is not told which record is meant, writes over a single one, or ends what others rest on.
     unsent = probing.stopped.keys() - {sample.tool for sample in probing.samples}
     whole = {tool.name for tool in declared if _takes_all(tool)}
     forbidden = sorted(tool for tool in unsent if tool in whole or re.search(_FORBIDDEN, probing.stopped[tool]))
-    scores = []
+    scores = {}
     for tool in declared:
-        produced = probing.protocols.get(tool.name)
-        # Whether an object's keys are data no document says here: a map that probing found is one in the census too.
-        maps = produced.output_schema if produced else None
-        score = score_tool(produced, tool, answers.get(tool.name, []), maps=maps)
-        if tool.name not in told:  # all that it ever said were refusals
-            score |= {key: share([False] * score[key]["of"]) for key in ("documented", "documented_of_seen")}
-        if not tool.output_schema:
-            score["declared"] = rate((), ())
-        scores.append(score | {"documented_of_callable": share([] if tool.name in forbidden else [
-            bool(score["documented"]["right"])])})  # fmt: skip
-    links = links_of(probing.protocols.values())
+        score = score_tool(probing.protocols.get(tool.name), tool)
+        documented = bool(score["documented"]["right"]) and tool.name in told  # not where all it said were refusals
+        callable_ = share([] if tool.name in forbidden else [documented])
+        scores[tool.name] = score | {"documented": share([documented]), "documented_of_callable": callable_}
     return {
         "name": name,
         "setting": setting,
         "tools": len(declared),
-        "census": {"answered": sum(map(len, answers.values()))},
-        "score": added(scores),
-        "links": {"declared": rate(links, ()), "real": share(())},
+        "score": added(list(scores.values())),
+        "links": rate(links_of(probing.protocols.values()), ()),
         "calls": probing.calls,
         "seconds": probing.seconds,
         "cpu_seconds": probing.cpu_seconds,
         "forbidden": forbidden,
         "stopped": dict(probing.stopped),
         "undocumented": {
-            tool.name: [f"{s.plain} → {s.status or s.outcome} {s.error[:120]}" for s in probing.samples
-                        if s.tool == tool.name][-4:]
-            for tool, score in zip(declared, scores, strict=True)
+            tool: [f"{s.plain} → {s.status or s.outcome} {s.error[:120]}" for s in probing.samples if s.tool == tool][
+                -4:
+            ]
+            for tool, score in scores.items()
             if not score["documented"]["right"]
         },
-        "misses": {tool.name: found for tool in declared
-                   if (found := misses(probing.protocols.get(tool.name), tool, answers.get(tool.name, [])))},
-    }  # fmt: skip
+    }
 
 
 def real_lines(rows: Sequence[Row], total: Row) -> list[str]:
@@ -290,24 +269,6 @@ def _tools(name: str, document: Any, url: str) -> list[ToolProtocol]:
     told = services()[name]["told"]
     protocols = read_openapi(document, where=f"the document of {name}", base_url=url)
     return [protocol for protocol in protocols if urlsplit(_http(protocol).url).path.rstrip("/") not in told]
-
-
-def _census(service: Mapping[str, Any], tools: Sequence[ToolProtocol]) -> list[tuple[str, dict[str, Json]]]:
-    """Each operation with each record: all arguments of a record, then only those that are needed."""
-    ordered = sorted(tools, key=lambda tool: _ORDER.index(_http(tool).method.upper()))
-    ordered = [t for t in ordered if _http(t).method != "DELETE"] + [
-        t for t in reversed(ordered) if _http(t).method == "DELETE"
-    ]
-    made: list[tuple[str, dict[str, Json]]] = []
-    for sparing in (False, True):
-        for record in service["records"]:
-            for tool in ordered:
-                arguments = {
-                    name: record[name] for name in (tool.required if sparing else tool.parameters) if name in record
-                }
-                fresh = service["writes"] or (tool.name, arguments) not in made
-                made += [(tool.name, arguments)] if fresh and tool.required <= arguments.keys() else []
-    return made
 
 
 def _takes_all(tool: ToolProtocol) -> bool:

@@ -38,8 +38,6 @@ class Options:
     services: tuple[str, ...] = ()
     """None: all."""
     seed: int = 0
-    census: int = 300
-    """Calls of one service's census."""
     per_tool: int = 15
     """Calls of one tool that probing may make."""
     model: str = "none"
@@ -104,7 +102,6 @@ class Probing:
     given: Sequence[ToolProtocol]
     samples: Sequence[Sample]
     protocols: Mapping[str, ToolProtocol]
-    rounds: tuple[int, ...]
     stopped: Mapping[str, str]
     made: Sequence[Mapping[str, Any]]
     seconds: float
@@ -149,7 +146,6 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
         given=[tool.protocol for tool in toolbox.values()],
         samples=samples,
         protocols=written.protocols,
-        rounds=tuple(one.number for one in probed.rounds),
         stopped=probed.stopped,
         made=probed.made,
         seconds=round(time.perf_counter() - began, 2),
@@ -206,8 +202,8 @@ def total_by_setting(rows: Sequence[Row]) -> Row:
 
 def table(rows: Sequence[Row], total: Row) -> list[str]:
     """A table for each setting."""
-    head = ("", "tools", "documented", "of answering", "fields P", "R", "declared P", "R", "required", "types",
-            "errors P", "R", "links P", "real", "R", "calls/tool", "max", "s", "CPU s")  # fmt: skip
+    head = ("", "tools", "documented", "fields P", "R", "required", "types", "errors P", "R", "links P", "R",
+            "calls/tool", "max", "s", "CPU s")  # fmt: skip
     shown: list[str] = []
     for setting, summed in total.items():
         body = [_cells(row["name"], row) for row in rows if row["setting"] == setting]
@@ -216,22 +212,9 @@ def table(rows: Sequence[Row], total: Row) -> list[str]:
 
 
 def _cells(name: str, row: Row) -> tuple[str, ...]:
-    score, links, calls = row["score"], row["links"], row["calls"]
-    rates = (score["seen"], score["declared"])
-    return (
-        name,
-        str(row["tools"]),
-        percent(score["documented"]["share"]),
-        f"{score['documented_of_seen']['right']} of {score['documented_of_seen']['of']}",
-        *(percent(one[key]) for one in rates for key in ("precision", "recall")),
-        percent(score["required"]["share"]),
-        percent(score["argument_types"]["share"]),
-        *(percent(score["errors"][key]) for key in ("precision", "recall")),
-        percent(links["declared"]["precision"]),
-        percent(links["real"]["share"]),
-        percent(links["declared"]["recall"]),
-        f"{calls['mean']:.1f}",
-        str(calls["max"]),
-        f"{row['seconds']:.0f}",
-        f"{row['cpu_seconds']:.1f}",
-    )
+    score, calls = row["score"], row["calls"]
+    fields, errors, links = ([percent(one[key]) for key in ("precision", "recall")]
+                             for one in (score["fields"], score["errors"], row["links"]))  # fmt: skip
+    shares = [percent(score[key]["share"]) for key in ("documented", "required", "argument_types")]
+    spent = (f"{calls['mean']:.1f}", str(calls["max"]), f"{row['seconds']:.0f}", f"{row['cpu_seconds']:.1f}")
+    return (name, str(row["tools"]), shares[0], *fields, *shares[1:], *errors, *links, *spent)

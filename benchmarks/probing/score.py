@@ -1,18 +1,18 @@
 """Probed protocols held against the truth: counts, which add up over tools and services.
 
-Fields are pairs of path (`airports[].code`, `rates.*`) and JSON type, `null` left out. `integer` and `number` are
-different types. Where the census saw nothing but null, it cannot say the type, and any type is right. A produced type
-that is open (no type named) is wrong.
+The truth is what the service's own document declares. Fields are pairs of path (`airports[].code`, `rates.*`) and JSON
+type, `null` left out. `integer` and `number` are different types, and a produced type that is open (no type named) is
+wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import JsonObject
 from protocols.protocol import ToolProtocol
-from protocols.schema import resolve, type_name, types, violations
+from protocols.schema import resolve, types
 
 STATUSES = ("404", "409", "422")
 """Declared outcomes that a caller can bring about."""
@@ -62,19 +62,6 @@ def schema_fields(schema: JsonObject | None) -> Fields:
     return _settled(found)
 
 
-def response_fields(responses: Iterable[Json], maps: Collection[str]) -> Fields:
-    """The fields seen in any of the responses. `maps` are paths of objects whose keys are data."""
-    found: dict[str, set[str]] = {}
-    for path, value in (pair for response in responses for pair in _walk(response, "", maps)):
-        found.setdefault(path, set()).add(type_name(value))
-    return _settled(found)
-
-
-def map_paths(schema: JsonObject | None) -> set[str]:
-    """Where a schema has maps."""
-    return {path[:-1].removesuffix(".") for path in schema_fields(schema) if path.split(".")[-1] == "*"}
-
-
 def says_something(schema: JsonObject | None) -> bool:
     """Whether a response schema describes any value besides wrappers of values; a bare text or number is one."""
     kinds = [*schema_fields(schema).values(), frozenset(types(resolve(schema, schema)) if schema else ())]
@@ -84,16 +71,6 @@ def says_something(schema: JsonObject | None) -> bool:
 def _settled(found: Mapping[str, set[str]]) -> Fields:
     kept = {path: kinds - ({"integer"} if "number" in kinds else set()) for path, kinds in found.items() if path}
     return {path: frozenset(kinds) for path, kinds in sorted(kept.items())}
-
-
-def _walk(value: Json, path: str, maps: Collection[str]) -> Iterator[tuple[str, Json]]:
-    yield path, value
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _walk(part, f"{path}.{'*' if path in maps else key}".lstrip("."), maps)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _walk(part, f"{path}[]", maps)
 
 
 def _walk_schema(schema: Any, root: JsonObject, path: str, depth: int, found: dict[str, set[str]]) -> None:
@@ -115,16 +92,8 @@ def _walk_schema(schema: Any, root: JsonObject, path: str, depth: int, found: di
         _walk_schema(part, root, where, depth + 1, found)
 
 
-def _pairs(fields: Fields, untold: Collection[str]) -> set[tuple[str, str]]:
-    """Pairs of path and type, without those of which the census saw but null; of these the path alone."""
-    told = {(path, kind) for path, kinds in fields.items() if path not in untold for kind in kinds - {"null"} or kinds}
-    return told | {(path, "null") for path in fields if path in untold}
-
-
-def field_rate(said: Fields, true: Fields) -> Row:
-    """Fields said against true ones."""
-    untold = {path for path, kinds in true.items() if kinds == {"null"}}
-    return rate(_pairs(said, untold), _pairs(true, untold))
+def _pairs(schema: JsonObject | None) -> set[tuple[str, str]]:
+    return {(path, kind) for path, kinds in schema_fields(schema).items() for kind in kinds - {"null"} or kinds}
 
 
 def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
@@ -138,26 +107,17 @@ def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
     }
 
 
-def score_tool(
-    produced: ToolProtocol | None, declared: ToolProtocol, answers: Sequence[Json], *, maps: JsonObject | None
-) -> Row:
-    """One tool's counts; `answers` are those of the census, `maps` the schema that says which objects are maps."""
-    output = produced.output_schema if produced else None
-    seen = response_fields(answers, map_paths(maps))
-    scalar = any(not isinstance(answer, Mapping | list) and answer is not None for answer in answers)
-    answered = scalar or any(kinds - {"object", "array", "null"} for kinds in seen.values())
-    documented = says_something(output)
+def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
+    """One tool's counts. Where the document is silent about responses, fields are not judged."""
+    output, wanted = produced.output_schema if produced else None, declared.output_schema
     names = list(declared.parameters)
     required = produced.required if produced else frozenset()
     statuses = [
         {error.status for error in one.errors} & set(STATUSES) if one else set() for one in (produced, declared)
     ]
     return {
-        "documented": share([documented]),
-        "documented_of_seen": share([documented] if answered else []),
-        "seen": field_rate(schema_fields(output), seen) if answers else rate((), ()),
-        "declared": field_rate(schema_fields(output), schema_fields(declared.output_schema)),
-        "replies": share(output is not None and not violations(output, answer) for answer in answers),
+        "documented": share([says_something(output)]),
+        "fields": rate(_pairs(output), _pairs(wanted)) if wanted else rate((), ()),
         "required": share(bool(produced) and (name in required) == (name in declared.required) for name in names),
         "argument_types": share(_types(produced, name) == _types(declared, name) for name in names),
         "errors": rate(*statuses),
@@ -170,14 +130,12 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
     return set(types(resolve(protocol.parameters.get(name, {}), protocol.input_schema))) - {"null"}
 
 
-def misses(produced: ToolProtocol | None, declared: ToolProtocol, answers: Sequence[Json]) -> Row:
+def misses(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
     """What is wrong and what is missing of one tool, for those who look for causes."""
-    said, true = schema_fields(produced.output_schema if produced else None), response_fields(answers, ())
-    if answers and produced:
-        true = response_fields(answers, map_paths(produced.output_schema))
+    said, true = (_pairs(one.output_schema if one else None) for one in (produced, declared))
     found = {
-        "wrong": sorted(f"{path}: {kind}" for path, kind in _pairs(said, ()) - _pairs(true, ()) if answers)[:_MOST],
-        "missing": sorted(f"{path}: {kind}" for path, kind in _pairs(true, ()) - _pairs(said, ()))[:_MOST],
+        "wrong": sorted(f"{path}: {kind}" for path, kind in said - true if true)[:_MOST],
+        "missing": sorted(f"{path}: {kind}" for path, kind in true - said)[:_MOST],
         "required": sorted((produced.required if produced else frozenset()) ^ declared.required),
     }
     return {kind: texts for kind, texts in found.items() if texts}

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import requests
 
-from benchmarks.probing.census import declared, knower
 from benchmarks.probing.runs import (
     Options,
     Probing,
@@ -20,10 +19,11 @@ from benchmarks.probing.runs import (
 )
 from benchmarks.probing.score import Row, added, links_of, misses, rate, score_tool, share
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
+from protocols.sources.openapi import read_openapi
+from toolflow_bench.services.document import document
 from toolflow_bench.services.serve import serve
-from toolflow_bench.services.service import NAMES, find_service
+from toolflow_bench.services.service import NAMES, Service, find_service
 
 DOCUMENTS = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/docs", "/redoc", "/bench/state", "/bench/log")
 """Paths by which a service might tell what is to be found out; all must answer 404."""
@@ -31,6 +31,12 @@ DOCUMENTS = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/docs", "/redoc
 
 class TruthLeaked(AtcError):
     """The service showed what the prober was to find out; its figures are worth nothing."""
+
+
+def declared(service: Service, url: str) -> list[ToolProtocol]:
+    """The protocols that the service's own document declares, served at `url`."""
+    described = document(service.operations, info=service.info, schemas=service.schemas, server=url)
+    return read_openapi(described, where=f"the {service.name} service")
 
 
 def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
@@ -42,56 +48,31 @@ def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
     """
     name, _, setting = unit.rpartition("-")
     service, folder = find_service(name), unit_folder("writes" if writes else "toolflow", unit, options)
-    with knower(service, writes=writes, seed=options.seed, folder=options.cache) as known:
-        answers = known.answers(options.census)
-        with serve(service.app(service.database(options.cache), bare=True)) as served:
-            tools = {tool.name: tool for tool in declared(service, served.url) if tool.name in answers}
-            probing = run_probing(strip(tools.values(), setting), folder, name=name, writes=writes, options=options)
-            requested = Counter(record.operation for record in served.app.state.requests)
-            leaked = [r.path for r in served.app.state.requests if r.path in DOCUMENTS and r.status != 404]
-            leaked += [path for path in DOCUMENTS if requests.get(served.url + path, timeout=10).status_code != 404]
-        if leaked:
-            raise TruthLeaked(f"the {name} service answered {', '.join(leaked)}; its figures are worth nothing.")
-        found, wanted = links_of(probing.protocols.values()), links_of(tools.values())
-        false = {link for link in found - wanted if not known.really_flows(link)}
-    links = {"declared": rate(found, wanted), "real": share(link not in false for link in found)}
+    with serve(service.app(service.database(options.cache), bare=True)) as served:
+        tools = {tool.name: tool for tool in declared(service, served.url) if writes or not tool.writes}
+        probing = run_probing(strip(tools.values(), setting), folder, name=name, writes=writes, options=options)
+        requested = Counter(record.operation for record in served.app.state.requests)
+        leaked = [r.path for r in served.app.state.requests if r.path in DOCUMENTS and r.status != 404]
+        leaked += [path for path in DOCUMENTS if requests.get(served.url + path, timeout=10).status_code != 404]
+    if leaked:
+        raise TruthLeaked(f"the {name} service answered {', '.join(leaked)}; its figures are worth nothing.")
+    found, wanted = links_of(probing.protocols.values()), links_of(tools.values())
     counts = [requested[tool] for tool in tools]
-    calls = {"total": requested.total(), "mean": round(requested.total() / len(tools), 4), "max": max(counts)}
     return {
         "name": name,
         "setting": setting,
         "tools": len(tools),
-        "census": {"answered": sum(map(len, answers.values()))},
-        "score": _score(probing.protocols.values(), tools, answers),
-        "links": links,
+        "score": added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()]),
+        "links": rate(found, wanted),
         "effects": effects(probing, tools.values()),
-        "calls": calls,
-        "rounds": [_round(probing, number, tools, answers) for number in probing.rounds],
+        "calls": {"total": requested.total(), "mean": round(requested.total() / len(tools), 4), "max": max(counts)},
         "seconds": probing.seconds,
         "cpu_seconds": probing.cpu_seconds,
         "stopped": dict(probing.stopped),
         "left": [dict(one) for one in probing.made if not one["removed"]],
-        "misses": {n: m for n, t in tools.items() if (m := misses(probing.protocols.get(n), t, answers[n]))},
-        "false_links": sorted(map(" → ".join, false)),
+        "misses": {n: m for n, t in tools.items() if (m := misses(probing.protocols.get(n), t))},
         "missing_links": sorted(map(" → ".join, wanted - found)),
     }
-
-
-def _score(produced: Iterable[ToolProtocol], tools: dict[str, ToolProtocol], answers: dict[str, list[Json]]) -> Row:
-    """Over all tools; one that probing gave nothing of counts as wholly missing."""
-    by_name = {protocol.name: protocol for protocol in produced}
-    scores = [score_tool(by_name.get(n), tool, answers[n], maps=tool.output_schema) for n, tool in tools.items()]
-    total: Row = added(scores)
-    return total
-
-
-def _round(probing: Probing, number: int, tools: dict[str, ToolProtocol], answers: dict[str, list[Json]]) -> Row:
-    """What was known after a round, whatever came later."""
-    protocols = probing.after(lambda sample: sample.round <= number)
-    score = _score(protocols.values(), tools, answers)
-    links = rate(links_of(protocols.values()), links_of(tools.values()))
-    calls = sum(sample.round <= number for sample in probing.samples)
-    return {"round": number, "calls": calls, "documented": score["documented"], "seen": score["seen"], "links": links}
 
 
 def effects(probing: Probing, tools: Iterable[ToolProtocol]) -> Row:
