@@ -8,7 +8,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
@@ -70,12 +72,11 @@ def _rows(check: Check) -> Iterator[tuple[str, str, str]]:
 def _checks(config: Config) -> Iterator[Check]:
     yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield Check("platform", "ok", f"{platform.platform()}, {os.cpu_count()} cores")
-    for name, state, detail in _sandboxes():
-        yield Check(f"sandbox {name}", state, detail)
-    yield _tried("model", lambda: _model(config))
-    yield _tried("runs", lambda: _runs(config))
-    yield _tried("cache", lambda: _cache(config.cache_dir))
-    yield _tried("flights", lambda: _flights(config.cache_dir))
+    yield from _sandboxes()
+    yield _tried("model", partial(_model, config))
+    yield _tried("runs", partial(_runs, config))
+    yield _tried("cache", partial(_cache, config.cache_dir))
+    yield _tried("flights", partial(_flights, config.cache_dir))
     for extra, distributions in EXTRAS.items():
         yield _extra(extra, distributions)
 
@@ -147,48 +148,46 @@ def _extra(extra: str, distributions: Iterable[str]) -> Check:
     return Check(f"[{extra}]", "ok", ", ".join(found))
 
 
-def _sandboxes() -> Iterator[tuple[str, State, str]]:
-    """For each backend its name, `ok`, `missing` or `failed`, and what there is to say about it.
+def _sandboxes() -> Iterator[Check]:
+    """A check of each backend. One that this machine cannot have is `missing`.
 
-    One that this machine cannot have is `missing`, and so is the one that is no boundary; where none of `auto` can be
-    had, the first of them has `failed`.
+    Where none of `auto` can be had, the first of them has `failed`.
     """
-    reports = {name: _try_sandbox(name) for name in NAMES}
-    chosen = next((name for name in automatic() if reports[name][0] == "ok"), None)
-    for name, (state, detail) in reports.items():
+    checks = {name: _tried(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
+    chosen = next((name for name in automatic() if checks[name].state == "ok"), None)
+    for name, check in checks.items():
         if name == chosen:
-            first, _, rest = detail.partition("; ")
-            yield name, state, f"{first}, auto takes this one; {rest}"
+            first, _, rest = check.detail.partition("; ")
+            yield replace(check, detail=f"{first}, auto takes this one; {rest}")
         else:
-            yield name, "failed" if chosen is None and name == automatic()[0] else state, detail
+            yield replace(check, state="failed") if chosen is None and name == automatic()[0] else check
 
 
-def _try_sandbox(name: str) -> tuple[State, str]:
+def _sandbox(name: str) -> tuple[State, str]:
+    """What trying a backend gave: how long a program takes, and what protects from it."""
     if name == "trusted":
         return "ok", "no boundary: runs programs inside this process, for development only"
     if (reason := availability(name).reason) is not None:
         return "missing", reason
-    try:
-        sandbox = open_sandbox(name)
+    with ExitStack() as stack:
         try:
-            return _measured(sandbox)
-        finally:
-            sandbox.close()
-    except SandboxUnavailable as error:
-        return "missing", str(error)
-
-
-def _measured(sandbox: Sandbox) -> tuple[State, str]:
-    taken = []
-    for _ in range(_RUNS):
-        begun = time.perf_counter()
-        trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
-        taken.append((time.perf_counter() - begun) * 1000)
-        if trace.stdout != "1\n":
-            why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
-            return "failed", f"did not run print(1): {why}"
+            sandbox = open_sandbox(name)
+            stack.callback(sandbox.close)
+            taken = [_timed(sandbox) for _ in range(_RUNS)]
+        except SandboxUnavailable as error:
+            return "missing", str(error)
     missing: dict[str, str] = dict(getattr(sandbox, "missing", {}))
     without = "".join(f"; without {layer} ({why})" for layer, why in missing.items())
     kind = "" if sandbox.boundary else "NO BOUNDARY; "
     times = f"print(1) in {sorted(taken[1:])[_RUNS // 2 - 1]:.1f} ms, the first in {taken[0]:.0f} ms"
     return "ok", f"{kind}{times}; {'; '.join(sandbox.layers)}{without}"
+
+
+def _timed(sandbox: Sandbox) -> float:
+    """Milliseconds that a program of one line takes."""
+    begun = time.perf_counter()
+    trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
+    if trace.stdout != "1\n":
+        why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
+        raise AtcError(f"did not run print(1): {why}")
+    return (time.perf_counter() - begun) * 1000

@@ -81,11 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
     code = _guarded(sys.argv[1:] if arguments is None else arguments)
-    # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    code = _flushed(code)
     if arguments is None:
-        _leave(code)
+        # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code = _flushed(code)
+    if arguments is None and threading.active_count() > 1:
+        # A thread that still works for a run that was ended is not waited for: everything is closed and written by now.
+        # The interpreter's own end would unwind its stack, which aborts the process when there is native code on it,
+        # such as a validator's.
+        os._exit(code)
     sys.exit(code)
 
 
@@ -163,16 +167,6 @@ def _flushed(code: int) -> int:
         _detach_stdout()
         return code or _failed(*_explained(error))
     return code
-
-
-def _leave(code: int) -> None:
-    """End the process where it cannot end by itself. Everything is closed and written by now.
-
-    A thread that still works for a run that was ended is not waited for. The interpreter's own end would unwind its
-    stack, which aborts the process when there is native code on it, such as a validator's.
-    """
-    if threading.active_count() > 1:
-        os._exit(code)
 
 
 def _reader_gone() -> int:

@@ -13,6 +13,17 @@ from atc.strategies import STRATEGIES, UnknownStrategy, read
 FC = TypeVar("FC", bound=Callable[..., Any])
 
 
+def _together(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
+    """One decorator for several options, told in this order."""
+
+    def decorate(verb: FC) -> FC:
+        for option in reversed(options):
+            verb = option(verb)
+        return verb
+
+    return decorate
+
+
 class StrategyType(click.ParamType[str]):
     """A strategy and its flags, `anytool:solver=cot`, or one of `others`, words that a verb has beside them."""
 
@@ -41,39 +52,55 @@ def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, .
     return tuple(f"{source}@{base_url}" for source in sources) if base_url else sources
 
 
-_tools = click.option(
-    "--tools",
-    multiple=True,
-    metavar="SRC",
-    callback=_with_base_url,
-    help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server ('mcp:COMMAND', 'mcp:URL'); "
-    "repeatable. Default: the configured ones, else the built-in flights service.",
+_POSITIVE = click.FloatRange(0, min_open=True)
+tools_option = _together(
+    click.option(
+        "--tools",
+        multiple=True,
+        metavar="SRC",
+        callback=_with_base_url,
+        help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server ('mcp:COMMAND', "
+        "'mcp:URL'); repeatable. Default: the configured ones, else the built-in flights service.",
+    ),
+    click.option(
+        "--base-url",
+        metavar="URL",
+        expose_value=False,
+        is_eager=True,
+        callback=lambda ctx, _, url: ctx.meta.update(base_url=url),
+        help="Where the service of the one source runs, as 'SRC@URL' says it.",
+    ),
 )
-_base_url = click.option(
-    "--base-url",
-    metavar="URL",
-    expose_value=False,
-    is_eager=True,
-    callback=lambda ctx, _, url: ctx.meta.update(base_url=url),
-    help="Where the service of the one source runs, as 'SRC@URL' says it.",
-)
-
-
-def tools_option(command: FC) -> FC:
-    """Where tools come from: `--tools`, `--base-url`."""
-    return _tools(_base_url(command))
-
-
-_start = click.option(
-    "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
-)
-_believe = click.option(
-    "--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which of their tools only read."
+servers_options = _together(
+    click.option(
+        "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
+    ),
+    click.option(
+        "--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which of their tools only read."
+    ),
 )
 strategy_option = click.option(
     "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
+endpoint_options = _together(
+    click.option("--model-timeout", type=_POSITIVE, metavar="S", help="Time that an endpoint has for a reply (120)."),
+    click.option(
+        "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
+    ),
+)
+decoding_options = _together(
+    click.option(
+        "--decoding",
+        type=click.Choice(["off", "calls", "auto"]),
+        help="What the model is held to as it writes single calls: nothing, or the tools (auto: where it can be).",
+    ),
+    click.option(
+        "--docs",
+        type=click.Choice(["full", "requests", "names"]),
+        help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
+    ),
+)
 sandbox_option = click.option(
     "--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted."
 )
@@ -96,55 +123,13 @@ on_unknown_option = click.option(
     help="A write of which nothing tells whether it took effect: pause (default), send it again where repeating "
     "changes nothing more, or go on without it.",
 )
-output_option = click.option(
-    "-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else stdout."
-)
-force_option = click.option("--force", is_flag=True, help="Replace files that are there.")
-_timeout = click.option(
-    "--model-timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="Time that an endpoint has for a reply (120).",
-)
-_retries = click.option(
-    "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
-)
-_decoding = click.option(
-    "--decoding",
-    type=click.Choice(["off", "calls", "auto"]),
-    help="What the model is held to as it writes single calls: nothing, or the tools (auto: where it can be).",
-)
-_docs = click.option(
-    "--docs",
-    type=click.Choice(["full", "requests", "names"]),
-    help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
-)
-_POSITIVE = click.FloatRange(0, min_open=True)
-_BUDGET = (
+budget_options = _together(
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run."),
     click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model."),
     click.option("--max-seconds", type=_POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),
     click.option("--max-cost", type=_POSITIVE, metavar="USD", help="What the model may cost, by its list price."),
 )
-
-
-def servers_options(verb: FC) -> FC:
-    """`--start-servers` and `--trust-annotations`, for MCP servers among the tools."""
-    return _start(_believe(verb))
-
-
-def budget_options(verb: FC) -> FC:
-    """What a run may take; of one that goes on, with what it took."""
-    for option in reversed(_BUDGET):
-        verb = option(verb)
-    return verb
-
-
-def endpoint_options(verb: FC) -> FC:
-    """`--model-timeout` and `--model-retries`."""
-    return _timeout(_retries(verb))
-
-
-def decoding_options(verb: FC) -> FC:
-    """`--decoding` and `--docs`."""
-    return _decoding(_docs(verb))
+output_option = click.option(
+    "-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else stdout."
+)
+force_option = click.option("--force", is_flag=True, help="Replace files that are there.")
