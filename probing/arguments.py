@@ -7,13 +7,12 @@ what nobody told stays open.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.infer import one_or_all, relaxed
-from probing.invent import finite
+from probing.invent import clauses, number_of
 from probing.names import common_format, text_of
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import resolve, type_name, validator
@@ -43,33 +42,12 @@ def input_schema(facts: ToolFacts) -> dict[str, Any]:
     return relaxed(schema, calls) or {"type": "object", "properties": {name: {} for name in known}}
 
 
-def _clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
-    """What replies told of one argument, as clauses of JSON Schema; of those that differ the last counts."""
-    numbers = argument.types[:1] in (("integer",), ("number",))
-    listed = list(dict.fromkeys(value for hint in argument.told("enum") for value in hint.values))
-    if listed:
-        yield {"enum": [_number(value) if numbers and _number(value) is not None else value for value in listed]}
-    for hint in argument.hints:
-        low, high = finite(hint.minimum), finite(hint.maximum)
-        if hint.kind == "type" and hint.types:
-            yield {"type": one_or_all(hint.types)}
-        elif hint.kind == "range":
-            yield {"exclusiveMinimum" if hint.exclusive_minimum else "minimum": low} if low is not None else {}
-            yield {"exclusiveMaximum" if hint.exclusive_maximum else "maximum": high} if high is not None else {}
-        elif hint.kind == "length":
-            unit = "Items" if "array" in argument.types else "Length"
-            yield {f"min{unit}": int(low)} if low is not None and low >= 0 else {}
-            yield {f"max{unit}": int(high)} if high is not None and high >= 0 else {}
-        elif hint.kind in ("pattern", "format") and (word := hint.pattern or hint.format):
-            yield {hint.kind: word}
-
-
 def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject) -> dict[str, Any]:
     accepted = [held.value for held in argument.accepted]
     schema = dict(root["properties"].get(argument.name, {}))
     top = resolve(schema, root)
     found: dict[str, Any] = {}
-    for clause in _clauses(argument):
+    for clause in clauses(argument):
         if _allows(clause, accepted, argument):
             found |= clause
         elif "type" in clause:
@@ -104,9 +82,9 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
     if argument.place not in TEXT_PLACES:
         return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []
     if made and set(made) <= {"integer", "number"}:
-        return made if any(_number(text_of(held.value)) is None for held in argument.refused) else []
+        return made if any(number_of(text_of(held.value)) is None for held in argument.refused) else []
     # A number sent as text may be any text; a word in letters was none.
-    return ["string"] if kinds == {"string"} and all(_number(value) is None for value in real) else []
+    return ["string"] if kinds == {"string"} and all(number_of(value) is None for value in real) else []
 
 
 def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
@@ -116,10 +94,10 @@ def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: Argument
         return {text_of(v) for v in accepted if not isinstance(v, list | dict)} <= set(map(text_of, clause["enum"]))
     for value in accepted:
         forms = [value]
-        if clause.keys() & _NUMERIC and (number := _number(value)) is not None:
+        if clause.keys() & _NUMERIC and (number := number_of(value)) is not None:
             forms = [number]
         elif as_text and not isinstance(value, list | dict):
-            of = [text_of(value)] if "type" not in clause else [value, text_of(value), _number(text_of(value))]
+            of = [text_of(value)] if "type" not in clause else [value, text_of(value), number_of(text_of(value))]
             forms = [*of, {"true": True, "false": False, "1": True, "0": False}.get(text_of(value).lower())]
         if not any(form is not None and _valid(clause, form) for form in forms) and value is not None:
             return False
@@ -170,13 +148,6 @@ def _valid(schema: JsonObject, value: Json) -> bool:
         return bool(validator(schema).is_valid(value))
     except (ValueError, RecursionError):
         return False
-
-
-def _number(value: Json) -> float | None:
-    if isinstance(value, str):
-        digits = re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value)
-        return None if digits is None else float(value) if "." in value else int(value)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _beside(root: JsonObject) -> dict[str, Any]:

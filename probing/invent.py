@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts
+from probing.infer import one_or_all
 from probing.names import PAGING, Name, ends_range, text_of, words_of
 from probing.samples import MADE_UP, Value
 from probing.words import FORMATS, VALUES
@@ -37,22 +39,33 @@ _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[str, Any]:
     """What an argument's value must be, as one JSON Schema: what is declared, made narrower by what replies told."""
-    schema: dict[str, Any] = dict(_flat(argument.declared, root or {}))
-    if "type" not in schema and argument.types:
-        schema["type"] = list(argument.types)
-    listed = [value for hint in argument.told("enum") for value in hint.values]
-    if listed and "enum" not in schema:
-        schema["enum"] = list(dict.fromkeys(listed))
+    declared = _flat(argument.declared, root or {})
+    schema: dict[str, Any] = {"type": list(argument.types)} if argument.types else {}
+    for clause in clauses(argument):
+        schema |= {key: part for key, part in clause.items() if key != "type"}
+    open_ = {key: part for key, part in schema.items() if key in _EDGES or key not in declared}
+    return {**declared, **open_}
+
+
+def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
+    """What replies told of one argument, as clauses of JSON Schema; of those that differ the last counts."""
+    numbers = argument.types[:1] in (("integer",), ("number",))
+    listed = list(dict.fromkeys(value for hint in argument.told("enum") for value in hint.values))
+    if listed:
+        yield {"enum": [number_of(value) if numbers and number_of(value) is not None else value for value in listed]}
     for hint in argument.hints:
-        if hint.kind in ("range", "length"):
-            edges = ("minimum", "maximum") if hint.kind == "range" else ("minLength", "maxLength")
-            strict = (hint.exclusive_minimum, hint.exclusive_maximum)
-            for name, apart, edge in zip(edges, strict, map(finite, (hint.minimum, hint.maximum)), strict=True):
-                if edge is not None:
-                    schema[f"exclusive{name.title()}" if apart and hint.kind == "range" else name] = edge
+        low, high = finite(hint.minimum), finite(hint.maximum)
+        if hint.kind == "type" and hint.types:
+            yield {"type": one_or_all(hint.types)}
+        elif hint.kind == "range":
+            yield {"exclusiveMinimum" if hint.exclusive_minimum else "minimum": low} if low is not None else {}
+            yield {"exclusiveMaximum" if hint.exclusive_maximum else "maximum": high} if high is not None else {}
+        elif hint.kind == "length":
+            unit = "Items" if "array" in argument.types else "Length"
+            yield {f"min{unit}": int(low)} if low is not None and low >= 0 else {}
+            yield {f"max{unit}": int(high)} if high is not None and high >= 0 else {}
         elif hint.kind in ("pattern", "format") and (word := hint.pattern or hint.format):
-            schema.setdefault(hint.kind, word)
-    return schema
+            yield {hint.kind: word}
 
 
 def made_up(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
@@ -97,6 +110,14 @@ def finite(value: Json) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if isinstance(value, int) or math.isfinite(value) else None
+
+
+def number_of(value: Json) -> float | None:
+    """A number, also one that is written as a text; None for anything else."""
+    if isinstance(value, str):
+        digits = re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value)
+        return None if digits is None else float(value) if "." in value else int(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def named(name: str) -> tuple[Json, ...]:

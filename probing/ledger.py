@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from posixpath import dirname, splitext
 from typing import Any
 
+from probing.facts import place_of
 from probing.kinds import UNTOLD, Kind, is_verb, kind_of, reads
 from probing.names import text_of
 from probing.replies import refusal_in
@@ -241,7 +242,7 @@ class Ledger:
         """Whether an argument says which record a call makes, changes or takes away."""
         word = singular(snake(argument))
         before, _, last = word.rpartition("_")
-        if in_path(self._protocols[tool], argument):
+        if place_of(self._protocols[tool], argument) == "path":
             return True
         if not (last in _NAMES or last in ID_WORDS or word in VAGUE):
             return False
@@ -321,7 +322,7 @@ class Ledger:
         before, _, last = word.rpartition("_")
         if before and (last in ID_WORDS or singular(last) in ID_WORDS):
             return singular(before)
-        if in_path(protocol, argument) and isinstance(protocol.binding, HttpBinding):
+        if place_of(protocol, argument) == "path" and isinstance(protocol.binding, HttpBinding):
             parts = address(protocol.binding)
             wire = protocol.binding.wire_names.get(argument, argument)
             place = next((n for n, part in enumerate(parts) if f"{{{wire}}}" in part), 0)
@@ -417,15 +418,15 @@ class Ledger:
         protocol = self._protocols[tool]
         last = address(protocol.binding)[-1:] if isinstance(protocol.binding, HttpBinding) else []
         wire = protocol.binding.wire_names.get(argument, argument) if isinstance(protocol.binding, HttpBinding) else ""
-        return in_path(protocol, argument) and not any(f"{{{wire}}}" in part for part in last)
+        return place_of(protocol, argument) == "path" and not any(f"{{{wire}}}" in part for part in last)
 
     def _take_within(self, outer: Made, sample: Sample) -> None:
         """What was made in a record that is gone went with it; over HTTP its path says that it stood there."""
         ids = {text for _, text in outer.ids | outer.given}
         for one in self._made:
             protocol = self._protocols[one.tool]
-            sent = (pair for call in one.calls for pair in _parts(call.plain)
-                    if in_path(protocol, pair[0]) or not isinstance(protocol.binding, HttpBinding))  # fmt: skip
+            placed = ("path", "value")  # a body may point to what stands elsewhere
+            sent = (pair for call in one.calls for pair in _parts(call.plain) if place_of(protocol, pair[0]) in placed)
             above = {text_of(part) for key, part in sent if alike(self.noun_of(one.tool, key), outer.noun)}
             if one.there and not alike(one.noun, outer.noun) and ids & above:
                 one.gone, one.gone_by, one.within = sample.number, sample.tool, True
@@ -570,14 +571,6 @@ def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
 def has_list(node: Json) -> bool:
     """Whether there is a list in a value."""
     return isinstance(node, list) or (isinstance(node, Mapping) and any(map(has_list, node.values())))
-
-
-def in_path(protocol: ToolProtocol, argument: str) -> bool:
-    """Whether an argument stands in a URL, by its own name or its wire name."""
-    if not isinstance(protocol.binding, HttpBinding):
-        return False
-    wire = protocol.binding.wire_names.get(argument, argument)
-    return f"{{{wire}}}" in protocol.binding.url or f"{{{argument}}}" in protocol.binding.url
 
 
 def address(http: HttpBinding) -> list[str]:

@@ -132,10 +132,9 @@ def _other(session: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[
     wanted = _MOST_VARIED if _gaps(responses) else 1 if many else _VARIED
     if not start.arguments or len(done) > wanted or failed >= _VARIED:
         return
-    known = {n: {repr(v.value) for v in facts.arguments[n].accepted} for n in start.arguments if n in facts.arguments}
-    choices = islice(session.choices(facts.name, list(known), alone=False), 40)
-    fresh = sorted(choices, key=lambda chosen: -sum(repr(v.value) not in known[n] for n, v in chosen.items()))
-    yield from (("vary", chosen) for chosen in fresh)
+    known = [name for name in start.arguments if name in facts.arguments]
+    choices = islice(session.choices(facts.name, known, alone=False), 40)
+    yield from (("vary", chosen) for chosen in choices)
 
 
 def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[Purpose, Arguments]]:
@@ -146,7 +145,7 @@ def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[Purp
     for name, given in start.arguments.items():
         argument = facts.arguments.get(name)
         if argument is not None and argument.place == "path" and not isinstance(given.value, bool):
-            value = given.value + 999_983 if isinstance(given.value, int) else _crossed(text_of(given.value), argument)
+            value = given.value + 999_983 if isinstance(given.value, int) else _astray(text_of(given.value))
             yield "refuse", {**start.arguments, name: Value(value, MADE_UP)}
             return
 
@@ -191,14 +190,10 @@ def _is_unlimited(argument: ArgumentFacts, end: str, kinds: frozenset[str], far:
     return bool(told & kinds) and not closed
 
 
-def _crossed(text: str, argument: ArgumentFacts) -> str:
-    """A text of the same shape that is most likely nobody's: the beginning of one with the end of another."""
-    if text.isdigit():
-        return "9" * len(text)
-    known = [v.value for v in argument.accepted if isinstance(v.value, str) and len(v.value) == len(text)]
-    mixed = (text[:cut] + other[cut:] for other in known for cut in range(len(text) - len(text) // 2, 0, -1))
-    other = "Z" if text[-1:].isupper() else "9" if text[-1:].isdigit() else "z"
-    return next((one for one in mixed if one not in known), text[:-3] + other * min(3, len(text)))
+def _astray(text: str) -> str:
+    """A text of the same shape that is most likely nobody's."""
+    end = "9" if text[-1:].isdigit() else "Z" if text[-1:].isupper() else "z"
+    return end * len(text) if text.isdigit() else text[:-3] + end * min(3, len(text))
 
 
 def _gaps(responses: Sequence[Json]) -> bool:
