@@ -7,7 +7,6 @@ import pytest
 
 from probing.gate import NotCalled, send_again
 from probing.samples import Called, Note
-from protocols.errors import UnknownTool
 from protocols.protocol import Annotations
 from tests.loopback import Reply, serving
 from tests.probing_lab import Lab, given, lab, tool
@@ -23,13 +22,6 @@ def test_a_call_is_made_once_and_then_answered_from_the_log(tmp_path):
         assert probing.call("find", q="b").number == 2
         assert probing.asked == ["/find?q=a", "/find?q=b"]
         assert [event.sample.number for event in probing.events if isinstance(event, Called)] == [1, 2]
-
-
-def test_equal_is_equal_as_json(tmp_path):
-    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing:
-        for value in (1, True, 1.0, "1"):
-            probing.call("find", q=value)
-        assert probing.log.sent == 4
 
 
 def test_the_call_stands_in_the_log_before_it_is_sent(tmp_path):
@@ -118,22 +110,6 @@ def test_only_reads_are_called_unless_writes_are_allowed(tmp_path, method, name,
             else:  # what it would change or take away was not made by this probing
                 with pytest.raises(NotCalled, match="not told which record"):
                     free.call(name, purpose="effect")
-
-
-def test_what_takes_away_is_not_called_without_a_thing_of_its_own(tmp_path):
-    with serving() as server:
-        protocol = tool(server.url, "delete_user", method="DELETE")
-        with Lab(server, tmp_path, [protocol], allow_writes=True) as lab_:
-            for purpose in ("model", "effect"):
-                with pytest.raises(NotCalled, match="not told which record") as refusal:
-                    lab_.call("delete_user", purpose=purpose)
-                assert refusal.value.scope == "call"
-    assert server.seen == []
-
-
-def test_a_tool_that_is_not_there(tmp_path):
-    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing, pytest.raises(UnknownTool):
-        probing.call("fnd")
 
 
 def test_calls_begin_no_faster_than_the_rate(tmp_path):
@@ -230,24 +206,6 @@ def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
     assert len(server.seen) == 1
 
 
-def test_a_redirect_to_another_host_is_not_followed(tmp_path):
-    with lab(tmp_path / "b", lambda _: Reply(body={"secret": 1}), "x") as other:
-        moved = Reply(302, b"", {"Location": f"{other.server.url}/x"})
-        with lab(tmp_path / "a", lambda _: moved, "find") as probing:
-            sample = probing.call("find")
-            assert (sample.done, sample.status) == (False, 302)
-            assert "leads to another origin" in sample.error
-        assert other.asked == []
-
-
-def test_a_redirect_within_the_host_is_followed(tmp_path):
-    def answer(seen):
-        return Reply(body=[1]) if seen.path == "/there" else Reply(301, b"", {"Location": "/there"})
-
-    with lab(tmp_path, answer, "find") as probing:
-        assert probing.call("find").response == [1]
-
-
 def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_is_one(tmp_path):
     with serving() as server:
         bare = tool(server.url, "find")
@@ -259,13 +217,6 @@ def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_
             assert probing.log.sent == 0
         with Lab(server, tmp_path, [bare]) as probing:
             assert probing.call("find", q="a").done
-
-
-def test_given_keeps_the_origin(tmp_path):
-    with lab(tmp_path, lambda _: Reply(body=1), "find") as probing:
-        values = given(q="a")
-        assert probing.caller.call("find", values, purpose="vary", round_number=2).arguments == values
-        assert (probing.log.samples[0].purpose, probing.log.samples[0].round) == ("vary", 2)
 
 
 def test_a_read_may_be_asked_again_to_see_what_a_write_changed(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 
 import pytest
@@ -127,13 +126,6 @@ def test_a_service_that_is_down_has_not_changed(tmp_path):
     assert {"get_film", "list_films"} <= set(checked.unchecked)
 
 
-def test_a_route_that_is_gone_breaks(tmp_path):
-    with probed(tmp_path / "dir") as (films, invoker):
-        films.status = 404
-        checked = check(tmp_path / "dir", invoker, tmp_path / "fresh")
-    assert ("breaking", "list_films", "gone", "") in told(checked)
-
-
 def test_the_budget_is_kept_and_what_it_left_out_is_named(tmp_path):
     with probed(tmp_path / "dir") as (_, invoker):
         settings = ProbeSettings(requests_per_second=None, budget=1)
@@ -141,20 +133,3 @@ def test_the_budget_is_kept_and_what_it_left_out_is_named(tmp_path):
     assert checked.calls == 1
     assert len(checked.unchecked) == 2
     assert any("budget" in why for why in checked.unchecked.values())
-
-
-def test_a_folder_without_a_log_has_no_earlier_samples(tmp_path):
-    assert earlier_samples(tmp_path) == []
-    assert not (tmp_path / ".probe").exists()
-
-
-def test_the_folder_is_left_as_it_is(tmp_path):
-    folder = tmp_path / "dir"
-    with probed(folder) as (films, invoker):
-        before = {p.name: p.read_text() for p in folder.glob("*.json")}
-        log = (folder / ".probe" / "samples.jsonl").read_text()
-        films.change = lambda record: record | {"year": None}
-        check(folder, invoker, tmp_path / "fresh")
-        assert {p.name: p.read_text() for p in folder.glob("*.json")} == before
-        assert (folder / ".probe" / "samples.jsonl").read_text() == log
-        assert json.loads((folder / "list_films.json").read_text())["name"] == "list_films"

@@ -1,6 +1,5 @@
 """The log of a probing: nothing learned is lost, and no call is made twice."""
 
-import json
 import os
 import stat
 from pathlib import Path
@@ -93,15 +92,6 @@ def test_only_its_owner_reads_it_and_git_leaves_it_out(tmp_path: Path) -> None:
     Log(tmp_path).close()
     assert stat.S_IMODE(path_of(tmp_path).stat().st_mode) == 0o600
     assert (tmp_path / FOLDER / ".gitignore").read_text() == "*\n"
-
-
-def test_half_a_character_does_not_spoil_the_log(tmp_path: Path) -> None:
-    with Log(tmp_path) as log:
-        log.add(sample(1, response={"name": "\ud800"}))
-        log.add(sample(2, tool="other", response="ok"))
-    with Log(tmp_path) as again:
-        assert [s.number for s in again.samples] == [1, 2]
-    assert all(json.loads(line) for line in path_of(tmp_path).read_text().splitlines())
 
 
 def test_a_call_that_came_to_nothing_may_be_made_again_and_still_counts(tmp_path: Path) -> None:

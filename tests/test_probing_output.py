@@ -207,17 +207,3 @@ def test_file_names_are_safe_everywhere_and_differ(tools):
         assert not name.startswith((".", "-"))
         assert len(name) <= 120
         assert name.split(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt1"}
-
-
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [("get_user", "get_user.json"), ("read-file", "read-file.json"), ("v1.users.list", "v1.users.list.json")],
-)
-def test_plain_names_stay(tool, name):
-    assert file_names([tool, "other"])[tool] == name
-
-
-def test_names_that_differ_in_case_alone_get_different_files():
-    names = file_names(["getUser", "getuser", "links", "coverage", "CON"])
-    assert len({name.lower() for name in names.values()}) == 5
-    assert names["links"] != "links.json"

@@ -1,9 +1,5 @@
 """What a probing would call, before it calls anything."""
 
-from dataclasses import replace
-
-import pytest
-
 from probing.gate import host_of, plan, reads, why_not
 from probing.samples import Log, ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
@@ -66,26 +62,6 @@ def test_what_was_called_before_is_taken_off(tmp_path):
     left = {t.name: t.at_most for t in planned.tools}
     assert (left["find"], left["list_books"], planned.total) == (0, 3, 3)
     assert planned.tools[1].why_not == "its calls are used up"
-
-
-@pytest.mark.parametrize(
-    ("name", "path", "is_read"),
-    [
-        ("get_user", "users/{id}", True),
-        ("list_deleted", "deleted", True),
-        ("deleteMessage", "deleteMessage", False),
-        ("sendMessage", "sendMessage", False),
-        ("logout", "logout", False),
-        ("get_cookies_delete", "cookies/delete", False),
-        ("history", "history", True),
-    ],
-)
-def test_a_get_that_says_that_it_changes_something_counts_as_a_write(name, path, is_read):
-    protocol = tool(URL, name)
-    protocol = replace(protocol, binding=replace(protocol.binding, url=f"{URL}/{path}"))
-    assert reads(protocol) is is_read
-    assert bool(why_not(protocol, ProbeSettings())) is not is_read
-    assert why_not(protocol, ProbeSettings(allow_writes=True)) == ""
 
 
 def test_hosts_are_told_apart_by_port():

@@ -116,15 +116,6 @@ def test_a_probing_that_is_over_calls_nothing_more(tmp_path: Path) -> None:
     assert len(fakes.calls) == before
 
 
-def test_writes_are_left_alone(tmp_path: Path) -> None:
-    fakes = shop()
-    fakes.add("delete_user", lambda _: {"deleted": True}, "/users/{user_id}", method="DELETE")
-    probed = run(fakes, tmp_path)
-    assert "delete_user" not in {name for name, _ in fakes.calls}
-    assert not probed.facts["delete_user"].samples
-    assert "write" in probed.stopped["delete_user"]
-
-
 def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
     fakes = Fakes()
 
@@ -167,6 +158,3 @@ def test_arguments_that_a_source_calls_optional_are_left_out_first(tmp_path: Pat
 
 def _requiring(protocol: ToolProtocol, *names: str) -> ToolProtocol:
     return replace(protocol, input_schema={**protocol.input_schema, "required": list(names)})
-
-
-SECTIONS = [f"sec-{n}{n}q" for n in range(1, 9)]

@@ -244,12 +244,6 @@ def test_a_call_on_which_the_service_always_breaks_is_told_of_the_tool(tmp_path)
         assert probing.log.sent == 2
 
 
-def test_answers_that_differ_each_time_are_all_kept(tmp_path):
-    bodies = [{"a": 1}, [1], "x", 7, {"b": {}}]
-    with lab(tmp_path, lambda _: Reply(body=bodies.pop(0)), "find") as probing:
-        assert [probing.call("find", q=n).response for n in range(5)] == [{"a": 1}, [1], "x", 7, {"b": {}}]
-
-
 def python_caller(folder, function, **settings):
     protocol = ToolProtocol(name="f", binding=PythonBinding(module="m", function="f"))
     invoker = Invoker()
