@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
@@ -92,20 +92,37 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
 
     Where stubs of all do not fit, however terse, each tool gets one line, and the first ones stubs in what is left.
     """
-    if docs != "names":
-        shown = tools
-        if docs == "requests":
-            shown = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
-        text, chosen = _stubs_and_lines(shown, budget)
-        return text, tools.only(list(chosen))
-    names, left = list(tools)[:1], budget - sum(token_estimate(name) for name in list(tools)[:1])
-    for name in list(tools)[1:]:
-        left -= token_estimate(f"\n{name}")
-        if left < 0:
+    if docs == "names":
+        named = tools.only(_fitting(tools, budget))
+        return names_only(named), named
+    shown = tools
+    if docs == "requests":
+        shown = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
+    if len(tools) <= budget and token_estimate(stubs(shown, detail=DETAILS[-1])) <= budget:
+        return stubs_within(shown, budget=budget)[0], tools
+    lines = _fitting(map(one_line, shown.values()), budget)
+    names = list(tools)[: len(lines)]
+    if len(names) <= 1:
+        return stubs_within(shown.only(names), budget=budget)[0], tools.only(names)
+    shown = shown.only(names)
+    text = "\n".join(lines)
+    for whole in range(1, len(lines)):
+        first = stubs(shown.only(names[:whole]), among=shown)
+        more = "\n".join([first, "", _IN_ONE_LINE, *lines[whole:]])
+        if token_estimate(more) > budget:
             break
-        names.append(name)
-    chosen = tools.only(names)
-    return names_only(chosen), chosen
+        text = more
+    return text, tools.only(names)
+
+
+def _fitting(lines: Iterable[str], budget: int) -> list[str]:
+    """As many of the first lines as fit, at least one, if there are any."""
+    fitting: list[str] = []
+    for line in lines:
+        if fitting and token_estimate("\n".join([*fitting, line])) > budget:
+            break
+        fitting.append(line)
+    return fitting
 
 
 def one_line(tool: Tool) -> str:
@@ -113,30 +130,6 @@ def one_line(tool: Tool) -> str:
     signature, summary = _function(tool, _Shapes(_LINE), Producers(Toolbox())).split("\n", 1)
     said = summary.strip().strip('"')
     return f"{signature} ...  # {said if len(said) <= _LINE_SUMMARY else said[: _LINE_SUMMARY - 1].rstrip() + '…'}"
-
-
-def _stubs_and_lines(tools: Toolbox, budget: int) -> tuple[str, Toolbox]:
-    """Stubs of all tools where they fit; else of as many of the first as fit beside a line for each of the others."""
-    tersest = stubs(tools, detail=DETAILS[-1]) if len(tools) <= budget else ""
-    if len(tools) <= 1 or (tersest and token_estimate(tersest) <= budget):
-        return stubs_within(tools, budget=budget)
-    lines: list[str] = []
-    for tool in tools.values():
-        lines.append(one_line(tool))
-        if token_estimate("\n".join(lines)) > budget:
-            lines.pop()
-            break
-    shown = tools.only(list(tools)[: len(lines)])
-    if len(shown) <= 1:
-        return stubs_within(tools.only(list(tools)[:1]), budget=budget)
-    text = "\n".join(lines)
-    for whole in range(1, len(lines)):
-        first = stubs(shown.only(list(shown)[:whole]), among=shown)
-        more = "\n".join([first, "", _IN_ONE_LINE, *lines[whole:]])
-        if token_estimate(more) > budget:
-            break
-        text = more
-    return text, shown
 
 
 def token_estimate(text: str) -> int:

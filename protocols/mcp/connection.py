@@ -92,13 +92,14 @@ class Connection:
         self._thread.start()
         try:
             self._client = self._ready.result()
-        except BaseException as error:
+        except Exception as error:
             self.close()
-            if not isinstance(error, Exception):
-                raise
             late = isinstance(error, TimeoutError)
             problem = "it did not answer in time" if late else one_line(str(error)) or type(error).__name__
             raise ConnectionFailed(self._with_told(problem)) from error
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def name(self) -> str:

@@ -251,10 +251,8 @@ class _Reader:
         """The alternatives that `security` offers; one that is empty says that nothing need be sent."""
         declared = raw.get("security", self._document.get("security"))
         offered = [tuple(map(str, one)) for one in _list(declared) if isinstance(one, Mapping)]
-        if not any(offered) and arguments.needs_authorization:
-            return ("Authorization",)
         if not any(offered):
-            return ((),) if declared == [] or offered else ()
+            return ("Authorization",) if arguments.needs_authorization else ((),) if declared == [] or offered else ()
         return tuple(names[0] if len(names) == 1 else names for names in dict.fromkeys(offered))
 
     def _scheme(self, name: str, server: str) -> dict[str, Any]:
