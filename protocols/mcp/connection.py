@@ -232,9 +232,11 @@ class Connection:
         reading, writing = os.pipe()
         listener = threading.Thread(target=self._listen, args=(reading,), daemon=True)
         listener.start()
-        with os.fdopen(writing, "w") as told:
-            yield stdio_client(parameters, errlog=told)
-        listener.join(_GLANCE_SECONDS)
+        try:
+            with os.fdopen(writing, "w") as told:
+                yield stdio_client(parameters, errlog=told)
+        finally:
+            listener.join(_GLANCE_SECONDS)
 
     def _listen(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb", buffering=0) as told:
