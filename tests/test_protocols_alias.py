@@ -81,10 +81,6 @@ def test_argument_aliases_name_each_argument_once_in_any_order(names, random):
     assert argument_aliases(shuffled) == aliases
 
 
-def test_a_clash_takes_the_source_as_prefix():
-    assert tool_aliases([("search", "books"), ("search", "films")]) == ["books_search", "films_search"]
-
-
 def test_an_exact_name_beats_one_that_folds_into_it():
     assert tool_aliases([("a-b", "s"), ("a_b", "s")]) == ["s_a_b", "a_b"]
 

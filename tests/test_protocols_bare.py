@@ -8,7 +8,6 @@ import pytest
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.protocol import Annotations, HttpBinding, PythonBinding
 from protocols.sources import load_source, load_tools
-from tests.loopback import Reply, serving
 
 HOST = "https://a.example"
 
@@ -88,16 +87,6 @@ def test_the_suffix_says_where_the_service_runs(tmp_path):
     (tmp_path / "t.yaml").write_text("a:\n  path: /a\nb: GET https://elsewhere.example/x/b?q=\n")
     urls = [t.protocol.binding.url for t in load_tools(f"{tmp_path}@http://127.0.0.1:8000").values()]
     assert urls == ["http://127.0.0.1:8000/a", "http://127.0.0.1:8000/x/b"]
-
-
-def test_they_can_be_called(tmp_path):
-    with serving(
-        lambda seen: Reply(body={"path": seen.path, "query": seen.query, "body": seen.body.decode()})
-    ) as server:
-        (tmp_path / "t.yaml").write_text(f"get: GET {server.url}/u/{{id}}?v=\nrename: POST {server.url}/u/{{id}}\n")
-        box = load_tools(str(tmp_path / "t.yaml"))
-        assert box["get"].call({"id": "a/b", "v": 1}) == {"path": "/u/a%2Fb", "query": [["v", "1"]], "body": ""}
-        assert box["rename"].call({"id": "1", "name": "x"})["body"] == '{"name":"x"}'
 
 
 def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from protocols.errors import SourceUnavailable, ToolError
+from protocols.errors import SourceUnavailable
 from protocols.protocol import dump
 from protocols.sources import load_source, load_tools
 from protocols.sources.har import read_har
@@ -186,17 +186,6 @@ def test_a_recording_is_a_source(tmp_path):
         assert (loaded.kind, [call.response for call in loaded.recorded]) == ("har", [{"path": "/items/5"}])
         (tool,) = loaded.tools.values()
         assert tool.call({"item_id": 6}) == {"path": "/items/6"}
-
-
-def test_a_tool_that_needs_a_credential_says_so(tmp_path):
-    file = tmp_path / "page.har"
-    file.write_text(
-        json.dumps(har(entry("GET", f"{API}/me", {"a": 1}, headers=[("Authorization", "Bearer x12345678")])))
-    )
-    (tool,) = load_tools(str(file)).values()
-    with pytest.raises(ToolError, match=r"add \[credentials\.api_shop_example_com\]") as caught:
-        tool.call({})
-    assert caught.value.outcome == "not_run"
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,6 @@ def bound(function, **options):
     return Invoker().bind(tool("f", **options), {"f": function})
 
 
-def test_a_function_is_called_by_name():
-    assert bound(lambda a, b=2: {"sum": a + b})({"a": 1}) == {"sum": 3}
-
-
 def test_coroutines_are_awaited():
     async def later(x):
         await asyncio.sleep(0)

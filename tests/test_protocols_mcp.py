@@ -127,10 +127,6 @@ def test_what_is_known_of_a_failure(notes, what, read, write, says):
     assert notes["get_anything"].call({"what": "still there"}) == "still there"
 
 
-def test_the_whole_text_of_an_error_is_kept_for_the_host(notes):
-    assert failure(notes["get_anything"], what="refused").answer == "no such\x1b[31m note"
-
-
 def test_arguments_that_are_not_json_are_not_sent(notes):
     for value in ("\ud800", float("nan"), {1, 2}):
         error = failure(notes["get_anything"], what=value)
@@ -171,14 +167,6 @@ def test_a_command_is_not_started_without_consent(tmp_path, confirm):
     assert SCRIPT in str(caught.value)
     assert "--start-servers" in str(caught.value)
     assert not (tmp_path / "pid").exists()
-
-
-def test_consent_is_asked_with_the_very_command():
-    asked = []
-    confirm = lambda server: asked.append(server.shown)  # noqa: E731
-    with Invoker(settings(confirm_start=confirm)) as invoker, pytest.raises(SourceUnavailable):
-        load_tools("mcp:env X='a b' sh -c 'exit 3'", invoker=invoker)
-    assert asked == ["env 'X=a b' sh -c 'exit 3'"]
 
 
 def test_no_shell_reads_the_command(tmp_path):
@@ -311,16 +299,6 @@ def test_protocols_in_files_are_called_through_the_configured_server(tmp_path):
     servers = {"mine": McpServer(command=(sys.executable, "-I", "-S", SCRIPT))}
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         assert load_tools(str(tmp_path), invoker=invoker)["notes"].call({"limit": 1}) == [{"id": "n1"}]
-
-
-def test_what_a_file_describes_is_the_files_tool_alone(tmp_path):
-    binding = {"mcp": {"server": "Notes_Server", "tool": "list_notes"}}
-    (tmp_path / "n.json").write_text(json.dumps({"name": "notes", "binding": binding}))
-    with Invoker(settings()) as invoker:
-        box = load_tools(str(tmp_path), COMMAND, invoker=invoker)
-        assert len(box) == 10
-        assert "list_notes" not in box
-        assert box["notes"].call({"limit": 1}) == [{"id": "n1"}]
 
 
 def test_folders_in_the_command_are_examples_for_what_reads(tmp_path):

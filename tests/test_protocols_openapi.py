@@ -506,22 +506,6 @@ def test_links_stand_at_the_tool_that_uses_them():
     }
 
 
-@pytest.mark.parametrize(
-    ("document", "found"),
-    [
-        ([1, 2], "a list of 2 items"),
-        ({"name": "x", "type": "object"}, "an object with the keys 'name', 'type'"),
-        ({}, "an empty object"),
-        ({"openapi": "3.1.0"}, "an OpenAPI document without 'paths'"),
-        ("hello", "the str 'hello'"),
-        (None, "nothing"),
-    ],
-)
-def test_what_is_no_openapi_document_is_said(document, found):
-    with pytest.raises(SourceUnavailable, match=f"d.json is not an OpenAPI document: it holds {found}."):
-        read_openapi(document, where="d.json")
-
-
 def test_a_document_without_operations_is_refused():
     with pytest.raises(SourceUnavailable, match="describes no operations"):
         read_openapi(api({"/x": {"summary": "nothing"}, "/y": None}), where="d")

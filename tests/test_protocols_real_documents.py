@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from protocols.export import to_openapi
-from protocols.invoke import Invoker
 from protocols.links import guess_links
 from protocols.protocol import HttpBinding
 from protocols.schema import validator
@@ -87,17 +86,3 @@ def test_links_point_to_tools_and_arguments_that_exist(protocols):
 def test_our_export_is_read_back_to_the_same_protocols(protocols):
     exported = json.loads(json.dumps(to_openapi(protocols, protocols[0].collection)))
     assert read_openapi(exported, where="exported") == protocols
-
-
-class Uncalled(Invoker):
-    def bind(self, protocol, functions):
-        return lambda arguments: None
-
-
-SOURCES = {
-    "tmdb": lambda file: file.stem,  # its title is "API", which names nothing
-    "spotify": lambda _: "spotify_web_api",
-    "httpbin": lambda _: "httpbin_org",
-    "kinto": lambda _: "kinto",
-    "glances": lambda _: "glances",
-}

@@ -6,7 +6,6 @@ import pytest
 
 from protocols.errors import AtcError, InvalidProtocol, SourceUnavailable, ToolError
 from protocols.invoke import Invoker
-from protocols.protocol import Link
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
 
@@ -94,11 +93,6 @@ def test_kinds_are_told_apart_and_clashes_take_the_source_as_prefix(api, folder,
     assert box["airport"].call({})[0] == "airport"
 
 
-def test_links_are_guessed(api):
-    guessed = Link(argument="code", tool="search", path="airports[].code", support="guessed")
-    assert load(api)["airport"].protocol.links == (guessed,)
-
-
 def test_one_protocol_file_and_a_list_of_them(folder, tmp_path):
     assert list(load(folder / "a.json")) == ["search", "loose"]
     (tmp_path / "one.yaml").write_text("name: only\n")
@@ -145,11 +139,6 @@ def test_a_document_from_an_address_is_called_there():
         assert box["search"].protocol.binding.url == f"{server.url}/airports"
         assert box["search"].call({"q": "new york"}) == {"airports": [{"code": "JFK"}]}
         assert server.last.query == [("q", "new york")]
-
-
-def test_functions_are_called_for_real(module):
-    box = load_tools(str(module))
-    assert box["add"].call({"a": 1, "b": 2}) == 3
 
 
 @pytest.mark.parametrize("binding", [None, {"mcp": {"server": "files", "tool": "read"}}])

@@ -53,15 +53,6 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
     assert ("list_notes" in stdout) == (code == 0)
 
 
-def test_without_a_person_nothing_is_started(sdk, tmp_path):
-    with atc(tmp_path, "tools", "list", "--tools", f"{SOURCE} {tmp_path / 'started'}") as process:
-        stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout) == (3, "")
-    assert "nobody agreed to it" in stderr
-    assert "--start-servers" in stderr
-    assert not (tmp_path / "started").exists()
-
-
 def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path):
     settings(tmp_path, f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n")
     with atc(tmp_path, "tools", "list", "--tools", "mcp:notes") as process:

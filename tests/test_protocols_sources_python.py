@@ -93,13 +93,6 @@ def test_an_object_of_the_module_is_taken_as_it_is(bank):
     assert load_tools(f"shop={bank}:mine")["balance"].call({}) == 7
 
 
-def test_a_method_with_no_first_argument_fails_like_a_call(bank):
-    from protocols.errors import ToolError
-
-    with pytest.raises(ToolError, match="missing a required argument: 'cents'"):
-        load_tools(f"{bank}:mine")["pay"].call({})
-
-
 @pytest.mark.parametrize(
     ("member", "message"),
     [
