@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atc.models.prices import Price
-from atc.types import Attempt, Finding, Solution
-from sandbox.trace import ToolCall
+from atc.types import Solution
 from toolflow_bench import paths
 
 Plain = dict[str, Any]
@@ -17,13 +16,10 @@ def taken(solution: Solution, price: Price | None) -> dict[str, Any]:
     """The fields of a row that say what the run did and took."""
     usage = solution.usage
     made = calls_of(solution)
+    names = ("input_tokens", "cached_tokens", "output_tokens", "model_calls", "model_seconds")
     return {
+        **{name: getattr(usage, name) for name in names},
         "calls": solution.calls,
-        "input_tokens": usage.input_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "output_tokens": usage.output_tokens,
-        "model_calls": usage.model_calls,
-        "model_seconds": usage.model_seconds,
         "tool_seconds": sum(call["seconds"] for call in paths.sent(made)),
         "repairs": solution.repairs,
         "attempts": len(solution.attempts),
@@ -54,8 +50,9 @@ def compared(gold: Sequence[str], solution: Solution, writing: frozenset[str]) -
 
 def calls_of(solution: Solution) -> tuple[Plain, ...]:
     """Every call of every attempt, in order, without its response."""
+    names = ("tool", "arguments", "line", "outcome", "status", "error", "seconds", "reused")
     return tuple(
-        _call(number, call)
+        _picked(call, names, attempt=number) | {"arguments": dict(call.arguments), "seconds": round(call.seconds, 6)}
         for number, attempt in enumerate(solution.attempts)
         if attempt.trace is not None
         for call in attempt.trace.calls
@@ -64,8 +61,9 @@ def calls_of(solution: Solution) -> tuple[Plain, ...]:
 
 def findings_of(solution: Solution) -> tuple[Plain, ...]:
     """What the check found in every attempt, mended or not."""
+    names = ("code", "message", "line", "tool", "certain")
     return tuple(
-        _finding(number, finding, mended=mended)
+        _picked(finding, names, attempt=number) | {"mended": mended}
         for number, attempt in enumerate(solution.attempts)
         for mended, findings in ((True, attempt.mended), (False, attempt.findings))
         for finding in findings
@@ -74,47 +72,13 @@ def findings_of(solution: Solution) -> tuple[Plain, ...]:
 
 def faults_of(solution: Solution) -> tuple[Plain, ...]:
     """What stopped each attempt that gave no answer."""
+    names = ("kind", "message", "tool", "path", "line")
     return tuple(
-        {"attempt": number, **_fault(attempt)}
+        _picked(fault, names, attempt=number) | {"evidence": [fact.text for fact in fault.evidence]}
         for number, attempt in enumerate(solution.attempts)
-        if attempt.fault is not None
+        if (fault := attempt.fault) is not None
     )
 
 
-def _call(attempt: int, call: ToolCall) -> Plain:
-    return {
-        "attempt": attempt,
-        "tool": call.tool,
-        "arguments": dict(call.arguments),
-        "line": call.line,
-        "outcome": call.outcome,
-        "status": call.status,
-        "error": call.error,
-        "seconds": round(call.seconds, 6),
-        "reused": call.reused,
-    }
-
-
-def _finding(attempt: int, finding: Finding, *, mended: bool) -> Plain:
-    return {
-        "attempt": attempt,
-        "code": finding.code,
-        "message": finding.message,
-        "line": finding.line,
-        "tool": finding.tool,
-        "certain": finding.certain,
-        "mended": mended,
-    }
-
-
-def _fault(attempt: Attempt) -> Plain:
-    fault = attempt.fault
-    assert fault is not None
-    return {
-        "kind": fault.kind,
-        "message": fault.message,
-        "tool": fault.tool,
-        "path": fault.path,
-        "line": fault.line,
-        "evidence": [fact.text for fact in fault.evidence],
-    }
+def _picked(thing: object, names: Sequence[str], *, attempt: int) -> Plain:
+    return {"attempt": attempt, **{name: getattr(thing, name) for name in names}}

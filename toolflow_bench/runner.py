@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
 from atc.models.prices import Price
+from atc.side_by_side import SideBySide
 from atc.types import Solution
 from protocols.errors import AtcError
 from toolflow_bench.classes import failure_class
@@ -200,30 +201,26 @@ def digest(questions: Sequence[Question]) -> str:
 
 
 def _rows(todo: Sequence[_Turn], workers: Sequence[Worker], ask: Callable[[_Turn, Worker], Row]) -> Iterator[Row]:
-    """A row for each turn, as they come."""
+    """A row for each turn, as they come. After Ctrl-C what is under way is not waited for: it is asked on resume."""
+    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def work(turn: _Turn) -> Row:
+        worker = idle.get()
+        try:
+            return ask(turn, worker)
+        finally:
+            idle.put(worker)
+
     if len(workers) <= 1:
-        for turn in todo:
-            yield ask(turn, workers[0])
+        yield from map(work, todo)
         return
-    waiting: queue.SimpleQueue[_Turn] = queue.SimpleQueue()
-    answered: queue.SimpleQueue[Row] = queue.SimpleQueue()
-    for turn in todo:
-        waiting.put(turn)
-
-    def work(worker: Worker) -> None:
-        while True:
-            try:
-                turn = waiting.get_nowait()
-            except queue.Empty:
-                return
-            answered.put(ask(turn, worker))
-
-    # Daemons: after Ctrl-C the process ends at once, and what is under way is asked again on resume.
-    for number, worker in enumerate(workers):
-        threading.Thread(target=work, args=(worker,), name=f"bench-{number}", daemon=True).start()
-    try:
-        for _ in todo:
-            yield answered.get()
-    finally:
-        while not waiting.empty():
-            waiting.get_nowait()
+    with SideBySide(len(workers)) as pool:
+        futures = [pool.submit(work, turn) for turn in todo]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()

@@ -11,9 +11,9 @@ from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.parsing import parse
 from sandbox.base import Sandbox
-from toolflow_bench.checks.flow import Flow, flow_of
+from toolflow_bench.checks.flow import flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold
-from toolflow_bench.derive import Data, NoDerivation
+from toolflow_bench.derive import Data
 from toolflow_bench.grade import grade
 from toolflow_bench.recipes.recipe import Case, InvalidRecipe, Recipe
 from toolflow_bench.task import CANDIDATES, Question, Task
@@ -33,7 +33,6 @@ class Made:
 
     task: Task
     run: GoldRun
-    flow: Flow
 
 
 def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, sandbox: Sandbox) -> Made:
@@ -80,7 +79,7 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
         depth=flow.depth,
         writes=any(world.toolbox[operation].protocol.writes for operation in operations),
     )
-    return Made(task, run, flow)
+    return Made(task, run)
 
 
 def candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
@@ -107,6 +106,3 @@ def candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> t
 def _services(operations: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
     """The services of `operations`, in order of first use."""
     return tuple(dict.fromkeys(owners[operation] for operation in operations))
-
-
-__all__ = ["Disagreement", "Made", "NoDerivation", "candidates", "make"]
