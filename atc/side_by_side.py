@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed, wait
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -15,6 +15,7 @@ from protocols.errors import ModelUnavailable
 from sandbox import workers
 
 _Given = TypeVar("_Given")
+_Item = TypeVar("_Item")
 
 
 class SideBySide(Executor):
@@ -65,6 +66,21 @@ class SideBySide(Executor):
                     return
                 call = self._waiting.popleft()
             call()
+
+
+def as_done(work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: int) -> Iterator[_Given]:
+    """What `work` gives for each item, `most` at once, as it comes; when this is left, no further one is begun."""
+    if most <= 1:
+        yield from map(work, items)
+        return
+    with SideBySide(most) as threads:
+        futures = [threads.submit(work, item) for item in items]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A file of JSON Lines that a benchmark continues: a header, then a row for each piece of work that is done."""
+"""Files of the benchmarks: data in JSON, and rows that are continued, a header and then one for each piece of work."""
 
 from __future__ import annotations
 
@@ -7,8 +7,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from protocols.errors import AtcError
 from protocols.jsontypes import JsonObject
 from toolflow_bench.lines import InvalidRunFile, LineFile, differences
+
+
+class InvalidData(AtcError):
+    """A benchmark's data cannot be used; says which file, what is wrong with it and what to do."""
+
+    exit_code = 2
+
+
+def read_json(path: Path, expected: str) -> Any:
+    """The content of a JSON file that is, or lies in a folder with, what is `expected`.
+
+    Raises:
+        InvalidData: it cannot be read, or is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidData(f"cannot read {str(path)!r} ({error}); give --data {expected}.") from error
 
 
 class Resumable(LineFile):

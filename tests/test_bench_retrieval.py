@@ -19,10 +19,10 @@ from atc.retrieve.abstain import Abstain, Calibration  # noqa: E402
 from atc.retrieve.base import Hit, Ranked, Retrieval, RetrievalUnavailable  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.types import Usage  # noqa: E402
-from benchmarks.resumable import Resumable  # noqa: E402
+from benchmarks.resumable import InvalidData, Resumable  # noqa: E402
 from benchmarks.retrieval import run as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main  # noqa: E402
-from benchmarks.retrieval.data import InvalidRetrievalData, RetrievalQuery, labelled, load_data  # noqa: E402
+from benchmarks.retrieval.data import RetrievalQuery, labelled, load_data  # noqa: E402
 from benchmarks.retrieval.figures import (  # noqa: E402
     abstention_figures,
     closure_figures,
@@ -156,7 +156,7 @@ def test_gold_tools_that_do_not_exist_and_contradictions_are_noted() -> None:
     assert len(data.notes) == 2
     assert data.digest != labelled("x", TOOLS, odd[:1]).digest
     for tools, queries in (([], []), ([*TOOLS, TOOLS[0]], []), (TOOLS, [{"query": "x"}])):
-        with pytest.raises(InvalidRetrievalData, match=r"names of their own|lacks 'gold'"):
+        with pytest.raises(InvalidData, match=r"names of their own|lacks 'gold'"):
             labelled("x", tools, queries)
 
 

@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.restbench.__main__ import main
-from benchmarks.restbench.data import InvalidData, RestWorld, items, load_restbench
+from benchmarks.restbench.data import RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay
+from benchmarks.resumable import InvalidData
 from protocols.errors import ToolError
 from protocols.schema import violations
 

@@ -13,7 +13,8 @@ pytest.importorskip("llguidance")
 from atc.decode.formats import FORMATS
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import chance, funcqa, kamel
-from benchmarks.decoding.arms import Arm, InvalidData, Report, run_arms, wilson
+from benchmarks.decoding.arms import Arm, Report, run_arms
+from benchmarks.resumable import InvalidData
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
 from tests.decode_calls_lab import TOOLS
@@ -50,7 +51,7 @@ def test_arms_are_graded_compared_and_continued(tmp_path: Path) -> None:
     assert (difference["error"]["mean"], difference["success"]["mean"], difference["only_it"]) == (-0.5, 1.0, 2)
     assert any("no-call" in line for line in report.lines())
     assert ask(tmp_path).rows == report.rows  # nothing is asked again
-    with pytest.raises(InvalidRunFile, match="other settings"):
+    with pytest.raises(InvalidRunFile, match="holds work done otherwise"):
         ask(tmp_path, seed=1)
 
 
@@ -64,13 +65,6 @@ def test_an_outage_is_no_verdict_and_is_asked_again(tmp_path: Path) -> None:
 def test_a_name_that_does_not_exist_is_taken_for_one_that_ends_so(tmp_path: Path) -> None:
     report = ask(tmp_path, "dd(2, 3)", "vide(1, 1)", modes=("fuzzy",))
     assert [row.correct for row in report.rows[arm("fuzzy")]] == [True, True]
-
-
-def test_wilsons_interval_is_right_at_the_edge() -> None:
-    found = wilson(0, 60)
-    assert found is not None
-    assert (found.mean, found.low, round(found.high, 3)) == (0.0, 0.0, 0.06)
-    assert wilson(0, 0) is None
 
 
 @pytest.mark.parametrize(

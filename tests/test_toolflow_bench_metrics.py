@@ -14,7 +14,7 @@ from atc.types import FaultKind
 from toolflow_bench.classes import failure_class
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import CLASSES, Row, Share, mean_of_tasks, summarize
-from toolflow_bench.resampling import bootstrap, estimate, recipe_of
+from toolflow_bench.resampling import bootstrap, estimate, recipe_of, wilson
 
 
 def row(number: int, **more: object) -> Row:
@@ -225,3 +225,10 @@ def test_pairing_sees_what_two_intervals_hide() -> None:
     faster = [row(n, status="solved", correct=n <= 10, seconds=n - 0.5) for n in range(1, 41)]
     found = compare(hard, faster).differences["seconds"]
     assert (found.low, found.high) == (-0.5, -0.5)
+
+
+def test_wilsons_interval_is_right_at_the_edge() -> None:
+    found = wilson(0, 60)
+    assert found is not None
+    assert (found.low, round(found.high, 3)) == (0.0, 0.06)
+    assert wilson(0, 0) is None

@@ -6,15 +6,14 @@ import hashlib
 import json
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
 from atc.models.prices import Price
-from atc.side_by_side import SideBySide
+from atc.side_by_side import as_done
 from atc.types import Solution
 from protocols.errors import AtcError
 from toolflow_bench.classes import failure_class
@@ -122,17 +121,24 @@ def run_suite(
     """
     turns = [_Turn(item, repeat) for repeat in range(repeats) for item in items]
 
-    def ask(turn: _Turn, worker: Worker) -> Row:
-        return ask_item(
+    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+
+    def ask(turn: _Turn) -> Row:
+        worker = idle.get()
+        row = ask_item(
             turn.item, worker, seed=header.seed, repeat=turn.repeat, timeout_seconds=timeout_seconds, price=price
         )
+        idle.put(worker)
+        return row
 
     with RowFile(out, header, restart=restart) as file:
         todo = [turn for turn in turns if turn.key not in file.rows or not file.rows[turn.key].graded]
         finished = len(turns) - len(todo)
         with ExitStack() as stack:
-            workers = [stack.enter_context(open_worker()) for _ in range(min(jobs, len(todo)))]
-            for row in _rows(todo, workers, ask):
+            for _ in range(min(jobs, len(todo))):
+                idle.put(stack.enter_context(open_worker()))
+            # After Ctrl-C what is under way is not waited for: it is asked on resume.
+            for row in as_done(ask, todo, most=jobs):
                 file.append(row)
                 finished += 1
                 if on_row is not None:
@@ -198,29 +204,3 @@ def digest(questions: Sequence[Question]) -> str:
     known = [{k: v for k, v in asdict(question).items() if k not in ("program", "query")} for question in questions]
     plain = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]
-
-
-def _rows(todo: Sequence[_Turn], workers: Sequence[Worker], ask: Callable[[_Turn, Worker], Row]) -> Iterator[Row]:
-    """A row for each turn, as they come. After Ctrl-C what is under way is not waited for: it is asked on resume."""
-    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    for worker in workers:
-        idle.put(worker)
-
-    def work(turn: _Turn) -> Row:
-        worker = idle.get()
-        try:
-            return ask(turn, worker)
-        finally:
-            idle.put(worker)
-
-    if len(workers) <= 1:
-        yield from map(work, todo)
-        return
-    with SideBySide(len(workers)) as pool:
-        futures = [pool.submit(work, turn) for turn in todo]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()

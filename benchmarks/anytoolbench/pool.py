@@ -13,7 +13,8 @@ from typing import Any
 
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import Hierarchy
-from benchmarks.retrieval.data import load_data, read_json
+from benchmarks.resumable import read_json
+from benchmarks.retrieval.data import EXPECTED, load_data
 from protocols.errors import AtcError, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
@@ -120,7 +121,7 @@ def pool_of_toolbox(toolbox: Toolbox) -> ApiPool:
 
 def pool_of_data(path: Path, *, seed: int) -> ApiPool:
     """The APIs of StableToolBench that have a template of their responses; equal calls get equal responses."""
-    documents, records = load_data(path).documents, read_json(path / "apis.json")
+    documents, records = load_data(path).documents, read_json(path / "apis.json", EXPECTED)
     return ApiPool(
         _templated(document, record, seed)
         for document, record in zip(documents, records, strict=True)

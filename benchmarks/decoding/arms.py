@@ -18,7 +18,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from statistics import NormalDist, fmean, median
+from statistics import fmean, median
 from typing import Any, Protocol, TypeVar
 
 from atc.decode.call import Sampling, Written, write_call
@@ -27,13 +27,13 @@ from atc.decode.prompt import call_prompt
 from atc.decode.read import ReadCall
 from atc.models.local import LocalModel
 from benchmarks.decoding.rivals import fuzzy_call, write_backtracking
+from benchmarks.resumable import Resumable
 from protocols.ask import Ask, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 from toolflow_bench.drawing import draw
-from toolflow_bench.lines import InvalidRunFile, LineFile
-from toolflow_bench.resampling import Estimate, estimate
+from toolflow_bench.resampling import Estimate, estimate, wilson
 
 MODES = ("free", "calls", "fuzzy", "fuzzy-longest", "backtrack", "grounded")
 """`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written. `fuzzy`: a
@@ -44,12 +44,6 @@ BLOCK = 10
 """Questions that an arm is asked before the next arm's turn: what else the machine does meets all arms alike."""
 MOST_OUTAGES = 5
 """In a row: after so many an arm is asked no further."""
-
-
-class InvalidData(AtcError):
-    """A file of questions that cannot be used: which, and what is expected."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,30 +134,6 @@ def sampled(cases: Sequence[_C], count: int | None, seed: int) -> list[_C]:
     return list(draw(cases, whole, seed=seed, name=lambda case: case.id, stratum=lambda _: "decoding"))
 
 
-def read_json(path: Path, expected: str) -> Any:
-    """The content of a JSON file that should hold what is `expected`. Raises InvalidData: it cannot be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidData(f"cannot read {str(path)!r} ({error}); give --data the folder with {expected}.") from error
-
-
-class _Rows(LineFile):
-    """An arm's file: a header, then a row a line."""
-
-    def __init__(self, path: Path, header: Json, *, restart: bool) -> None:
-        super().__init__(path, synced=True)
-        lines = [] if restart else [json.loads(line) for line in self.whole.splitlines()]
-        if lines and lines[0] != header:
-            self.close()
-            raise InvalidRunFile(f"{str(path)!r} holds a run with other settings; give another --out, or --restart.")
-        self.keep(self.whole if lines else b"")
-        if not lines:
-            self.write(header)
-        rows = [Row(**{k: tuple(v) if isinstance(v, list) else v for k, v in line.items()}) for line in lines[1:]]
-        self.rows = {row.id: row for row in rows}
-
-
 def run_arms(
     arms: Sequence[Arm], cases: Sequence[Case], ask: Ask, asked: Asked, *, folder: Path, seed: int, restart: bool
 ) -> dict[Arm, list[Row]]:
@@ -176,19 +146,18 @@ def run_arms(
         InvalidRunFile: a file holds another run, or cannot be written.
     """
     with ExitStack() as stack:
-        files: dict[Arm, _Rows] = {}
+        files: dict[Arm, Resumable] = {}
         for arm in arms:
             plain = [[case.id, case.question, case.expected, list(case.gold)] for case in cases]
             words = [plain, [message.content for message in asked.prompt(arm)]]
             digest = hashlib.sha256(json.dumps(words, default=repr).encode()).hexdigest()[:16]
             path = folder / (re.sub(r"[^\w.]+", "_", f"{arm.suite}-{arm.name}") + ".jsonl")
-            files[arm] = stack.enter_context(
-                _Rows(path, {**asdict(arm), "seed": seed, "asked": digest}, restart=restart)
-            )
+            header = {"format": "atc-decoding-1", **asdict(arm), "seed": seed, "asked": digest}
+            files[arm] = stack.enter_context(Resumable(path, header, key=("id",), restart=restart))
         failed, warm = Counter[Arm](), ""
         for arm, case in _turns(arms, cases):
-            done = files[arm].rows.get(case.id)
-            if failed[arm] >= MOST_OUTAGES or (done is not None and not done.outage):
+            done = files[arm].rows.get((case.id,))
+            if failed[arm] >= MOST_OUTAGES or (done is not None and not done["outage"]):
                 continue
             if isinstance(ask, LocalModel) and warm != (warm := f"{arm.docs} {arm.settings}"):
                 with suppress(AtcError):  # what is wrong with the model, the first question tells
@@ -198,12 +167,17 @@ def run_arms(
             except AtcError as error:
                 row = Row(id=case.id, outage=str(error))
             failed[arm] = failed[arm] + 1 if row.outage else 0
-            files[arm].rows[case.id] = row
-            files[arm].write(asdict(row))
+            files[arm].append(asdict(row))
             told = row.outage or row.failure or ("right" if row.correct else "wrong")
             line = f"{arm.name:<24} {told:<16} {row.seconds:6.2f} s  {case.id}: {' '.join(row.texts)[-100:]!r}"
             print(line, file=sys.stderr, flush=True)
-        return {arm: [file.rows[case.id] for case in cases if case.id in file.rows] for arm, file in files.items()}
+        return {
+            arm: [_row(file.rows[case.id,]) for case in cases if (case.id,) in file.rows] for arm, file in files.items()
+        }
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    return Row(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
 
 
 def _turns(arms: Sequence[Arm], cases: Sequence[Case]) -> Iterator[tuple[Arm, Case]]:
@@ -244,16 +218,6 @@ class Writer:
             rule: Any = "longest" if arm.mode == "fuzzy-longest" else "published"
             found = replace(found, call=fuzzy_call(found.text, self.tools, self.form, rule=rule))
         return Row(id=case.id).heard(found, time.perf_counter() - begun), found.call
-
-
-def wilson(hits: int, total: int) -> Estimate | None:
-    """A rate with Wilson's interval."""
-    if not total:
-        return None
-    z, rate = NormalDist().inv_cdf(0.975), hits / total
-    middle, width = rate + z * z / (2 * total), z * (rate * (1 - rate) / total + z * z / (4 * total * total)) ** 0.5
-    low, high = ((middle + sign * width) / (1 + z * z / total) for sign in (-1, 1))
-    return Estimate(mean=rate, low=max(0.0, low), high=min(1.0, high), n=total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,13 +280,18 @@ def _figures(arm: Arm, rows: Sequence[Row]) -> dict[str, Any]:
         **asdict(arm),
         "questions": len(graded),
         "left": len(rows) - len(graded),
-        **{name: asdict(found) if (found := wilson(hits, len(graded))) else None for name, hits in rates.items()},
+        **{name: _rate(hits, len(graded)) for name, hits in rates.items()},
         "errors": dict(Counter(row.kind for row in graded if row.kind).most_common()),
         "refused": sum(row.failure == "refused" for row in graded),
         "seconds_median": median(row.seconds for row in graded) if graded else None,
         **{name: fmean(getattr(row, name) for row in graded) if graded else None for name in means},
         **{name: sum(getattr(row, name) for row in graded) for name in ("truncated", "unheld")},
     }
+
+
+def _rate(hits: int, n: int) -> dict[str, float] | None:
+    found = wilson(hits, n)
+    return None if found is None else {"mean": hits / n, **found._asdict(), "n": n}
 
 
 def _comparable(arm: Arm, base: Arm) -> bool:

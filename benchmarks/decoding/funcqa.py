@@ -15,7 +15,8 @@ from typing import Any
 
 from atc.decode.formats import FUNCTION
 from atc.decode.read import ReadCall
-from benchmarks.decoding.arms import Arm, Case, InvalidData, Row, Writer, read_json
+from benchmarks.decoding.arms import Arm, Case, Row, Writer
+from benchmarks.resumable import InvalidData, read_json
 from protocols.ask import Ask, Message
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
@@ -141,7 +142,7 @@ def close(found: float, wanted: float) -> bool:
 
 def read_questions(path: Path) -> list[Question]:
     """The questions of a file, or of `one_hop.json` in a folder. Raises InvalidData."""
-    content = read_json(path / "one_hop.json" if path.is_dir() else path, "FuncQA's one_hop.json")
+    content = read_json(path / "one_hop.json" if path.is_dir() else path, "the folder with FuncQA's one_hop.json")
     lists = [part for part in content.values() if isinstance(part, list)] if isinstance(content, dict) else [content]
     rows = next((part for part in lists if part and isinstance(part[0], dict)), [])
     try:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from atc.decode.formats import FUNCTION
-from benchmarks.decoding.arms import Arm, Case, InvalidData, Row, Writer, read_json
+from benchmarks.decoding.arms import Arm, Case, Row, Writer
+from benchmarks.resumable import InvalidData, read_json
 from protocols.ask import Ask, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -58,7 +59,9 @@ class Kamel:
 
 def read_kamel(path: Path) -> Kamel:
     """The relations and tests of a file, or of `relations_dev.json` in a folder. Raises InvalidData."""
-    content = read_json(path / "relations_dev.json" if path.is_dir() else path, "KAMEL's relations_dev.json")
+    content = read_json(
+        path / "relations_dev.json" if path.is_dir() else path, "the folder with KAMEL's relations_dev.json"
+    )
     try:
         relations = []
         for id_, said in content["api_desc"].items():

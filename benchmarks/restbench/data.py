@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.restbench.kinds import Operation
 from benchmarks.restbench.mock import Mock
-from protocols.errors import AtcError
+from benchmarks.resumable import InvalidData, read_json
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.final_state import Snapshot
@@ -32,13 +32,8 @@ ACCOUNT: Mapping[str, Mapping[str, Any]] = {
     }
 }
 """What the tasks take for granted of the account: the same for every task."""
+_FILES = "the folder of RestBench's files"
 _NUMBERS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
-
-
-class InvalidData(AtcError):
-    """The benchmark's data cannot be used; says which file, what is wrong with it and what to do."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +61,7 @@ def load_restbench(folder: Path, apis: Sequence[str] = APIS) -> RestBench:
     Raises:
         InvalidData: the folder or a file is missing, or a file is not what it should be.
     """
-    tools = {api: _tools(api, read_json(folder / f"{api}_oas.json")) for api in apis}
+    tools = {api: _tools(api, read_json(folder / f"{api}_oas.json", _FILES)) for api in apis}
     tasks = tuple(task for api in apis for task in _tasks(folder / f"{api}_tasks.json", api))
     known = {api: {pattern(Operation.of(tool).name) for tool in box.values()} for api, box in tools.items()}
     lacking = [(task.id, step) for task in tasks for step in task.gold if pattern(step) not in known[task.api]]
@@ -117,17 +112,6 @@ def pattern(name: str) -> str:
     return f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path.strip().rstrip('/'))}"
 
 
-def read_json(path: Path) -> Any:
-    """The content of a JSON file. Raises InvalidData: it is missing, cannot be read, or is not JSON."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        problem = f"cannot read {str(path)!r}: {error.strerror}"
-        raise InvalidData(f"{problem}; give --data the folder of RestBench's files.") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidData(f"{str(path)!r} is not JSON ({error}); fetch the file again.") from error
-
-
 def _item(task: RestTask, aliases: Mapping[str, str], seed: int) -> Item:
     gold = tuple(aliases[pattern(step)] for step in task.gold if pattern(step) in aliases)
     draw = random.Random(f"{seed} {task.id}")
@@ -159,7 +143,7 @@ def _answered(answer: str | None, _state: Snapshot | None) -> Verdict:
 
 
 def _tasks(path: Path, api: str) -> list[RestTask]:
-    rows, found = read_json(path), []
+    rows, found = read_json(path, _FILES), []
     for number, row in enumerate(rows if isinstance(rows, list) else [None]):
         gold = row.get("gold_path") if isinstance(row, dict) else None
         texts = [row.get("id"), row.get("query")] if isinstance(row, dict) else [None]

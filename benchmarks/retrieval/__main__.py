@@ -38,10 +38,11 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
 from benchmarks.resumable import Resumable
 from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, load_data
-from benchmarks.retrieval.figures import abstention_figures, closure_figures, columns, method_figures, method_lines
+from benchmarks.retrieval.figures import abstention_figures, closure_figures, method_figures, method_lines
 from benchmarks.retrieval.run import DEPTH, FORMAT, Outage, Row, Wanted, rows_of, run_method
 from benchmarks.toolqp.planner import TrainedPlanner
 from protocols.errors import AtcError
+from toolflow_bench.columns import columns
 from toolflow_bench.given import load_given
 
 CLOSED = 100

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.retrieve.document import ToolDocument, documents
-from protocols.errors import AtcError
+from benchmarks.resumable import InvalidData, read_json
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
 from toolflow_bench.services.service import service_tools
@@ -28,12 +28,6 @@ EXPECTED = (
 _APIS = "apis.json"
 _DEPTH = 3
 """Of response fields: how many objects deep."""
-
-
-class InvalidRetrievalData(AtcError):
-    """A file of tools and queries that cannot be used: says what is wrong where, and what is expected."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +80,7 @@ def load_data(source: Path | str) -> RetrievalData:
     """The tools and queries at a path, or ToolFlow's own.
 
     Raises:
-        InvalidRetrievalData: it is none of the known kinds; says what is expected.
+        InvalidData: it is none of the known kinds; says what is expected.
     """
     path = Path(source)
     if str(source) == TOOLFLOW:
@@ -96,9 +90,9 @@ def load_data(source: Path | str) -> RetrievalData:
     apis = sorted(file.name.removesuffix("_tasks.json") for file in path.glob("*_tasks.json"))
     if apis:
         return _restbench(path, apis)
-    content = read_json(path)
+    content = read_json(path, EXPECTED)
     if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
-        raise InvalidRetrievalData(f"there is no list of tools in {str(path)!r}; give {EXPECTED}.")
+        raise InvalidData(f"there is no list of tools in {str(path)!r}; give {EXPECTED}.")
     return labelled(path.stem, [read_tool(one) for one in content["tools"]], content.get("queries", []))
 
 
@@ -113,7 +107,7 @@ def labelled(
     """The data set, its odd places noted: gold tools that do not exist (left out), queries that contradict each other.
 
     Raises:
-        InvalidRetrievalData: two tools or two queries have one name, there are no tools, or a query lacks its text.
+        InvalidData: two tools or two queries have one name, there are no tools, or a query lacks its text.
     """
     found = tuple(tools)
     known = {document.name for document in found}
@@ -129,11 +123,11 @@ def labelled(
             for number, row in enumerate(queries)
         ]
     except (KeyError, TypeError) as error:
-        raise InvalidRetrievalData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
+        raise InvalidData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
     for what, names in (("tools", [one.name for one in found]), ("queries", [one.id for one in asked])):
         twice = [one for one, number in Counter(names).items() if number > 1 or not one]
         if twice or (what == "tools" and not names):
-            raise InvalidRetrievalData(f"{name}: {what} need names of their own, got {twice[:1] or 'none'}.")
+            raise InvalidData(f"{name}: {what} need names of their own, got {twice[:1] or 'none'}.")
     missing = {tool for query in asked for tool in query.gold} - known
     kept = [
         replace(query, gold=tuple(tool for tool in query.gold if tool in known))
@@ -149,18 +143,6 @@ def labelled(
     if odd := sum(len(golds) > 1 for golds in labels.values()):
         told.append(f"{odd} texts are asked with different gold tools: no ranking is right for all of them.")
     return RetrievalData(name=name, documents=found, queries=tuple(kept), notes=tuple(told), toolbox=toolbox)
-
-
-def read_json(path: Path) -> Any:
-    """The content of a JSON file.
-
-    Raises:
-        InvalidRetrievalData: it cannot be read or is not JSON.
-    """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidRetrievalData(f"cannot read {str(path)!r} ({error}); give {EXPECTED}.") from error
 
 
 def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
@@ -218,7 +200,7 @@ def _keys(template: Any, *, depth: int) -> Iterator[str]:
 
 def _stabletoolbench(folder: Path) -> RetrievalData:
     """The APIs of RapidAPI, named `tool/API` (an API's own name says little), and ToolBench's queries over them."""
-    records = read_json(folder / _APIS)
+    records = read_json(folder / _APIS, EXPECTED)
     names: dict[str, str] = {}
     for record in records:
         name = f"{record['tool_name'].strip()}/{record['api_name'].strip()}"
@@ -227,7 +209,7 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
     queries = [
         {**row, "gold": [names.get(one, one) for one in row["gold"]], "group": row.get("group", file.stem)}
         for file in sorted(folder.glob("queries*.json"))
-        for row in read_json(file)
+        for row in read_json(file, EXPECTED)
     ]
     return labelled("stabletoolbench", tools, queries)
 
@@ -237,10 +219,10 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
     tools: list[ToolDocument] = []
     queries: list[dict[str, Any]] = []
     for api in apis:
-        records = read_json(folder / f"{api}_tools.json")
+        records = read_json(folder / f"{api}_tools.json", EXPECTED)
         names = {_pattern(record["id"]): record["id"] for record in records}
         tools += [read_tool(record, collection=api) for record in records]
-        for row in read_json(folder / f"{api}_tasks.json"):
+        for row in read_json(folder / f"{api}_tasks.json", EXPECTED):
             gold = [names.get(_pattern(step), step) for step in row["gold_path"]]
             queries.append({**row, "gold": gold, "group": api})
     return labelled("restbench", tools, queries)

@@ -18,6 +18,7 @@ from benchmarks.retrieval.run import DEPTH, Row
 from protocols.links import guess_links
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.columns import columns
 from toolflow_bench.resampling import Estimate, estimate
 
 MAIN = "ndcg@5"
@@ -115,12 +116,6 @@ def method_lines(found: Sequence[Mapping[str, Any]], *, pools: bool) -> list[str
     lost = [f"{one['method']}: {one['outages']} outages, {one['crashes']} crashes" for one in found]
     lost = [line for one, line in zip(found, lost, strict=True) if one["outages"] or one["crashes"]]
     return [*columns(table), *notes, *lost, *(["", *columns(pool)] if pools else [])]
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of cells, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
 def _interval(values: Sequence[float], seed: int) -> dict[str, Any] | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from typing import Any, Literal
 from atc.retrieve.base import Retriever
 from atc.retrieve.building import Setup, build
 from atc.retrieve.methods import METHODS, read
-from atc.side_by_side import SideBySide
+from atc.side_by_side import as_done
 from benchmarks.resumable import Resumable
 from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, draw
 from protocols.errors import AtcError
@@ -102,7 +101,7 @@ def run_method(
     if todo:
         ask = partial(search_once, spec, build(spec, setup), depth=wanted.depth)
         failed = 0
-        for done, row in enumerate(_answered(ask, todo, workers if read(spec)[0].asks else 1), start=1):
+        for done, row in enumerate(as_done(ask, todo, most=workers if read(spec)[0].asks else 1), start=1):
             file.append({key: value for key, value in asdict(row).items() if value or key in ("method", "id")})
             watch(len(queries) - len(todo) + done)
             failed = failed + 1 if row.status == "outage" else 0
@@ -141,18 +140,3 @@ def search_once(method: str, retriever: Retriever, query: RetrievalQuery, *, dep
         input_tokens=found.usage.input_tokens,
         output_tokens=found.usage.output_tokens,
     )
-
-
-def _answered(ask: Callable[[RetrievalQuery], Row], todo: Sequence[RetrievalQuery], workers: int) -> Iterator[Row]:
-    """A row for each query, as they come. After Ctrl-C what is under way is not waited for: it is asked on resume."""
-    if workers <= 1:
-        yield from map(ask, todo)
-        return
-    with SideBySide(workers) as searches:
-        futures = [searches.submit(ask, query) for query in todo]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from atc.retrieve.building import Setup, build
 from atc.retrieve.embed import choose
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
-from atc.side_by_side import SideBySide
+from atc.side_by_side import as_done
 from benchmarks.resumable import Resumable
 from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
 from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Maker, Settings
@@ -78,35 +77,23 @@ def make_all(
     """
     with Resumable(out.with_name(f"{out.stem}.work.jsonl"), header, key=("id",)) as file:
         todo = [query for query in queries if (query.id,) not in file.rows]
+
+        def make(query: RetrievalQuery) -> dict[str, Any]:
+            tally = Tally(ask)
+            try:
+                made = maker.make(query, tally)
+            except Dropped as dropped:
+                made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
+            return {"id": query.id, **made, "usage": asdict(tally.usage)}
+
         with bar("making", total=len(todo)) as watch:
-            for done, row in enumerate(_rows(maker, todo, ask, workers), start=1):
+            for done, row in enumerate(as_done(make, todo, most=workers), start=1):
                 file.append(row)
                 watch(done)
         rows = [file.rows[query.id,] for query in queries]
     kept = [{key: value for key, value in row.items() if key != "usage"} for row in rows if "messages" in row]
     write_whole(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
     return rows
-
-
-def _rows(maker: Maker, queries: Sequence[RetrievalQuery], ask: Ask, workers: int) -> Iterator[dict[str, Any]]:
-    """The row of each request as it is done; an outage ends it when those in work are done."""
-
-    def make(query: RetrievalQuery) -> dict[str, Any]:
-        tally = Tally(ask)
-        try:
-            made = maker.make(query, tally)
-        except Dropped as dropped:
-            made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
-        return {"id": query.id, **made, "usage": asdict(tally.usage)}
-
-    with SideBySide(workers) as pool:
-        futures = [pool.submit(make, query) for query in queries]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
 
 
 def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
