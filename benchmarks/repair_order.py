@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from atc.agent import Agent
 from atc.config import Config
 from protocols.ask import Completion, Message, Powers
@@ -61,123 +63,8 @@ class ByTurn:
         return Completion(text=text, model=self.name, input_tokens=read, output_tokens=wrote)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One task. `point` numbers what it shows; `described`: whether the tools say what they return."""
-
-    point: int
-    about: str
-    task: str
-    programs: tuple[str, ...]
-    pieces: tuple[str, ...] = ("print('ANSWER:', None)",)
-    answer: str
-    described: bool = True
-
-
-_PEOPLE_OF = "people = list_people()['people']\n"
-_ELDEST = f"{_PEOPLE_OF}eldest = max(people, key=lambda p: p['age'])\n"
-_LOOK = "people = list_people()\nprint(people)"
-CASES = (
-    Case(
-        point=1,
-        about="pairs, printed as a list of lists",
-        task="Who is how old? Give pairs of name and age.",
-        programs=("print([[p['name'], p['age']] for p in list_people()])",),
-        answer="[['Ada', 30], ['Grace', 31], ['Edsger', 32]]",
-    ),
-    Case(
-        point=2,
-        about="none, where the task allows for it",
-        task="Who is over 60? Give the name, or none.",
-        programs=("print(next((p['name'] for p in list_people() if p['age'] > 60), None))",),
-        answer="None",
-    ),
-    Case(
-        point=2,
-        about="none, where the task does not say so; the same comes twice",
-        task="Who is over 60?",
-        programs=("print(next((p['name'] for p in list_people() if p['age'] > 60), None))",),
-        answer="None",
-    ),
-    Case(
-        point=2,
-        about="none, which the repair corrects",
-        task="Who is called grace?",
-        programs=(
-            "print(next((p['id'] for p in list_people() if p['name'] == 'grace'), None))",
-            "print(next((p['id'] for p in list_people() if p['name'].lower() == 'grace'), None))",
-        ),
-        answer="p1",
-    ),
-    Case(
-        point=3,
-        about="stopped by the check, then right",
-        task="How old is the eldest?",
-        programs=("print(max(p['height'] for p in list_people()))", "print(max(p['age'] for p in list_people()))"),
-        answer="32",
-    ),
-    Case(
-        point=3,
-        about="failed when it ran, then right",
-        task="How many stars has the note of p1?",
-        programs=(
-            "print(get_note(id='p1')['extra']['rating']['stars'])",
-            "print(get_note(id='p1')['extra']['rated']['stars'])",
-        ),
-        answer="5",
-    ),
-    Case(
-        point=3,
-        about="the program comes back unchanged, the piece is right",
-        task="How many stars has the note of p1?",
-        programs=("print(get_note(id='p1')['extra']['rating']['stars'])",),
-        pieces=("note = get_note(id='p1')\nprint(note)", "print('ANSWER:', note['extra']['rated']['stars'])"),
-        answer="5",
-    ),
-    Case(
-        point=8,
-        about="undescribed, read rightly at once",
-        task="How old is the eldest?",
-        programs=("print(max(p['age'] for p in list_people()['people']))",),
-        pieces=(_LOOK, "print('ANSWER:', max(p['age'] for p in people['people']))"),
-        answer="32",
-        described=False,
-    ),
-    Case(
-        point=8,
-        about="undescribed, the sole list inside",
-        task="How old is the eldest?",
-        programs=("print(max(p['age'] for p in list_people()))",),
-        pieces=(_LOOK, "print('ANSWER:', max(p['age'] for p in people['people']))"),
-        answer="32",
-        described=False,
-    ),
-    Case(
-        point=8,
-        about="undescribed, misread once",
-        task="How many stars has the note of the eldest?",
-        programs=(
-            f"{_ELDEST}print(get_note(id=eldest['id'])['rating'])",
-            f"{_ELDEST}print(get_note(id=eldest['id'])['extra']['rated']['stars'])",
-        ),
-        pieces=(
-            _LOOK,
-            "eldest = max(people['people'], key=lambda p: p['age'])\nnote = get_note(id=eldest['id'])\nprint(note)",
-            "print('ANSWER:', note['extra']['rated']['stars'])",
-        ),
-        answer="5",
-        described=False,
-    ),
-    Case(
-        point=8,
-        about="undescribed, a write of what came",
-        task="Add a mark to the eldest and give its id.",
-        programs=(f"{_PEOPLE_OF}print(add_mark(id=max(people, key=lambda p: p['age'])['id'])['mark'])",),
-        pieces=(_LOOK, "print('ANSWER:', add_mark(id=max(people['people'], key=lambda p: p['age'])['id'])['mark'])"),
-        answer="m-p2",
-        described=False,
-    ),
-)
+CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_NO_PIECES = ("print('ANSWER:', None)",)
 
 
 def toolbox(*, described: bool) -> Toolbox:
@@ -213,12 +100,12 @@ def rows() -> list[dict[str, Any]]:
     with ZygoteSandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
         config = Config(allow_writes=("all",), state_dir=Path(folder), cache_dir=Path(folder))
         for case in CASES:
-            model = ByTurn(case.programs, case.pieces)
-            agent = Agent(toolbox(described=case.described), model=model, sandbox=sandbox, config=config)
-            solution = agent.run(case.task, seed=0)
-            right = solution.answer == case.answer
+            model = ByTurn(case["programs"], case.get("pieces", _NO_PIECES))
+            agent = Agent(toolbox(described=case.get("described", True)), model=model, sandbox=sandbox, config=config)
+            solution = agent.run(case["task"], seed=0)
+            right = solution.answer == case["answer"]
             found.append(
-                {"point": case.point, "case": case.about, "model_calls": model.calls, "tokens": model.tokens}
+                {"point": case["point"], "case": case["about"], "model_calls": model.calls, "tokens": model.tokens}
                 | {"calls": solution.calls, "right": right, "answer": solution.answer}
             )
     return found
