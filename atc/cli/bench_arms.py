@@ -79,7 +79,7 @@ class Arm:
 
 def measure(items: Sequence[Item], arms: Sequence[Arm], *, options: RunOptions) -> int:
     """Ask, watched by the person, and print the figures. Gives the exit status: 3 where outages are left."""
-    summaries = [summarize(some, seed=options.seed) for some in _ask(items[: options.limit], arms, options)]
+    summaries = [summarize(some, seed=options.seed) for some in ask_arms(items[: options.limit], arms, options)]
     if options.as_json:
         shown = [
             {"suite": arm.header.suite, "model": arm.header.model, "strategy": arm.name, "rows": str(arm.path)}
@@ -97,7 +97,7 @@ def measure(items: Sequence[Item], arms: Sequence[Arm], *, options: RunOptions) 
     return 3 if any(summary.ungraded for summary in summaries) else 0
 
 
-def _ask(asked: Sequence[Item], arms: Sequence[Arm], options: RunOptions) -> list[list[Row]]:
+def ask_arms(asked: Sequence[Item], arms: Sequence[Arm], options: RunOptions) -> list[list[Row]]:
     """The rows of each arm. Several arms take turns, some questions each: a run that is stopped compares them all."""
     # In an order of their own: where several arms are stopped halfway, what they have is a fair sample.
     order = asked if len(arms) == 1 else random.Random(options.seed).sample(asked, len(asked))  # noqa: S311 - not secrecy
