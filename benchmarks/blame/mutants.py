@@ -17,6 +17,7 @@ from protocols.parsing import parse
 from protocols.schema import resolve
 from toolflow_bench.task import Task
 
+_VERBS = {"get": "fetch", "list": "get", "search": "find", "create": "add", "update": "edit", "delete": "remove"}
 _PAGES = ("page", "page_number")
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9-]{0,5}|[a-z]+(_[a-z]+)*")
 _OTHER_WORDS = {
@@ -281,6 +282,40 @@ def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
         yield given, f"{text} + 1", "beyond", [gold.argument(site, page), *empty]
 
 
+def _wrong_names(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+    """An argument is given under another name (`argument`), or a tool is called that no service has (`tool`)."""
+    for site, tool in gold.sites():
+        for keyword in site.keywords:
+            names = [one for one in _misremembered(keyword.arg or "") if one not in tool.arguments]
+            if keyword.arg in tool.arguments and names:
+                others = [ast.unparse(one) for one in site.keywords if one is not keyword]
+                given = ", ".join([f"{rng.choice(names)}={ast.unparse(keyword.value)}", *others])
+                yield site, f"{tool.alias}({given})", "argument", [gold.argument(site, keyword.arg)]
+        verb, _, rest = tool.alias.partition("_")
+        made = [f"{_VERBS.get(verb, 'do_' + verb)}_{rest}", f"{tool.alias}s", f"{verb}_all_{rest}"]
+        name = rng.choice([one for one in made if one not in gold.toolbox])
+        yield site.func, name, "tool", [gold.place(gold.calls_of(site)[0], ())]
+
+
+def _wrong_types(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
+    """A number is given as text."""
+    for site, tool in gold.sites():
+        for keyword in site.keywords:
+            schema = tool.protocol.parameters.get(tool.arguments.get(keyword.arg or "", ""), {})
+            if keyword.arg and resolve(schema, tool.protocol.input_schema).get("type") == "integer":
+                text = ast.unparse(keyword.value)
+                text = repr(text) if isinstance(keyword.value, ast.Constant) else f"str({text})"
+                yield keyword.value, text, "text", [gold.argument(site, keyword.arg)]
+
+
+def _misremembered(name: str) -> list[str]:
+    """Names that mean the same to a person."""
+    first, *rest = name.split("_")
+    made = [first + "".join(map(str.capitalize, rest)), name.removesuffix("s") if name.endswith("s") else f"{name}s"]
+    made += ["_".join(rest) if rest else f"{name}_name", first if rest else f"{name}_id"]
+    return [one for one in dict.fromkeys(made) if one and one != name]
+
+
 def _with(site: ast.Call, argument: str, value: int) -> str:
     """The text of a call with one argument replaced or added."""
     changed = copy.deepcopy(site)
@@ -335,3 +370,5 @@ _MAKERS: Mapping[str, Callable[[Gold, random.Random], Iterator[_Edited]]] = {
     "missing_guard": _missing_guards,
 }
 MUTANT_KINDS = tuple(_MAKERS)
+"""Those that attribution is measured with."""
+_MAKERS = {**_MAKERS, "wrong_name": _wrong_names, "wrong_type": _wrong_types}

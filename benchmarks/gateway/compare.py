@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import sys
 import time
@@ -12,7 +13,8 @@ from typing import Any
 
 import anyio
 
-from benchmarks.gateway.faults import Faulty, faulty_programs
+from benchmarks.blame.gold import NoObservation, observe
+from benchmarks.blame.mutants import Mutant, mutants
 from benchmarks.gateway.gateways import Gateway, Reply
 from benchmarks.gateway.services import Calls, GeneratedDocuments, Services, counted, repeated
 from benchmarks.gateway.translate import Untranslatable
@@ -24,6 +26,15 @@ from toolflow_bench.task import Task
 Open = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Gateway]]
 """Opens a gateway over OpenAPI documents by name."""
 Row = dict[str, Any]
+FAULTS = (
+    ("wrong_key", "absent"),
+    ("wrong_name", "argument"),
+    ("wrong_name", "tool"),
+    ("wrong_enum", "outside"),
+    ("wrong_type", "text"),
+    ("off_by_one_page", "start beyond"),
+)
+"""Of `benchmarks.blame.mutants`: kinds and variants that models make."""
 SECONDS = 120.0
 """The most that one program may take."""
 _DISCOVERIES = 20
@@ -37,7 +48,7 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
     writing = [task for task in every if task.writes]
     losing = draw(writing, min(max(tasks // 4, 1), len(writing)), seed=seed)
     with Services() as services, GeneratedDocuments() as generated:
-        faulty = faulty_programs(every, services.tools, count=tasks, seed=seed)
+        faulty = faulty_programs(every, services, count=tasks, seed=seed)
         async with AsyncExitStack() as stack:
             opened = [await stack.enter_async_context(one(services.documents)) for one in opens]
             measured = [_Measured(gateway, services) for gateway in opened]
@@ -68,8 +79,26 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
     return rows
 
 
+def faulty_programs(tasks: Sequence[Task], services: Services, *, count: int, seed: int) -> list[Mutant]:
+    """The kinds of fault in turn, each in the next of the tasks, in an order drawn by seed, that it can be put into."""
+    order = random.Random(f"{seed} faults").sample(tasks, len(tasks))
+    found: list[Mutant] = []
+    for task in order:
+        services.reset()
+        try:
+            gold = observe(task, services.tools)
+        except NoObservation:
+            continue
+        kind, variants = FAULTS[len(found) % len(FAULTS)]
+        own = [one for one in mutants(gold, seed=seed, kinds=[kind]) if one.variant in variants.split()]
+        found += own and [random.Random(f"{seed} {task.id}").choice(own)]
+        if len(found) == count:
+            break
+    return found
+
+
 async def _programs(
-    measured: Sequence[_Measured], gold: Sequence[Task], faulty: Sequence[Faulty], others: Mapping[str, Task]
+    measured: Sequence[_Measured], gold: Sequence[Task], faulty: Sequence[Mutant], others: Mapping[str, Task]
 ) -> list[Row]:
     """A row for each program and gateway, which take turns: a busy machine is busy for all of them."""
     for one in measured:
@@ -112,11 +141,11 @@ class _Measured:
         self.needed[task.id] = counted(requests), counted(one for one in requests if one.wrote)
         return row | {"part": part, "calls": len(requests)}
 
-    async def faulty(self, faulty: Faulty) -> Row:
+    async def faulty(self, faulty: Mutant) -> Row:
         """A faulty program, and the gold program as its repair, which is sent in any case."""
         task = faulty.task
         self._services.reset()
-        row, reply = await self._run(task, faulty.program, unknown=faulty.unknown)
+        row, reply = await self._run(task, faulty.program, unknown=faulty.after if faulty.variant == "tool" else "")
         first = counted(self._services.requests)
         repair, _ = await self._run(task, task.program, continues=reply.run)
         both = counted(self._services.requests)
@@ -124,7 +153,7 @@ class _Measured:
         calls, writes = self.needed[task.id]
         return row | {
             "part": "faulty",
-            "kind": faulty.kind,
+            "kind": f"{faulty.kind} {faulty.variant}",
             "fault": f"{faulty.before} → {faulty.after}",
             "calls": first.total(),
             "before_call": not reply.ok and not first,
