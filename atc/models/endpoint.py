@@ -13,6 +13,7 @@ from atc.waiting import patience
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.jsontypes import Json, loads
 
+OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"
 """Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
 _REFUSALS = (400, 422)
@@ -40,6 +41,8 @@ class Endpoint:
     timeout_seconds: float = 120.0
     max_retries: int = 4
     model: str | None = None
+    otherwise: str = "use --model local"
+    """What to do without this endpoint."""
     _client: Any = field(default=None, init=False)
 
     @property
@@ -72,7 +75,7 @@ class Endpoint:
         except OpenAIError as error:
             if last and isinstance(error, APITimeoutError):
                 raise OutOfTime(f"the model endpoint {self.url} gave no answer in the time that was left.") from error
-            told = sentence(error, url=self.url, model=self.model or "its first", seconds=self.timeout_seconds)
+            told = self._sentence(error)
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise Refused(error, told) from error
             raise ModelUnavailable(told) from error
@@ -118,6 +121,37 @@ class Endpoint:
             self._client = OpenAI(api_key=self.key or _DUMMY_KEY, base_url=self.url)
         return self._client
 
+    def _sentence(self, error: Any) -> str:
+        """What a failure of the client means, and the next step."""
+        from openai import APIConnectionError, APITimeoutError
+
+        endpoint, status = f"the model endpoint {self.url}", getattr(error, "status_code", None)
+        model, otherwise = self.model or "its first", self.otherwise
+        if status is None:
+            if isinstance(error, APITimeoutError):
+                within = f"within {self.timeout_seconds:g} s"
+                return f"{endpoint} gave no answer {within}; try again, ask a faster model, or {otherwise}."
+            if isinstance(error, APIConnectionError):
+                cause = _line(str(error.__cause__ or error))
+                return f"{endpoint} cannot be reached ({cause}); start it, correct OPENAI_BASE_URL, or {otherwise}."
+            return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
+        said = f"(HTTP {status}: {detail(error)})"
+        if status in (401, 403):
+            return f"{endpoint} refuses the key {said}; set OPENAI_API_KEY to a valid one."
+        if status == 404:
+            return (
+                f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it has with --model, "
+                "or correct OPENAI_BASE_URL, which usually ends in /v1."
+            )
+        if error.code == "insufficient_quota":
+            return f"the account at {self.url} has no quota left {said}; top it up, or {otherwise}."
+        if status == 429 or status >= 500:
+            state = "is still too busy" if status == 429 else "still fails"
+            return f"{endpoint} {state} after several tries {said}; wait, or {otherwise}."
+        if blames_grammar(said):
+            return f"{endpoint} cannot use the grammar it was sent {said}; ask without one."
+        return f"{endpoint} refuses the request to {model!r} {said}; try another model."
+
     def _parsed(self, text: str) -> dict[str, Json]:
         try:
             reply = loads(text)
@@ -140,39 +174,6 @@ def key_problem(key: str, url: str) -> str | None:
         f"the key for the model endpoint {url} holds a character that no key has, such as a line end; "
         "set OPENAI_API_KEY to a valid one."
     )
-
-
-def sentence(error: Any, *, url: str, model: str, seconds: float, otherwise: str = "use --model local") -> str:
-    """What a failure of the `openai` client means and the next step, for a request to `url` with this time-out.
-
-    `otherwise` is what to do without that endpoint.
-    """
-    from openai import APIConnectionError, APITimeoutError
-
-    endpoint, status = f"the model endpoint {url}", getattr(error, "status_code", None)
-    if status is None:
-        if isinstance(error, APITimeoutError):
-            return f"{endpoint} gave no answer within {seconds:g} s; try again, ask a faster model, or {otherwise}."
-        if isinstance(error, APIConnectionError):
-            cause = _line(str(error.__cause__ or error))
-            return f"{endpoint} cannot be reached ({cause}); start it, correct OPENAI_BASE_URL, or {otherwise}."
-        return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
-    said = f"(HTTP {status}: {detail(error)})"
-    if status in (401, 403):
-        return f"{endpoint} refuses the key {said}; set OPENAI_API_KEY to a valid one."
-    if status == 404:
-        return (
-            f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it has with --model, "
-            "or correct OPENAI_BASE_URL, which usually ends in /v1."
-        )
-    if error.code == "insufficient_quota":
-        return f"the account at {url} has no quota left {said}; top it up, or {otherwise}."
-    if status == 429 or status >= 500:
-        state = "is still too busy" if status == 429 else "still fails"
-        return f"{endpoint} {state} after several tries {said}; wait, or {otherwise}."
-    if blames_grammar(said):
-        return f"{endpoint} cannot use the grammar it was sent {said}; ask without one."
-    return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
 
 def blames_grammar(said: str) -> bool:

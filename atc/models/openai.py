@@ -11,14 +11,13 @@ from typing import Any
 
 from atc.models import held, llama_api
 from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
-from atc.models.endpoint import Endpoint, Refused, blames_grammar
+from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, blames_grammar
 from atc.models.wire import asked, completion_of, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json
 
 DEFAULT_MODEL = "gpt-5-mini"
-_OPENAI_URL = "https://api.openai.com/v1"
 _REASONING_TOKENS = 8192
 """Added to the limit of a model that spent all of it on thoughts that it does not show."""
 
@@ -57,7 +56,7 @@ class OpenAIModel:
                 f"the model {model or DEFAULT_MODEL!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for "
                 "a server of your own, or use --model local."
             )
-        self.url = (url or _OPENAI_URL).rstrip("/")
+        self.url = (url or OPENAI_URL).rstrip("/")
         self.prompt_tokens = prompt_tokens
         self._endpoint = Endpoint(
             url=self.url, key=key, timeout_seconds=timeout_seconds, max_retries=max_retries, model=model

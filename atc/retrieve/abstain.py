@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from atc.retrieve.base import Retrieval
+from atc.retrieve.base import Ranker, Retrieval
 from atc.retrieve.document import ToolDocument, words_text
+from atc.retrieve.index import ToolIndex
 from atc.retrieve.words import tokens
-
-if TYPE_CHECKING:
-    from atc.retrieve.base import Ranker
-    from atc.retrieve.index import ToolIndex
 
 
 class Calibration(NamedTuple):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from atc.types import Usage
 from protocols.errors import AtcError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # only what computes with arrays imports numpy, which the core has not
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float32]
-    Positions: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = "NDArray[np.float32]"
+Positions: TypeAlias = "NDArray[np.int64]"
+"""Of documents in an index."""
 
 
 class RetrievalUnavailable(AtcError):
@@ -82,6 +83,25 @@ class Ranker(Protocol):
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
         """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors of length one. Several threads may ask at once."""
+
+    @property
+    def name(self) -> str:
+        """What identifies the model and how it is used: vectors of equal names compare."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """A row for each text, shape (texts, dimensions); the zero vector for a blank one, which is near to nothing.
+
+        Raises:
+            RetrievalUnavailable: the model cannot be had.
+        """
 
 
 def missing(*packages: str) -> list[str]:

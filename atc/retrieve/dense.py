@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from atc.retrieve.base import Ranked, View, require
-from atc.retrieve.embed import Embedder, of_length_one
+from atc.retrieve.base import Embedder, Floats, Positions, Ranked, View, require
+from atc.retrieve.embed import of_length_one
 from atc.retrieve.fuse import best
-
-if TYPE_CHECKING:
-    from atc.retrieve.base import Floats, Positions
 
 EXACT_ROWS = 100_000
 """Documents up to which a query is compared with all, a millisecond for 50,000; beyond it inverted lists come first."""

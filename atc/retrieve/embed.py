@@ -6,53 +6,27 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from atc.models.endpoint import key_problem, sentence
+from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
 from atc.models.fetch import fetch
 from atc.models.llama import free_cores
-from atc.retrieve.base import RetrievalUnavailable, require
+from atc.retrieve.base import Embedder, Floats, RetrievalUnavailable, require
 from atc.retrieve.embedders import DEFAULT, MODELS, PACKAGES, Encoder
 from protocols.errors import ModelUnavailable
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from atc.retrieve.base import Floats
 
 _BATCH_TOKENS = 1024
 """Tokens in one run, padding counted: more gains nothing on a CPU and takes memory."""
 _TOKEN_CHARACTERS = 100
 """No token covers more, so what lies beyond `max_tokens` times this needs no tokenizing."""
-_OPENAI_URL = "https://api.openai.com/v1"
-_DUMMY_KEY = "none"
-"""Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
 _BATCH_TEXTS = 128
 _TEXT_CHARACTERS = 24_000
 """A request is refused as a whole for one text beyond the model's context, 8,192 tokens at OpenAI."""
 _TIMEOUT_SECONDS, _RETRIES = 60.0, 4
 _OTHERWISE = "use the embedder 'minilm'"
-
-
-class Embedder(Protocol):
-    """A model that turns texts into vectors of length one. Several threads may ask at once."""
-
-    @property
-    def name(self) -> str:
-        """What identifies the model and how it is used: vectors of equal names compare."""
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector."""
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """A row for each text, shape (texts, dimensions); the zero vector for a blank one, which is near to nothing.
-
-        Raises:
-            RetrievalUnavailable: the model cannot be had.
-        """
 
 
 def choose(
@@ -203,16 +177,21 @@ class OpenAIEmbedder:
 
     def __init__(self, model: str) -> None:
         self.name, self._model = f"openai:{model}", model
-        self._key, url = os.environ.get("OPENAI_API_KEY") or "", os.environ.get("OPENAI_BASE_URL") or ""
-        if not (self._key or url):
+        key, url = os.environ.get("OPENAI_API_KEY") or "", os.environ.get("OPENAI_BASE_URL") or ""
+        if not (key or url):
             raise RetrievalUnavailable(
                 f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of"
                 f" your own, or {_OTHERWISE}."
             )
-        self._url = (url or _OPENAI_URL).rstrip("/")
+        self._endpoint = Endpoint(
+            url=(url or OPENAI_URL).rstrip("/"),
+            key=key,
+            timeout_seconds=_TIMEOUT_SECONDS,
+            max_retries=_RETRIES,
+            model=model,
+            otherwise=_OTHERWISE,
+        )
         self._dimensions: int | None = None
-        self._client: Any = None
-        self._lock = threading.Lock()
 
     @property
     def dimensions(self) -> int:
@@ -233,32 +212,20 @@ class OpenAIEmbedder:
 
     def _request(self, texts: Sequence[str]) -> Floats:
         """The vectors of one batch, in the order of its texts, if they are as many, as long and finite as they must."""
-        from openai import OpenAI, OpenAIError
-
-        if problem := key_problem(self._key, self._url):
-            raise RetrievalUnavailable(problem)
-        with self._lock:
-            self._client = self._client or OpenAI(
-                api_key=self._key or _DUMMY_KEY, base_url=self._url, timeout=_TIMEOUT_SECONDS, max_retries=_RETRIES
-            )
+        # the default encoding is base64, which not every server knows
+        body = {"model": self._model, "input": [text[:_TEXT_CHARACTERS] for text in texts], "encoding_format": "float"}
         try:
-            reply = self._client.embeddings.create(
-                model=self._model,
-                input=[text[:_TEXT_CHARACTERS] for text in texts],
-                encoding_format="float",  # the default asks for base64, which not every server knows
-            )
-            rows = [item.embedding for item in sorted(reply.data, key=lambda item: int(item.index))]
+            reply = self._endpoint.request("/embeddings", body)
+            rows = [item["embedding"] for item in sorted(reply["data"], key=lambda item: int(item["index"]))]
             vectors = np.array(rows, np.float64).reshape(len(rows), -1)
-        except OpenAIError as error:
-            url, model = self._url, self._model
-            text = sentence(error, url=url, model=model, seconds=_TIMEOUT_SECONDS, otherwise=_OTHERWISE)
-            raise RetrievalUnavailable(text) from error
-        except (AttributeError, TypeError, ValueError):
+        except (ModelUnavailable, Refused) as error:
+            raise RetrievalUnavailable(str(error)) from error
+        except (KeyError, TypeError, ValueError):
             vectors = np.zeros((0, 0))
         good = len(vectors) == len(texts) and vectors.size and np.isfinite(vectors).all()
         if not good or self._dimensions not in (None, vectors.shape[1]):
             raise RetrievalUnavailable(
-                f"the model endpoint {self._url} answered {self._model!r} with {len(vectors)} vectors of"
+                f"the model endpoint {self._endpoint.url} answered {self._model!r} with {len(vectors)} vectors of"
                 f" {vectors.shape[1]} numbers for {len(texts)} texts; name an embedding model that it has, or"
                 f" {_OTHERWISE}."
             )

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atc.retrieve.base import Hit, Ranked, Ranker, Retrieval, View
-
-if TYPE_CHECKING:
-    from atc.retrieve.base import Floats, Positions
+from atc.retrieve.base import Floats, Hit, Positions, Ranked, Ranker, Retrieval, View
 
 _DECIMALS = 6
 """Scores that agree to here are tied: equal documents differ by less, since a matrix product adds up the rows at its

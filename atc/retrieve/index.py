@@ -21,10 +21,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.lib.format import open_memmap
 
-from atc.retrieve.base import Ranker, RetrievalUnavailable, require
+from atc.retrieve.base import Embedder, Ranker, RetrievalUnavailable, require
 from atc.retrieve.dense import EXACT_ROWS, Dense, build_lists
 from atc.retrieve.document import ToolDocument, vector_text, words_text
-from atc.retrieve.embed import Embedder
 from atc.retrieve.lexical import Lexical
 from atc.retrieve.store import FILE, Store
 from atc.retrieve.words import TOKENIZER, tokens

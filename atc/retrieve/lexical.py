@@ -6,16 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from atc.retrieve.base import Ranked, View, require
+from atc.retrieve.base import Floats, Positions, Ranked, View, require
 from atc.retrieve.fuse import best
 from atc.retrieve.words import tokens
-
-if TYPE_CHECKING:
-    from atc.retrieve.base import Floats, Positions
 
 K1, B = 1.5, 0.75
 _NO_WORDS = "no-words"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, texts
-from atc.retrieve.base import Ranker, Retrieval
+from atc.retrieve.base import Embedder, Floats, Positions, Ranker, Retrieval
 from atc.retrieve.dense import Dense
 from atc.retrieve.document import ToolDocument, vector_text, words_text
-from atc.retrieve.embed import Embedder
 from atc.retrieve.expand import QUERIES
 from atc.retrieve.fuse import hits, multi_view
 from atc.retrieve.lexical import Lexical
@@ -20,9 +19,6 @@ from atc.retrieve.prompts import fill
 from atc.retrieve.store import Store
 from atc.types import Usage
 from protocols.ask import Ask, Message
-
-if TYPE_CHECKING:
-    from atc.retrieve.base import Floats, Positions
 
 
 def expanded_dense(

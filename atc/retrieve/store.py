@@ -10,15 +10,11 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from atc.retrieve.base import RetrievalUnavailable
+from atc.retrieve.base import Embedder, Floats, RetrievalUnavailable
 from atc.retrieve.document import ToolDocument, dump_document, read_document
 from protocols.files import cannot_write
-
-if TYPE_CHECKING:
-    from atc.retrieve.base import Floats
-    from atc.retrieve.embed import Embedder
 
 FILE = "tools.sqlite"
 _VERSION = 2

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from atc.retrieve.base import Retriever
+from atc.retrieve.base import Embedder, Retriever
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.embed import Embedder
 from atc.retrieve.fuse import peak_rank
 from atc.retrieve.toolqp import Found
 from benchmarks.retrieval.figures import ndcg, recall
