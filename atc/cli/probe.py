@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
@@ -29,10 +28,9 @@ from atc.terminal import count
 from atc.view import stderr_console
 from probing.drift import CALLS, earlier_samples, recheck
 from probing.gate import plan, send_again
-from probing.kinds import reads
 from probing.output import write
 from probing.probe import Probed, known, probe, take_away
-from probing.samples import FOLDER, Called, Event, Log, Origin, ProbeSettings, Sample, Step, Value
+from probing.samples import FOLDER, Event, Log, Origin, ProbeSettings, Sample, Step, Value
 from protocols.ask import Ask
 from protocols.invoke import Invoker
 from protocols.sources import Loaded, load_source
@@ -47,8 +45,6 @@ Examples:
 _ABOVE_0 = click.FloatRange(0, min_open=True)
 _SETTINGS = ("model", "start_servers", "trust_annotations")
 """Flags that are settings of the configuration too."""
-_SECONDS = 30.0
-"""Between two drafts of what is known, while tools that write are called."""
 _SOURCE = "source"
 """Note of a log: what is probed."""
 
@@ -193,21 +189,19 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
     if strange := sorted(named - {tool.protocol.name for tool in tools.values()}):
         raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
-    with_writes = settings if settings.allow_writes else replace(settings, allow_writes=True)
-    planned = plan(tools, with_writes, log)
-    if not planned.writes:
+    agreed = settings if settings.allow_writes else replace(settings, allow_writes=True)
+    writes = plan(tools, agreed, log).writes
+    if not writes:
         return settings
-    number = count(len(planned.writes), "tool")
-    terminal = all(one is not None and one.isatty() for one in (sys.stdin, sys.stderr))
+    number, terminal = count(len(writes), "tool"), all(one and one.isatty() for one in (sys.stdin, sys.stderr))
     if not settings.allow_writes and not terminal:
         say(f"{number} may change something and will not be called; --allow-writes lets it.")
         return settings
     say(f"{number} that {'will' if settings.allow_writes else 'may'} be called may change something:")
-    for line in probe_report.writes_lines(planned):
-        say(line)
-    if settings.allow_writes or click.confirm("Call these too?", default=False, err=True):
-        return with_writes
-    return settings
+    for line in probe_report.tool_lines(writes):
+        say(f"  {line}")
+    asked = not settings.allow_writes
+    return agreed if not asked or click.confirm("Call these too?", default=False, err=True) else settings
 
 
 def _probed(
@@ -215,26 +209,18 @@ def _probed(
 ) -> tuple[int, Probed]:
     """Probe to the end, or until a signal: the exit code that the signal asks for, or 0, and what is known.
 
-    `draft` is given what is known before a model describes it, which takes long, and after tools that write, twice a
-    minute at most, so that the report names what was made even after a kill.
+    `draft` is given what is known before a model describes it, which takes long.
     """
     most = log.sent + plan(tools, settings, log).total
     view = probe_report.ProbeView(stderr_console(), sent=lambda: log.sent, most=most)
-    writes = {tool.protocol.name for tool in tools.values() if not reads(tool.protocol)}
-    described = written = False
-    last = 0.0
+    described = False
 
     def watch(event: Event) -> None:
-        nonlocal described, written, last
+        nonlocal described
         view(event)
-        if isinstance(event, Called):
-            written = written or event.sample.tool in writes
-            return
-        due = written and time.monotonic() - last >= _SECONDS
-        if isinstance(event, Step) and (due or (event.phase == "describe" and not described)):
-            written, described = False, described or event.phase == "describe"
+        if isinstance(event, Step) and event.phase == "describe" and not described:
+            described = True
             draft(known(tools, log, settings=settings))
-            last = time.monotonic()
 
     # What a Python tool prints is not the result.
     with _terminable() as signals, redirect_stdout(sys.stderr):

@@ -41,7 +41,7 @@ def plan_lines(plan: Plan) -> list[str]:
     """The plan as columns of text, a line a tool, and what it comes to."""
     called = [tool for tool in plan.tools if tool.at_most]
     skipped = [tool for tool in plan.tools if not tool.at_most]
-    lines = [*_lines((*called, *skipped)), *([""] if plan.tools else [])]
+    lines = [*tool_lines((*called, *skipped)), *([""] if plan.tools else [])]
     writes = f", {len(plan.writes)} of them may change something" if plan.writes else ""
     lines.append(
         f"{count(len(called), 'tool')} of {len(plan.tools)} would be called{writes}; {len(skipped)} would not."
@@ -59,12 +59,8 @@ def plan_document(plan: Plan) -> Json:
     return {"tools": tools, "hosts": hosts, "total": plan.total, "requests_per_second": plan.rate}
 
 
-def writes_lines(plan: Plan) -> list[str]:
-    """The tools in the plan that may change something, with how often each is called at most."""
-    return [f"  {line}" for line in _lines(plan.writes)]
-
-
-def _lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
+def tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
+    """A line for each tool: how often it is called at most, or why not, and how."""
     width = max((len(tool.name) for tool in tools), default=0)
     for tool in tools:
         often = f"at most {count(tool.at_most, 'call')}" if tool.at_most else f"not called: {tool.why_not}"
