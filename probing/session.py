@@ -22,8 +22,6 @@ from protocols.toolbox import Toolbox
 from protocols.vocabulary import ID_WORDS
 from protocols.words import snake
 
-_SEVERAL = 2
-"""Tools that took the same value for their arguments of one name, or refused it."""
 _OPEN = ("generated", "given", "model")
 """Where values come from that may as well be others."""
 _FILES = frozenset({"file", "file_name", "file_path", "filename", "filepath", "path"})
@@ -125,14 +123,7 @@ class Session:
                 found[name] = self._candidates(facts, name, alone=alone)
         # What conflicts with what is there (409) is not mended by describing what is there.
         conflicts = any(sample.status == 409 for sample in facts.samples)
-        # Until it answers, what others agree on stays while the rest is varied; then all other values are of interest.
-        held = {n for n, v in found.items() if v and not facts.done and repr(v[0].value) == _agreed(self._namesakes(n))}
-        # A refusal may say where to look: "list_team_managers has who did".
-        said = " ".join(sample.error for sample in facts.samples[-4:] if not sample.done)
-        told = {name for name in self.protocols if name in said and name != tool}
-        records = [] if alone or len(wanted) < 2 else self.pools.records
-        records = sorted(records, key=lambda record: record.tool not in told) if told else records
-        return combinations(found, records, apart=conflicts, held=held)
+        return combinations(found, [] if alone or len(wanted) < 2 else self.pools.records, apart=conflicts)
 
     def fields_of_records(self, tool: str) -> dict[str, Value]:
         """Arguments for a write of which nobody named any: the fields of a record that a read of the thing gave."""
@@ -170,23 +161,13 @@ class Session:
         fits = Fits(facts, facts.arguments[name])
         return Value(made, MADE_UP) if fits.allows(made) or not fits.allows(value.value) else value
 
-    def _namesakes(self, argument: str) -> list[ArgumentFacts]:
-        """What is known of the arguments of this name, of all tools."""
-        return [self.facts(t).arguments[argument] for t, one in self.protocols.items() if argument in one.parameters]
-
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
         writes = self.ledger.restricts(facts.name)
         if writes and not alone and (fresh := self._fresh_path(facts, name)) is not None:
             return [fresh]
         suggested = self._suggested.get((facts.name, name), ())
         listed = candidates(facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested)
-        if writes:
-            listed = self._of_ours(facts, name, listed)
-        if alone or len(listed) < _SEVERAL:
-            return listed
-        namesakes = self._namesakes(name)
-        agreed = None if facts.done else _agreed(namesakes)
-        return sorted(listed, key=lambda value: (repr(value.value) != agreed, _in_vain(namesakes, value)))
+        return self._of_ours(facts, name, listed) if writes else listed
 
     def _of_ours(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
         """Values for a write: marked ones before those of what is there; of what it is to name, nothing else."""
@@ -300,19 +281,3 @@ def _known(argument: ArgumentFacts | None) -> object:
 
 def _fixed(http: HttpBinding) -> list[str]:
     return [part for part in address(http) if "{" not in part]
-
-
-def _agreed(namesakes: Sequence[ArgumentFacts]) -> str | None:
-    """The one value that all tools with an argument of this name took so far, if several did."""
-    took = [{repr(held.value) for held in argument.accepted} for argument in namesakes if argument.accepted]
-    values = set().union(*took)
-    return next(iter(values)) if len(took) >= _SEVERAL and len(values) == 1 else None
-
-
-def _in_vain(namesakes: Sequence[ArgumentFacts], value: Value) -> bool:
-    """Whether several tools refused a made-up value for their arguments of one name, and none took it."""
-    if value.origin != MADE_UP:
-        return False
-    text = repr(value.value)
-    refused = sum(any(repr(held.value) == text for held in (*a.refused, *a.not_found)) for a in namesakes)
-    return refused >= _SEVERAL and not any(repr(held.value) == text for a in namesakes for held in a.accepted)

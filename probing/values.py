@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from typing import Any
@@ -179,17 +179,12 @@ def sizes_pages(argument: str) -> bool:
 
 
 def combinations(
-    offered: Mapping[str, Sequence[Value]],
-    records: Sequence[Record],
-    *,
-    apart: bool = False,
-    held: Collection[str] = (),
+    offered: Mapping[str, Sequence[Value]], records: Sequence[Record], *, apart: bool = False
 ) -> Iterator[dict[str, Value]]:
     """Values for all arguments at once, best first, none twice.
 
     First those that a record holds together, then each argument's best value, then each one's candidates in turn.
-    `apart`: what a record holds together is not wanted, since what it describes is there already. `held` are the
-    arguments whose best candidate is known to be good: the others are varied before them.
+    `apart`: what a record holds together is not wanted, since what it describes is there already.
     """
     if any(not values for values in offered.values()):
         return
@@ -198,7 +193,7 @@ def combinations(
     depth = max((len(values) for values in offered.values()), default=0)
     spread = ({n: v[(d + k) % len(v)] for k, (n, v) in enumerate(offered.items())} for d in range(depth))
     together = spread if apart else _together(offered, records) if len(offered) > 1 else iter(())
-    for chosen in chain(islice(together, 12), [first], _in_turn(offered, first, held)):
+    for chosen in chain(islice(together, 12), [first], _in_turn(offered, first)):
         key = repr([(name, chosen[name].value) for name in offered])
         if key not in seen:
             seen.add(key)
@@ -240,12 +235,7 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
             yield from ({n: one.get(n, values[0]) for n, values in offered.items()} for one in row if one is not None)
 
 
-def _in_turn(
-    offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value], held: Collection[str]
-) -> Iterator[dict[str, Value]]:
-    varied = {name: values for name, values in offered.items() if name not in held}
-    if varied and len(varied) < len(offered):
-        yield from ({**first, **chosen} for chosen in _in_turn(varied, first, ()))
+def _in_turn(offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
     for depth in range(1, max(map(len, offered.values()), default=0)):
         yield {**first, **{name: values[min(depth, len(values) - 1)] for name, values in offered.items()}}
         yield from ({**first, name: values[depth]} for name, values in offered.items() if depth < len(values))
