@@ -147,7 +147,6 @@ def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str,
         "answered": int, "calls": int, "arguments": len, "fields": int, "links": len}  # fmt: skip
     return {
         "totals": {"tools": len(tools), **{k: sum(of(tool[k]) for tool in tools.values()) for k, of in sums.items()}},
-        "rounds": [{"number": r.number, "calls": r.calls, "documented": list(r.documented)} for r in probed.rounds],
         "stopped": {place: why for place, why in probed.stopped.items() if place not in tools},
         "made": [dict(one) for one in probed.made],
         "coverage": tools,

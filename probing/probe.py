@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from probing.facts import ToolFacts, needed
@@ -20,7 +21,7 @@ from probing.links import Flows, ObservedLink, link_tests, observed_links
 from probing.pools import Pools
 from probing.questions import discover, sharpen
 from probing.replies import Hint
-from probing.samples import Log, Note, Phase, ProbeSettings, Sample, Step, Watch, unwatched
+from probing.samples import Log, Note, Phase, ProbeSettings, Step, Watch, unwatched
 from probing.session import Session
 from probing.teacher import READ, Teacher, Words
 from probing.writes import Effects, Writes, effects_of
@@ -37,15 +38,6 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
-    """One round: how many calls it took, and which tools first answered with anything in it."""
-
-    number: int
-    calls: int
-    documented: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Probed:
     """What a probing found out, by the tools' own names. `stopped` says why tools were not called, or not any more.
 
@@ -58,7 +50,6 @@ class Probed:
     effects: Mapping[str, Effects] = field(default_factory=dict)
     words: Mapping[str, Words] = field(default_factory=dict)
     stopped: Mapping[str, str] = field(default_factory=dict)
-    rounds: tuple[Round, ...] = ()
     made: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -99,7 +90,7 @@ def take_away(toolbox: Toolbox, log: Log, *, settings: ProbeSettings, watch: Wat
 
 
 def concluded(facts: Mapping[str, ToolFacts], pools: Pools | None = None) -> Probed:
-    """What follows from the facts alone: links, effects and rounds."""
+    """What follows from the facts alone: links and effects."""
     if pools is None:
         pools = Pools(one.protocol for one in facts.values())
         for sample in (sample for one in facts.values() for sample in one.samples):
@@ -109,7 +100,6 @@ def concluded(facts: Mapping[str, ToolFacts], pools: Pools | None = None) -> Pro
         facts=facts,
         links=links,
         effects={n: effects_of(one.protocol) for n, one in facts.items()},
-        rounds=tuple(_rounds(facts)),
     )
 
 
@@ -139,24 +129,23 @@ class _Probing:
     def __init__(self, session: Session, teacher: Teacher | None) -> None:
         self._session, self._teacher = session, teacher
         self._writes = Writes(session)
-        self._reads = [name for name in session.protocols if name in session.reads]
+        self._reads = list(session.reads)
         self._stopped = {n: why for n, p in session.protocols.items() if (why := why_not(p, session.settings))}
-        self._last, self._alone = 0, False
+        self._alone = False
         self._words: dict[str, Words] = {}
 
     def run(self) -> None:
         session = self._session
         for number in range(session.settings.rounds + 1):
-            before, self._last = session.log.sent, number
-            waiting = self._waiting(self._reads)
-            self._each("chain" if number else "discover", self._ordered(waiting, alone=number == 0), self._discover)
+            before, session.round = session.log.sent, number
+            self._each("chain" if number else "discover", self._ordered(), partial(discover, session))
             self._alone = number == 0 and bool(self._waiting(self._reads))
             self._each("sharpen", self._answering(self._reads), self._sharpen)
             if number:
                 self._test_links()
             makers = self._waiting(self._allowed(self._writes.makers()))
             if number or not session.settings.rounds:
-                self._each("write", makers, self._make)
+                self._each("write", makers, self._writes.make)
                 self._each("sharpen", self._answering(makers), self._sharpen)
                 self._each("chain", self._waiting(self._reads), self._look_again)
             if not self._waiting([*self._reads, *makers]) or (number and session.log.sent == before):
@@ -171,8 +160,8 @@ class _Probing:
 
     def take_away(self) -> None:
         """Take away what was made, as far as a tool for it is known and may be called."""
-        self._each("write", self._allowed(self._writes.removers()), self._remove)
-        self._writes.look_again(round_number=self._last)
+        self._each("write", self._allowed(self._writes.removers()), self._writes.remove)
+        self._writes.look_again()
 
     def result(self) -> Probed:
         session = self._session
@@ -186,31 +175,29 @@ class _Probing:
             effects=found.effects,
             words=dict(self._words),
             stopped={**cut, **session.caller.stopped, **self._stopped},
-            rounds=found.rounds,
             made=tuple(_told(session)),
         )
 
     def _each(self, phase: Phase, tools: Iterable[str], work: Callable[[str], object]) -> None:
         names = list(tools)
         for place, name in enumerate(names):
-            self._session.watch(Step(phase=phase, round=self._last, tool=name, left=len(names) - place))
+            self._session.watch(Step(phase=phase, round=self._session.round, tool=name, left=len(names) - place))
             try:
                 work(name)
             except NotCalled as refusal:
                 if refusal.scope != "call":
                     self._stopped[name] = str(refusal)
 
-    def _ordered(self, waiting: list[str], *, alone: bool) -> list[str]:
-        """Tools whose arguments can be had go first: they may feed those after them."""
-        return sorted(waiting, key=lambda name: (self._wanting(name, alone=alone), waiting.index(name)))
+    def _ordered(self) -> list[str]:
+        """The reads that wait; those whose arguments can be had go first: they may feed those after them."""
 
-    def _wanting(self, name: str, *, alone: bool) -> tuple[int, int]:
-        wanted = needed(self._session.facts(name))
-        choice = next(self._session.choices(name, wanted, alone=alone, suggest=False), None)
-        return sum(value.made_up for value in choice.values()) if choice else len(wanted), len(wanted)
+        def wanting(name: str) -> tuple[int, int]:
+            wanted = needed(self._session.facts(name))
+            choices = self._session.choices(name, wanted, alone=self._session.round == 0, suggest=False)
+            choice = next(choices, None)
+            return sum(value.made_up for value in choice.values()) if choice else len(wanted), len(wanted)
 
-    def _discover(self, name: str) -> None:
-        discover(self._session, name, round_number=self._last)
+        return sorted(self._waiting(self._reads), key=wanting)
 
     def _look_again(self, name: str) -> None:
         """Make a call that gave nothing once more, now that there may be something: a write came between."""
@@ -218,24 +205,16 @@ class _Probing:
         empty = session.facts(name).done
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]
         if empty and written and max(written) > empty[-1].number:
-            session.call(name, empty[0].arguments, purpose="effect", round_number=self._last, again=True)
+            session.call(name, empty[0].arguments, purpose="effect", again=True)
 
     def _persevere(self, name: str) -> None:
         """Go on with ids that other tools gave, each of which may be the one of which the tool knows something."""
-        if discover(self._session, name, round_number=self._last, attempts=PERSEVERANCE):
+        discover(self._session, name, attempts=PERSEVERANCE)
+        if self._answering([name]):
             self._sharpen(name)
 
     def _sharpen(self, name: str) -> None:
-        reserve = LINK_CALLS + self._writes.reserved(name)
-        sharpen(self._session, name, round_number=self._last, reserve=reserve, alone=self._alone)
-
-    def _make(self, name: str) -> None:
-        self._writes.make(name, round_number=self._last)
-        if not self._session.facts(name).samples and (why := self._session.ledger.last.get(name)):
-            raise NotCalled(f"{why}.", scope="tool")
-
-    def _remove(self, name: str) -> None:
-        self._writes.remove(name, round_number=self._last)
+        sharpen(self._session, name, reserve=LINK_CALLS + self._writes.reserved(name), alone=self._alone)
 
     def _test_links(self) -> None:
         """Send values along links that may hold, and values from elsewhere along those that seem to."""
@@ -252,9 +231,9 @@ class _Probing:
                     continue
                 sent.add(tool)
                 made[tool] += 1
-                session.watch(Step(phase="link", round=self._last, tool=tool, left=len(tests)))
+                session.watch(Step(phase="link", round=session.round, tool=tool, left=len(tests)))
                 with suppress(NotCalled):
-                    session.call(tool, arguments, purpose="link", round_number=self._last)
+                    session.call(tool, arguments, purpose="link")
             if not sent:
                 return
 
@@ -315,12 +294,3 @@ def _why_left(session: Session, one: Made) -> str:
         return f"no read showed that it carries the mark, so {removers[0]} was not called"
     why = session.caller.stopped.get(removers[0]) or ("" if session.caller.left(removers[0]) else "its calls are spent")
     return f"{removers[0]} was not called{why and ': '}{why}"
-
-
-def _rounds(facts: Mapping[str, ToolFacts]) -> Iterator[Round]:
-    """The rounds so far: the calls of each, and the tools that first answered with anything in it."""
-    samples: list[Sample] = [sample for one in facts.values() for sample in one.samples]
-    first = {name: one.fruitful[0].round for name, one in facts.items() if one.fruitful}
-    for number in range(max((sample.round for sample in samples), default=-1) + 1):
-        calls = sum(sample.round == number for sample in samples)
-        yield Round(number=number, calls=calls, documented=tuple(n for n, began in first.items() if began == number))

@@ -33,11 +33,11 @@ _TELLING = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 Question = Callable[[Session, ToolFacts, Sample], Iterable[tuple[Purpose, Mapping[str, Value]]]]
 
 
-def discover(session: Session, tool: str, *, round_number: int, attempts: int | None = None) -> bool:
+def discover(session: Session, tool: str, *, attempts: int | None = None) -> None:
     """Call `tool` until a response says something, values run out, or it refuses without teaching anything new.
 
     Each call gives the arguments that are known to be needed. In round 0 a tool is alone: no value of another tool's
-    response is used. Gives whether the tool answered with anything in it, now or before.
+    response is used.
 
     Raises:
         NotCalled: the tool may not be called, or not any more.
@@ -45,18 +45,17 @@ def discover(session: Session, tool: str, *, round_number: int, attempts: int | 
     vain, patience = 0, session.settings.attempts if attempts is None else attempts
     while not session.facts(tool).fruitful and vain < patience:
         before = session.facts(tool)
-        arguments = next_arguments(session, before, alone=round_number == 0)
+        arguments = next_arguments(session, before, alone=session.round == 0)
         if arguments is None:
             break
         private = {name for name, argument in before.arguments.items() if argument.refused or argument.not_found}
         if vain and all(value.origin == MADE_UP for name, value in arguments.items() if name in private):
             break  # a second made-up id teaches no more than the first did
-        session.call(tool, arguments, purpose="discover", round_number=round_number)
+        session.call(tool, arguments, purpose="discover")
         vain += not taught(before, session.facts(tool))
-    return bool(session.facts(tool).fruitful)
 
 
-def sharpen(session: Session, tool: str, *, round_number: int, reserve: int = 0, alone: bool = False) -> None:
+def sharpen(session: Session, tool: str, *, reserve: int = 0, alone: bool = False) -> None:
     """Ask all questions about a tool that answers; `reserve` calls of its budget are left for others.
 
     `alone`: tools with better values may answer yet, so what other values give is asked later.
@@ -78,7 +77,7 @@ def sharpen(session: Session, tool: str, *, round_number: int, reserve: int = 0,
             asked = next((q for q in question(session, facts, facts.base) if not session.called(tool, q[1])), None)
             if asked is None:
                 break
-            session.call(tool, asked[1], purpose=asked[0], round_number=round_number)
+            session.call(tool, asked[1], purpose=asked[0])
 
 
 def _without(_: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[Purpose, Arguments]]:

@@ -64,6 +64,7 @@ class Session:
         self.pools = Pools(self.protocols.values())
         self._adviser = adviser
         self._read = dict(read or {})
+        self.round = 0
         self._suggested: dict[tuple[str, str], Sequence[Json]] = {}
         self._facts: dict[str, ToolFacts] = {}
         for sample in log.samples:
@@ -80,9 +81,7 @@ class Session:
         """What is known of all tools now."""
         return {name: self.facts(name) for name in self.protocols}
 
-    def call(
-        self, tool: str, arguments: Arguments, *, purpose: Purpose, round_number: int, again: bool = False
-    ) -> Sample:
+    def call(self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False) -> Sample:
         """Make one call, or take its answer from the log.
 
         Raises:
@@ -90,7 +89,7 @@ class Session:
         """
         known = len(self.log.samples)
         try:
-            return self.caller.call(tool, arguments, purpose=purpose, round_number=round_number, again=again)
+            return self.caller.call(tool, arguments, purpose=purpose, round_number=self.round, again=again)
         finally:
             for sample in self.log.samples[known:]:
                 self._take(sample)

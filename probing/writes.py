@@ -86,7 +86,7 @@ class Writes:
         shown = sum(session.ledger.is_about(tool, name) for name in writes)
         return min(_SHOWING * shown, session.settings.per_tool // 2)
 
-    def make(self, tool: str, *, round_number: int) -> None:
+    def make(self, tool: str) -> None:
         """Find arguments with which a write is done.
 
         Raises:
@@ -94,20 +94,22 @@ class Writes:
         """
         session, vain = self._session, 0
         if session.kinds[tool] == "update":
-            self._show(round_number)  # it is given only what was shown to be this probing's own
+            self._show()  # it is given only what was shown to be this probing's own
         while vain < session.settings.attempts and not made_here(session.facts(tool)):
             before = session.facts(tool)
             arguments = next_arguments(session, before, alone=False)
             if arguments is None:
-                return
+                break
             fields = session.fields_of_records(tool)
             free = {name: value for name, value in fields.items() if snake(name).rpartition("_")[2] not in ID_WORDS}
             choices = ({**more, **arguments} for more in (fields, free))  # a read may show such a record of that id
             chosen = next((one for one in choices if not session.called(tool, one)), arguments)
-            session.call(tool, chosen, purpose="effect", round_number=round_number)
+            session.call(tool, chosen, purpose="effect")
             vain += not made_here(session.facts(tool)) and not taught(before, session.facts(tool))
+        if not session.facts(tool).samples and (why := session.ledger.last.get(tool)):
+            raise NotCalled(f"{why}.", scope="tool")
 
-    def remove(self, tool: str, *, round_number: int) -> None:
+    def remove(self, tool: str) -> None:
         """Take away what this probing made.
 
         Raises:
@@ -117,15 +119,15 @@ class Writes:
         parameters = session.protocols[tool].parameters
         if not any(ledger.names_it(tool, name) or _is_list(schema) for name, schema in parameters.items()):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
-        self._show(round_number)
+        self._show()
         if not made_here(session.facts(tool)) and self._own(session.facts(tool)) is None:
             raise NotCalled(f"{tool} is not called: {_NOTHING_MADE}.", scope="tool")
         for _ in range(40):
             if (arguments := self._own(session.facts(tool))) is None:
                 break
-            session.call(tool, arguments, purpose="effect", round_number=round_number, again=True)
+            session.call(tool, arguments, purpose="effect", again=True)
 
-    def look_again(self, *, round_number: int) -> None:
+    def look_again(self) -> None:
         """Ask lists of what was taken away once more: what they show still is not gone."""
         ledger, session = self._session.ledger, self._session
         gone = [made for made in ledger.made() if made.gone]
@@ -134,9 +136,9 @@ class Writes:
             since = max((made.gone for made in gone if ledger.is_about(tool, made.tool)), default=0)
             if (facts.samples[-1].number if facts.samples else since) < since and not needed(facts):
                 with suppress(NotCalled):
-                    session.call(tool, {}, purpose="effect", round_number=round_number, again=True)
+                    session.call(tool, {}, purpose="effect", again=True)
 
-    def _show(self, round_number: int) -> None:
+    def _show(self) -> None:
         """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
         ledger, session = self._session.ledger, self._session
         for one in [made for made in ledger.made() if made.there and not made.shown]:
@@ -155,7 +157,7 @@ class Writes:
                     known = session.log.find(tool, {name: value.value for name, value in arguments.items()})
                     if known is None or known.number < one.calls[-1].number:
                         with suppress(NotCalled):
-                            session.call(tool, arguments, purpose="effect", round_number=round_number, again=True)
+                            session.call(tool, arguments, purpose="effect", again=True)
 
     def _own(self, facts: ToolFacts) -> dict[str, Value] | None:
         """Arguments that name a thing that this probing made, with which the tool was not called yet."""

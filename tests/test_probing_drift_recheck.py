@@ -68,8 +68,9 @@ def probed(folder, *, keep_values=False):
             toolbox = Toolbox([Tool(protocol=p, call=invoker.bind(p)) for p in protocols(server.url)])
             session = Session(toolbox, log, Caller(toolbox, log, QUICK), QUICK)
             for number in range(2):
+                session.round = number
                 for name in ("get_film", "list_films"):
-                    discover(session, name, round_number=number)
+                    discover(session, name)
             facts = {name: session.facts(name) for name in session.protocols}
             write(folder, Probed(facts=facts), keep_values=keep_values)
         yield films, invoker

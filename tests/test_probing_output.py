@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from probing.facts import learn
 from probing.links import ObservedLink
 from probing.output import file_names, write
-from probing.probe import Probed, Round
+from probing.probe import Probed
 from probing.samples import Log, Origin, Sample, Value
 from probing.writes import Effects
 from protocols.errors import AtcError
@@ -63,7 +63,6 @@ def probed(samples=SAMPLES, protocols=(LIST, GET, EMPTY, ADD, LOST)):
         links=(ObservedLink(consumer="get/user", link=link, accepted=1, refused=1),),
         effects={"add_user": Effects(annotations=Annotations(read_only=False), why={"read_only": "it is a POST"})},
         stopped={"add_user": WHY_NOT, "down.example.org": "nobody listens there"},
-        rounds=(Round(number=0, calls=7, documented=("list_users",)),),
     )
 
 
