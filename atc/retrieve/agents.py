@@ -164,28 +164,6 @@ class Verdict:
         return f"{self.word}: {self.reason}" if self.reason else self.word
 
 
-def judge(query: str, pool: Sequence[str], hierarchy: Hierarchy, ask: Ask, budget: Budget, *, room: Room) -> Verdict:
-    """Ask whether `pool` suffices for `query`; the APIs get the room of an agent's scope and of a result.
-
-    Raises:
-        ModelUnavailable: the model did not answer.
-    """
-    most = room.scope + room.result
-    lines = listing.pages(listing.api_lines(pool, hierarchy, room=most), room=most)[0]
-    messages = [
-        Message("system", fill("agents_solvable")),
-        Message("user", fill("agents_solvable_task", listing="\n".join(lines), query=query)),
-    ]
-    reply = ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
-    budget.charge(reply, messages)
-    found = json_object(reply.text)
-    if found.get("verdict") in _WORDS:
-        return Verdict(tuple(pool), found["verdict"], one_text(found.get("reason")))
-    if "unsolvable" in reply.text.casefold():
-        return Verdict(tuple(pool), "Unsolvable", "")
-    return Verdict(tuple(pool), "Unsure", "the verdict could not be read")
-
-
 class Function(NamedTuple):
     """The properties of what a function takes now (None where it can do nothing), and what it does."""
 
@@ -193,21 +171,38 @@ class Function(NamedTuple):
     act: Callable[[Search, Agent, JsonObject], str]
 
 
-def _one_of(key: str, names: Sequence[str], **more: Json) -> JsonObject | None:
-    return {key: _name(names), **more} if names else None
+def _naming(
+    key: str,
+    scope: Literal["categories", "tools", "apis"],
+    act: Callable[[Search, Agent, list[str], Json], str],
+    *,
+    most: Callable[[Search], int] | None = None,
+    used: Callable[[Search, Agent], Collection[str]] = lambda *_: (),
+    pages: bool = False,
+) -> Function:
+    """A function that takes names of the agent's `scope`, at `most` so many of them (None: one), and perhaps a page.
+
+    Those that are `used` up are no longer offered. Of few names a reply can only say these; of many it is checked.
+    """
+
+    def takes(search: Search, agent: Agent) -> JsonObject | None:
+        gone = used(search, agent)
+        names = [name for name in getattr(agent, scope) if name not in gone]
+        one = {"type": "string", "enum": names} if len(names) <= _FEW else a_text(200)
+        given = {key: one if most is None else a_list(one, most=most(search), least=1)}
+        return given | ({"page": _PAGE} if pages else {}) if names else None
+
+    def resolved(search: Search, agent: Agent, arguments: JsonObject) -> str:
+        names, unknown = _named(arguments, key, getattr(agent, scope), one=most is None)
+        if not names:
+            raise Mistake(unknown)
+        return _lines(act(search, agent, names, arguments.get("page", 1)), unknown)
+
+    return Function(takes, resolved)
 
 
-def _some_of(key: str, names: Sequence[str], most: int) -> JsonObject | None:
-    return {key: a_list(_name(names), most=most, least=1)} if names else None
-
-
-def _name(names: Sequence[str]) -> JsonObject:
-    """One of `names`, where they are few; else any text, to be checked."""
-    return {"type": "string", "enum": list(names)} if len(names) <= _FEW else a_text(200)
-
-
-def _create_for_category(search: Search, agent: Agent, arguments: JsonObject) -> str:
-    category = _named(arguments, "category", agent.categories)
+def _create_for_category(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+    category = names[0]
     if category in agent.given_out:
         raise Mistake(f"the category {category!r} has its agent already; name another, or finish")
     agent.given_out.add(category)
@@ -215,50 +210,39 @@ def _create_for_category(search: Search, agent: Agent, arguments: JsonObject) ->
     return f"agent {created} was created ({len(created.places)} tools)"
 
 
-def _create_for_tools(search: Search, agent: Agent, arguments: JsonObject) -> str:
-    names, unknown = _several(arguments, "tools", agent.tools)
+def _create_for_tools(search: Search, agent: Agent, names: list[str], _: Json) -> str:
     new = [name for name in names if name not in agent.given_out]
     most = search.options.tools_per_agent
     if len(new) > most:
         raise Mistake(f"an agent takes at most {most} tools, and these are {len(new)}; create several agents")
     if not new:
-        raise Mistake(unknown or "these tools have their agent already; name others, or finish")
+        raise Mistake("these tools have their agent already; name others, or finish")
     agent.given_out |= set(new)
-    created = search.add_agent("tool", places=agent.places_of(new), creator=agent)
-    return _lines(f"agent {created} was created", unknown)
+    return f"agent {search.add_agent('tool', places=agent.places_of(new), creator=agent)} was created"
 
 
-def _list_tools(search: Search, agent: Agent, arguments: JsonObject) -> str:
-    category = _named(arguments, "category", agent.categories)
-    return _page(search.hierarchy.tools[category], arguments, search)
+def _list_tools(search: Search, _: Agent, names: list[str], page: Json) -> str:
+    return _page(search.hierarchy.tools[names[0]], page, search)
 
 
-def _describe_tools(search: Search, agent: Agent, arguments: JsonObject) -> str:
-    names, unknown = _several(arguments, "tools", agent.tools)
-    if not names:
-        raise Mistake(unknown)
-    return _lines(listing.tools_text(agent.places_of(names), search.hierarchy, room=search.room.result), unknown)
+def _describe_tools(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+    return listing.tools_text(agent.places_of(names), search.hierarchy, room=search.room.result)
 
 
-def _list_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
-    places = agent.places_of([_named(arguments, "tool", agent.tools)])
-    return _page(search.hierarchy.apis(places), arguments, search)
+def _list_apis(search: Search, agent: Agent, names: list[str], page: Json) -> str:
+    return _page(search.hierarchy.apis(agent.places_of(names)), page, search)
 
 
-def _detail_apis(search: Search, agent: Agent, arguments: JsonObject) -> str:
+def _detail_apis(search: Search, agent: Agent, names: list[str], _: Json) -> str:
     """Description, parameters and response fields of each; and what to do with those that fit."""
-    names, unknown = _several(arguments, "apis", agent.apis)
-    if not names:
-        raise Mistake(unknown)
     agent.studied |= dict.fromkeys(names)
     room = search.room.result // len(names)
     details = [listing.detail_text(search.hierarchy.documents[name], room=room) for name in names]
-    return _lines(*details, unknown, "" if search.known.issuperset(names) else _HOW_TO_ADD)
+    return _lines(*details, "" if search.known.issuperset(names) else _HOW_TO_ADD)
 
 
-def _add(search: Search, agent: Agent, arguments: JsonObject) -> str:
+def _add(search: Search, agent: Agent, names: list[str], _: Json) -> str:
     """What is new and finds room is added."""
-    names, unknown = _several(arguments, "apis", agent.apis)
     added = [name for name in names if search.add(name)]
     if added:
         search.awaiting.append(agent)
@@ -266,18 +250,17 @@ def _add(search: Search, agent: Agent, arguments: JsonObject) -> str:
     return _lines(
         f"added: {', '.join(added)}" if added else "nothing was added",
         f"tried before without success: {', '.join(dropped)}" if dropped else "",
-        unknown,
         "the pool is full" if len(search.pool) >= search.options.pool else f"the pool holds {len(search.pool)} APIs",
     )
 
 
-def _check(search: Search, agent: Agent, _arguments: JsonObject) -> str:
+def _check(search: Search, agent: Agent, _: JsonObject) -> str:
     """The verdict on the pool as it is at the end of the round."""
     search.awaiting.append(agent)
     return ""
 
 
-def _finish(search: Search, agent: Agent, _arguments: JsonObject) -> str:
+def _finish(search: Search, agent: Agent, _: JsonObject) -> str:
     """Who studied APIs and added none is asked once more: else the embedded model left 14 of 25 pools empty."""
     if agent.studied and not agent.reminded and search.known.isdisjoint(agent.studied):
         agent.reminded = True
@@ -287,39 +270,40 @@ def _finish(search: Search, agent: Agent, _arguments: JsonObject) -> str:
     return "finished"
 
 
-def _not_given(names: Sequence[str], agent: Agent) -> list[str]:
-    return [name for name in names if name not in agent.given_out]
+def _given_out(_: Search, agent: Agent) -> Collection[str]:
+    return agent.given_out
 
 
-_CREATE_CATEGORY = {
-    "create_agent_category_level": Function(
-        lambda _, agent: _one_of("category", _not_given(agent.categories, agent)), _create_for_category
-    )
-}
-_CREATE_TOOLS = {
-    "create_agent_tool_level": Function(
-        lambda search, agent: _some_of("tools", _not_given(agent.tools, agent), search.options.tools_per_agent),
-        _create_for_tools,
-    )
-}
 _LOOK = {
-    "get_tools_in_category": Function(lambda _, agent: _one_of("category", agent.categories, page=_PAGE), _list_tools),
-    "get_tool_descriptions": Function(lambda _, agent: _some_of("tools", agent.tools, _LOOKED_UP), _describe_tools),
+    "get_tools_in_category": _naming("category", "categories", _list_tools, pages=True),
+    "get_tool_descriptions": _naming("tools", "tools", _describe_tools, most=lambda _: _LOOKED_UP),
 }
 _APIS = {
-    "add_API_into_API_pool": Function(
-        lambda search, agent: _some_of("apis", [name for name in agent.apis if name not in search.known], _MOST_ADDED),
-        _add,
+    "add_API_into_API_pool": _naming(
+        "apis", "apis", _add, most=lambda _: _MOST_ADDED, used=lambda search, _: search.known
     ),
-    "get_APIs_in_tool": Function(lambda _, agent: _one_of("tool", agent.tools, page=_PAGE), _list_apis),
-    "get_API_detail": Function(lambda _, agent: _some_of("apis", agent.apis, _LOOKED_UP), _detail_apis),
+    "get_APIs_in_tool": _naming("tool", "tools", _list_apis, pages=True),
+    "get_API_detail": _naming("apis", "apis", _detail_apis, most=lambda _: _LOOKED_UP),
     "check_if_request_solvable": Function(lambda *_: {}, _check),
 }
 _FINISH = {"finish_search": Function(lambda *_: {}, _finish)}
-
 FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
-    "meta": {**_CREATE_CATEGORY, **_LOOK, **_FINISH},
-    "category": {**_CREATE_TOOLS, **_LOOK, **_FINISH},
+    "meta": {
+        "create_agent_category_level": _naming("category", "categories", _create_for_category, used=_given_out),
+        **_LOOK,
+        **_FINISH,
+    },
+    "category": {
+        "create_agent_tool_level": _naming(
+            "tools",
+            "tools",
+            _create_for_tools,
+            most=lambda search: search.options.tools_per_agent,
+            used=_given_out,
+        ),
+        **_LOOK,
+        **_FINISH,
+    },
     "tool": {**_APIS, **_FINISH},
     "flat": {**_LOOK, **_APIS, **_FINISH},
 }
@@ -366,12 +350,10 @@ class Search:
     calls that failed: `run` goes on there. Not for use by several threads.
     """
 
-    def __init__(
-        self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options, budget: Budget | None = None
-    ) -> None:
+    def __init__(self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options) -> None:
         self.hierarchy = hierarchy
         self.options: Options = options
-        self.budget = budget or Budget(options.tokens)
+        self.budget = Budget(options.tokens)
         self.agents: list[Agent] = []
         self.pool: list[str] = []
         self.dropped: set[str] = set()
@@ -561,9 +543,26 @@ class Search:
         if self.verdict is None or self.verdict.pool != tuple(self.pool):
             if self._limit():
                 return "not checked: the search has ended"
-            self.verdict = judge(self.query, self.pool, self.hierarchy, self._ask, self.budget, room=self.room)
+            self.verdict = self._judged()
             self.transcript.append(f"check of {len(self.pool)} APIs → {self.verdict}")
         return str(self.verdict)
+
+    def _judged(self) -> Verdict:
+        """What the model says of the pool; its APIs get the room of an agent's scope and of a result."""
+        most = self.room.scope + self.room.result
+        lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]
+        messages = [
+            Message("system", fill("agents_solvable")),
+            Message("user", fill("agents_solvable_task", listing="\n".join(lines), query=self.query)),
+        ]
+        reply = self._ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
+        self.budget.charge(reply, messages)
+        found = json_object(reply.text)
+        if found.get("verdict") in _WORDS:
+            return Verdict(tuple(self.pool), found["verdict"], one_text(found.get("reason")))
+        unsolvable = "unsolvable" in reply.text.casefold()
+        word: Word = "Unsolvable" if unsolvable else "Unsure"
+        return Verdict(tuple(self.pool), word, "" if unsolvable else "the verdict could not be read")
 
     def _limit(self) -> Ended:
         """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""
@@ -575,23 +574,12 @@ class Search:
         return "" if self.budget.spent < self.budget.tokens else "budget"
 
 
-def _named(arguments: JsonObject, key: str, known: Sequence[str]) -> str:
-    """The one of `known` that an argument names."""
-    name = arguments.get(key)
-    if not isinstance(name, str):
-        raise Mistake(f"{key!r} must be a name, got {clipped(repr(name), 80)}")
-    found = spelled(name, known)
-    if found is None:
-        raise Mistake(_unknown(key, [name], known))
-    return found
-
-
-def _several(arguments: JsonObject, key: str, known: Sequence[str]) -> tuple[list[str], str]:
+def _named(arguments: JsonObject, key: str, known: Sequence[str], *, one: bool) -> tuple[list[str], str]:
     """Those of `known` that an argument names, each once, and an error line for those that are not there."""
-    names = arguments.get(key)
-    names = [names] if isinstance(names, str) else names
+    given = arguments.get(key)
+    names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise Mistake(f"{key!r} must be a list of names, got {clipped(repr(names), 80)}")
+        raise Mistake(f"{key!r} must be {'a name' if one else 'a list of names'}, got {clipped(repr(given), 80)}")
     found = {str(name): spelled(str(name), known) for name in names}
     missing = [name for name, one in found.items() if one is None]
     return list(dict.fromkeys(one for one in found.values() if one)), _unknown(key, missing, known) if missing else ""
@@ -603,8 +591,7 @@ def _unknown(key: str, names: Sequence[str], known: Sequence[str]) -> str:
     return f"not among the {key} here: {', '.join(clipped(repr(name), 80) for name in names[:5])}{hint}"
 
 
-def _page(names: Iterable[str], arguments: JsonObject, search: Search) -> str:
-    number = arguments.get("page", 1)
+def _page(names: Iterable[str], number: Json, search: Search) -> str:
     try:
         lines = [f"- {name}" for name in names]
         return listing.page(lines, number if type(number) is int else 1, room=search.room.result)
@@ -636,9 +623,9 @@ class AnyTool:
         search.run()
         return search.retrieval(k=k)
 
-    def start(self, query: str, *, budget: Budget | None = None) -> Search:
-        """A search with its first agents, in which nothing was asked yet; `budget` is one to share with a solver."""
-        search = Search(query, self.hierarchy, self._ask, options=self._options, budget=budget)
+    def start(self, query: str) -> Search:
+        """A search with its first agents, in which nothing was asked yet."""
+        search = Search(query, self.hierarchy, self._ask, options=self._options)
         search.begin()
         return search
 
