@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.models.circles import runs_in_circles
+from atc.models.local import runs_in_circles
 
 PROGRAM = "\n".join(f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{n}['title'])" for n in range(60))
 

@@ -1,10 +1,12 @@
 """What turn-based strategies share: a conversation within its room, the calls that stand, how a call is asked for."""
 
+from types import SimpleNamespace
+
 from atc.config import Config
 from atc.decode.call import Written
 from atc.decode.errors import Undecodable
 from atc.decode.read import ReadCall
-from atc.strategies.acting import held, offered
+from atc.strategies.acting import Acting, offered
 from atc.strategies.conversation import Turn, Turns
 from protocols.ask import Message
 from protocols.protocol import ToolProtocol
@@ -74,8 +76,10 @@ def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_
         return Written(text="", call=ReadCall(), how="free")
 
     model = Model()
-    held(write, [], Toolbox(), config=Config(), meter=model, number=2)
+    run = SimpleNamespace(parts=SimpleNamespace(config=Config()), meter=model)
+    Acting.held(run, write, [], Toolbox(), number=2)
     assert asked == [("act", "calls", 0.7, 20), ("act", "off", 0.7, 20)]
     assert "too deep." in model.notes[0]
-    held(write, [], Toolbox(), config=Config(decoding="off"), meter=model, purpose="plan")
+    run.parts.config = Config(decoding="off")
+    Acting.held(run, write, [], Toolbox(), purpose="plan")
     assert asked[2:] == [("plan", "off", 0.0, 0)]

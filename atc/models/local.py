@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from atc.models import held, llama_api
-from atc.models.circles import runs_in_circles
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
 from atc.models.states import PromptStates
@@ -31,6 +30,10 @@ _HELD = frozenset({"grammar", "response_format", "logprobs"})
 """Options of replies that are not watched: those that are held end by themselves."""
 CONTEXT_TOKENS = 8192
 """Prompt and reply together; the KV cache takes 28 KB a token, 235 MB in all."""
+_SHORTEST = 240
+"""Characters that repeat, at least: rules of dashes and rows of zeros are shorter."""
+_TIMES = 6
+_LONGEST_PERIOD = 200
 
 
 class LocalModel:
@@ -219,3 +222,15 @@ class LocalModel:
 def _options(*, temperature: float, seed: int, max_tokens: int) -> dict[str, Json]:
     # the seed that is left out means "random" to llama.cpp
     return {"temperature": temperature, "seed": seed % (2**32 - 1), "max_tokens": max_tokens}
+
+
+def runs_in_circles(text: str) -> bool:
+    """Whether `text` ends in one piece, of 200 characters at most, that stands there six times or more in a row.
+
+    A small model that has begun to repeat itself goes on so to the last token.
+    """
+    for period in range(1, min(_LONGEST_PERIOD, len(text) // _TIMES) + 1):
+        tail = max(_SHORTEST, _TIMES * period)
+        if len(text) >= tail and text[-1] == text[-1 - period] and text[-tail:-period] == text[period - tail :]:
+            return True
+    return False

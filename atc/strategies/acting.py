@@ -13,12 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from atc.config import Config
 from atc.decode.call import Sampling, Written
 from atc.decode.errors import Undecodable
 from atc.decode.reach import Reach, Scope
 from atc.events import Doubted
-from atc.meter import BudgetSpent, Meter
+from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.searching import MOST_SEARCHES, Searching
 from atc.strategies.attempts import calls_made, executed
@@ -29,8 +28,16 @@ from atc.types import Attempt, Program
 from protocols.abridge import abridged, clipped
 from protocols.ask import Message
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import ToolProtocol
+from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+
+_EXTRACT_SECONDS = 20.0
+
+
+Write: TypeAlias = Callable[..., Written]
+"""`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +146,64 @@ class Acting(Run):
         self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
         return self.attempts[-1]
 
+    def held(
+        self,
+        write: Write,
+        messages: Sequence[Message],
+        tools: Toolbox,
+        *,
+        purpose: str = "act",
+        number: int = 0,
+        within: Toolbox | None = None,
+    ) -> Written:
+        """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
+
+        It is written freely, and that noted, where a tool's schema is too much for a grammar. `within` are the tools
+        as a grammar holds calls to them, where they are narrower than `tools`. The first try of a run (`number` 0) is
+        greedy.
+
+        Raises:
+            BudgetSpent: no time or tokens are left.
+            ModelUnavailable: the model gave no reply.
+        """
+        config, meter = self.parts.config, self.meter
+        warmth = config.temperature if number else 0.0
+        ask, sampling = meter.asker(purpose), Sampling(temperature=warmth, again=config.temperature, seed=10 * number)
+        decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
+        try:
+            written = write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)
+        except Undecodable as error:
+            meter.note(f"decoding: {error}; calls are written freely.")
+            return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
+        if written.how == "resampled" and config.decoding == "calls":
+            meter.note(f"decoding: {written.note} Calls are written freely, checked, and sampled again.")
+        return written
+
+    def replied(self, messages: Sequence[Message], purpose: str, most: int) -> str:
+        """What the model says in words, in `most` tokens."""
+        return self.meter.complete(messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most).text
+
+    def extracted(self, program: Program, data: Json) -> str | None:
+        """What a program prints that reads the variable `data`; None where it fails, or prints nothing.
+
+        It runs in the sandbox with `data` and nothing else: it can call no tool of the run, and is neither an attempt
+        nor part of the run's journal. It gets 20 seconds at most, or what is left of the run's time.
+
+        Raises:
+            SandboxUnavailable: nothing was learned about the program.
+        """
+        limits, left = Limits(tool_calls=1), self.meter.seconds_left
+        limits = replace(
+            limits, wall_seconds=max(1.0, min(_EXTRACT_SECONDS, _EXTRACT_SECONDS if left is None else left))
+        )
+        # The response comes by a call, as every value from outside does: no text of it stands in the program's source.
+        reads, nothing = Annotations(read_only=True), {"type": "object"}
+        protocol = ToolProtocol(name="response", description="The response.", input_schema=nothing, annotations=reads)
+        given = Toolbox([Tool(protocol, call=lambda _: data)])
+        source = f"data = response()\n{program.source}"
+        trace = self.parts.sandbox.run(source, given, limits=limits, journal=Journal(pins=self.parts.journal.pins))
+        return None if trace.failure is not None else trace.stdout.strip() or None
+
     def _source(self, actions: Iterable[Action]) -> str:
         """The program that makes these calls. Its variables are named so that none hides a tool."""
         variable = "result"
@@ -217,40 +282,3 @@ def reply_tool(name: str, description: str = "", /, **properties: JsonObject) ->
     """A tool whose call is a reply; nobody calls it."""
     schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
     return Tool(ToolProtocol(name=name, description=description, input_schema=schema), call=dict)
-
-
-Write: TypeAlias = Callable[..., Written]
-"""`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
-
-
-def held(
-    write: Write,
-    messages: Sequence[Message],
-    tools: Toolbox,
-    *,
-    config: Config,
-    meter: Meter,
-    purpose: str = "act",
-    number: int = 0,
-    within: Toolbox | None = None,
-) -> Written:
-    """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
-
-    It is written freely, and that noted, where a tool's schema is too much for a grammar. `within` are the tools as a
-    grammar holds calls to them, where they are narrower than `tools`. The first try of a run (`number` 0) is greedy.
-
-    Raises:
-        BudgetSpent: no time or tokens are left.
-        ModelUnavailable: the model gave no reply.
-    """
-    warmth = config.temperature if number else 0.0
-    ask, sampling = meter.asker(purpose), Sampling(temperature=warmth, again=config.temperature, seed=10 * number)
-    decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
-    try:
-        written = write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)
-    except Undecodable as error:
-        meter.note(f"decoding: {error}; calls are written freely.")
-        return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
-    if written.how == "resampled" and config.decoding == "calls":
-        meter.note(f"decoding: {written.note} Calls are written freely, checked, and sampled again.")
-    return written

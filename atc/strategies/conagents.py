@@ -16,12 +16,10 @@ from typing import Literal
 from atc.decode.call import Written, write_call
 from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
-from atc.meter import Meter
 from atc.prompts import fill
-from atc.strategies.acting import Acting, finish_tool, held, reply_tool
+from atc.strategies.acting import Acting, finish_tool, reply_tool
 from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, briefer, room_for_turns
-from atc.strategies.extracting import extracted
 from atc.synthesize import parse
 from atc.types import Solution
 from protocols.abridge import abridged, clipped, printed, sampled
@@ -175,9 +173,36 @@ class _Team(Acting):
         if seen.failed:
             question = fill("conagents_failure", **told, error=seen.text)
             return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(told=seen.text)
-        found = observed(seen.value, told["call"], step.instruction, step.wanted, self.parts, self.meter) or seen.text
+        found = self._observed(seen.value, told["call"], step) or seen.text
         self.known.append(f"{step.instruction}\n{found}")
         return _Outcome(told=found)
+
+    def _observed(self, value: Json, call: str, step: _Step) -> str:
+        """The observing agent: what is wanted of a response, in words; empty where the agent has none.
+
+        As in the published code of the paper's first version (Shi et al., 2024): of a long response, code is written
+        over its structure, again with what went wrong where it fails; else, and at last, the model reads a sample.
+        """
+
+        def asking(prompt: str, response: str) -> list[Message]:
+            asked = fill(
+                "conagents_response", instruction=step.instruction, call=call, response=response, wanted=step.wanted
+            )
+            return [Message("system", fill(prompt)), Message("user", asked)]
+
+        if len(repr(value)) > LONGEST_READ:
+            form, sample = clipped(shape(value), _LONGEST_SHAPE), sampled(value, most=_LONGEST_SAMPLE)
+            messages = asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
+            for _ in range(_MOST_PROGRAMS):
+                reply = self.replied(messages, "observe", _LONGEST_REPLY)
+                program = parse(reply)
+                found = self.extracted(program, value) if program is not None else None
+                if found is not None:
+                    return printed(found, most=_LONGEST_OBSERVED)
+                again = Message("user", fill("conagents_extract_again"))
+                messages += [Message("assistant", reply.strip() or "(nothing)"), again]
+        messages = asking("conagents_observe", abridged(value, most=LONGEST_READ))
+        return clipped(self.replied(messages, "observe", _LONGEST_REPLY).strip(), _LONGEST_OBSERVED)
 
     def _reviewed(self, question: str, to: Sequence[Agent], *, accepts: bool = True) -> _Outcome | None:
         """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
@@ -202,7 +227,7 @@ class _Team(Acting):
 
     def _write(self, purpose: str, messages: Sequence[Message], tools: Toolbox) -> Written:
         """A reply of an agent, as one call."""
-        return held(write_call, messages, tools, config=self.parts.config, meter=self.meter, purpose=purpose)
+        return self.held(write_call, messages, tools, purpose=purpose)
 
     def _described(self, tools: Toolbox) -> str:
         return described_within(tools, budget=self.parts.prompt_tokens, docs=self.parts.config.docs)[0]
@@ -225,32 +250,3 @@ def _reviewing(to: Sequence[Agent], *, accepts: bool) -> Toolbox:
 
 def _said(written: Written) -> str:
     return written.text.strip() or "(nothing)"
-
-
-def observed(value: Json, call: str, instruction: str, wanted: str, parts: Parts, meter: Meter) -> str:
-    """The observing agent: what is wanted of a response, in words; empty where the agent has none.
-
-    As in the published code of the paper's first version (Shi et al., 2024): of a long response, code is written over
-    its structure, again with what went wrong where it fails; else, and at last, the model reads a sample.
-    """
-
-    def asking(prompt: str, response: str) -> list[Message]:
-        asked = fill("conagents_response", instruction=instruction, call=call, response=response, wanted=wanted)
-        return [Message("system", fill(prompt)), Message("user", asked)]
-
-    def replied(messages: list[Message]) -> str:
-        return meter.complete(messages, purpose="observe", temperature=0.0, seed=0, max_tokens=_LONGEST_REPLY).text
-
-    if len(repr(value)) > LONGEST_READ:
-        form, sample = clipped(shape(value), _LONGEST_SHAPE), sampled(value, most=_LONGEST_SAMPLE)
-        messages = asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
-        for _ in range(_MOST_PROGRAMS):
-            reply = replied(messages)
-            program = parse(reply)
-            found = extracted(program, value, parts, meter) if program is not None else None
-            if found is not None:
-                return printed(found, most=_LONGEST_OBSERVED)
-            again = Message("user", fill("conagents_extract_again"))
-            messages += [Message("assistant", reply.strip() or "(nothing)"), again]
-    read = replied(asking("conagents_observe", abridged(value, most=LONGEST_READ)))
-    return clipped(read.strip(), _LONGEST_OBSERVED)

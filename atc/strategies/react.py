@@ -14,7 +14,7 @@ from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
 from atc.prompts import fill
 from atc.strategies import conversation
-from atc.strategies.acting import Acting, CallsSpent, Offer, held, offered
+from atc.strategies.acting import Acting, CallsSpent, Offer, offered
 from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.types import Solution
@@ -107,10 +107,8 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", num
         BudgetSpent: no time, tokens or calls are left.
         ModelUnavailable: the model gave no reply.
     """
-    messages, config = turns.messages(then), acting.parts.config
     scope = acting.scope(offer.tools)
-    within = scope.tools
-    written = held(write_turn, messages, offer.tools, config=config, meter=acting.meter, number=number, within=within)
+    written = acting.held(write_turn, turns.messages(then), offer.tools, number=number, within=scope.tools)
     said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
     turn = Turn(said=said, thought=written.thought)
     if written.call.error is not None:

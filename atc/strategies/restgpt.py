@@ -9,20 +9,17 @@ planner, which goes on with the step (`Continue`), plans the next one, or gives 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.decode.call import write_call
 from atc.decode.schema import BOUNDS
 from atc.findings import invocation
-from atc.meter import Meter
 from atc.prompts import fill
 from atc.repair.reading import fenceless
-from atc.strategies.acting import Acting, held, reply_tool
+from atc.strategies.acting import Acting, reply_tool
 from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
-from atc.strategies.extracting import extracted
 from atc.synthesize import parse
 from atc.types import Solution
 from protocols.abridge import abridged, clipped, printed
@@ -118,8 +115,7 @@ class _RestGPT(Acting):
 
     def _plan(self, step: int) -> Plan:
         messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
-        reply = self.meter.complete(messages, purpose="plan", temperature=0.0, seed=0, max_tokens=_PLAN_TOKENS)
-        return read_plan(reply.text)
+        return read_plan(self.replied(messages, "plan", _PLAN_TOKENS))
 
     def _fulfilled(self, plan: Plan) -> str | None:
         """What came of a step, in words; None where a person must decide first."""
@@ -127,7 +123,7 @@ class _RestGPT(Acting):
             return fill("restgpt_plan_none")
         background = self._background()
         choice = self._select(plan, background)
-        done = execute(choice.apis, choice.plan, background, self) if choice.apis else choice.result
+        done = self._execute(choice, background) if choice.apis else choice.result
         self.chosen = (choice.said, done or "")
         return done
 
@@ -149,14 +145,7 @@ class _RestGPT(Acting):
             self.selecting = Turns(opening, self.selecting.room)
         offer, wrong = choices(self.tools), ""
         for _ in range(_MOST_CHOICES):
-            written = held(
-                write_call,
-                self.selecting.messages(),
-                offer,
-                config=self.parts.config,
-                meter=self.meter,
-                purpose="select",
-            )
+            written = self.held(write_call, self.selecting.messages(), offer, purpose="select")
             call, said = written.call, written.text.strip() or "(nothing)"
             if call.error is None:
                 break
@@ -170,6 +159,57 @@ class _RestGPT(Acting):
         apis = given["apis"]
         assert isinstance(apis, list)  # the call is valid
         return _Choice(said, apis=tuple(dict.fromkeys(map(str, apis))), plan=str(given["plan"]))
+
+    def _execute(self, choice: _Choice, background: str) -> str | None:
+        """What the caller says came of a plan for these tools; None where a person must decide first."""
+        parts, plan = self.parts, choice.plan
+        chosen = parts.toolbox.only(choice.apis)
+        asking = chosen.map(_asking)
+        offer = asking.also([reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)])
+        last_word = list(offer)[-1]
+        functions, _ = described_within(offer.only(chosen), budget=parts.prompt_tokens // 2, docs=parts.config.docs)
+        asked = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
+        system = fill("restgpt_call", instructions=INSTRUCTIONS, result=last_word)
+        turns = Turns([Message("system", system), Message("user", asked)], room_for_turns(parts.prompt_tokens))
+        for _ in range(MOST_TURNS):
+            written = self.held(_WRITE, turns.messages(), offer)
+            tool, arguments = written.call.tool, dict(written.call.arguments)
+            said = written.text.strip() or "(nothing)"
+            if written.call.error is not None:
+                told = fill("restgpt_call_error", error=written.call.error.message)
+                turns.add(Turn(said=said, told=told))
+                continue
+            if tool == last_word:
+                return str(arguments["text"])
+            wanted = str(arguments.pop(list(asking[tool].arguments)[-1]))
+            seen = self.call(tool, arguments)
+            if seen.paused:
+                return None
+            made = ToolCall(index=0, tool=tool, arguments=arguments, line=1)
+            response = seen.text if seen.failed else self._read(seen.value, made, plan, wanted)
+            told = fill("restgpt_call_response", response=response)
+            turns.add(Turn(said=said, told=told, tool=tool, arguments=arguments))
+        return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.told}"
+
+    def _read(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:
+        """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
+        parts = self.parts
+        tool, made = parts.toolbox[call.tool], invocation(call)
+        if parts.config.docs == "full" and tool.protocol.output_schema:
+            budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
+            function = stubs_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
+            snippet = fill("restgpt_parse_sample", data=fenceless(abridged(value, most=_SNIPPET)))
+            for sample in ("", f"\n\n{snippet}"):
+                asked = fill(
+                    "restgpt_parse_code", function=function, call=made, about=about, sample=sample, wanted=wanted
+                )
+                program = parse(self.replied([Message("user", asked)], "parse", _PARSE_TOKENS))
+                found = self.extracted(program, value) if program is not None else None
+                if found is not None:
+                    return printed(found, most=LONGEST_RESULT)
+        shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
+        asked = fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted)
+        return printed(self.replied([Message("user", asked)], "parse", _PARSE_TOKENS), most=LONGEST_RESULT)
 
 
 def read_plan(text: str) -> Plan:
@@ -208,38 +248,6 @@ def _summary(tool: Tool) -> str:
     return clipped(re.split(r"(?<=[.;!?])\s", said)[0], _LONGEST_SUMMARY)
 
 
-def execute(apis: Sequence[str], plan: str, background: str, acting: Acting) -> str | None:
-    """What the caller says came of a plan for these tools; None where a person must decide first."""
-    parts, meter = acting.parts, acting.meter
-    chosen = parts.toolbox.only(apis)
-    asking = chosen.map(_asking)
-    offer = asking.also([reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)])
-    last_word = list(offer)[-1]
-    functions, _ = described_within(offer.only(chosen), budget=parts.prompt_tokens // 2, docs=parts.config.docs)
-    asked = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
-    system = fill("restgpt_call", instructions=INSTRUCTIONS, result=last_word)
-    turns = Turns([Message("system", system), Message("user", asked)], room_for_turns(parts.prompt_tokens))
-    for _ in range(MOST_TURNS):
-        written = held(_WRITE, turns.messages(), offer, config=parts.config, meter=meter)
-        tool, arguments = written.call.tool, dict(written.call.arguments)
-        said = written.text.strip() or "(nothing)"
-        if written.call.error is not None:
-            told = fill("restgpt_call_error", error=written.call.error.message)
-            turns.add(Turn(said=said, told=told))
-            continue
-        if tool == last_word:
-            return str(arguments["text"])
-        wanted = str(arguments.pop(list(asking[tool].arguments)[-1]))
-        seen = acting.call(tool, arguments)
-        if seen.paused:
-            return None
-        made = ToolCall(index=0, tool=tool, arguments=arguments, line=1)
-        response = seen.text if seen.failed else read_response(seen.value, made, plan, wanted, parts, meter)
-        told = fill("restgpt_call_response", response=response)
-        turns.add(Turn(said=said, told=told, tool=tool, arguments=arguments))
-    return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.told}"
-
-
 def _asking(tool: Tool) -> Tool:
     """The tool as the caller sees it: with the instructions to the parser last, and without what it returns."""
     schema, name = dict(tool.protocol.input_schema), INSTRUCTIONS
@@ -248,26 +256,3 @@ def _asking(tool: Tool) -> Tool:
     schema["properties"] = {**tool.protocol.parameters, name: _WANTED}
     schema["required"] = [*schema.get("required", ()), name]
     return replace(tool, protocol=replace(tool.protocol, input_schema=schema, output_schema=None))
-
-
-def read_response(value: Json, call: ToolCall, about: str, wanted: str, parts: Parts, meter: Meter) -> str:
-    """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
-    tool, made = parts.toolbox[call.tool], invocation(call)
-    if parts.config.docs == "full" and tool.protocol.output_schema:
-        budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
-        function = stubs_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
-        snippet = fill("restgpt_parse_sample", data=fenceless(abridged(value, most=_SNIPPET)))
-        for sample in ("", f"\n\n{snippet}"):
-            asked = fill("restgpt_parse_code", function=function, call=made, about=about, sample=sample, wanted=wanted)
-            program = parse(_asked(asked, meter))
-            found = extracted(program, value, parts, meter) if program is not None else None
-            if found is not None:
-                return printed(found, most=LONGEST_RESULT)
-    shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
-    asked = fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted)
-    return printed(_asked(asked, meter), most=LONGEST_RESULT)
-
-
-def _asked(prompt: str, meter: Meter) -> str:
-    messages = [Message("user", prompt)]
-    return meter.complete(messages, purpose="parse", temperature=0.0, seed=0, max_tokens=_PARSE_TOKENS).text
