@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, Literal
 
 import jsonschema_rs
 
@@ -217,65 +219,7 @@ def spelled(binding: Binding | None) -> str:
 
 # --- the JSON document
 
-_TEXT = {"type": "string"}
-_OBJECT = {"type": "object"}
-_LEVEL = {"enum": ["declared", "observed", "guessed"]}
-_NAMES = {"type": "object", "additionalProperties": _TEXT}
-
-
-def _record(required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-_HTTP = _record(
-    ["method", "url"],
-    method={"enum": ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]},
-    url={"type": "string", "pattern": "^https?://[^{}/?#]+([/?#]|$)"},
-    locations={"type": "object", "additionalProperties": {"enum": list(get_args(Location))}},
-    wireNames=_NAMES,
-    bodyArgument=_TEXT,
-    credentials={"type": "array", "items": {"type": ["string", "array"], "items": _TEXT}},
-    schemes={"type": "object", "additionalProperties": _OBJECT},
-    idempotencyHeader=_TEXT,
-)
-_PYTHON = _record(["module", "function"], module=_TEXT, function=_TEXT)
-_MCP = _record(["server", "tool"], server=_TEXT, tool=_TEXT)
-_PROGRAM = _record(["source", "tools"], source=_TEXT, tools=_NAMES)
-_ARGUMENTS = {"type": "object", "properties": {"properties": {"type": "object", "additionalProperties": {
-    "type": ["object", "boolean"]}}}}  # fmt: skip
-_COUNT = {"type": "integer", "minimum": 0}
-
-DOCUMENT_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "ToolProtocol",
-    "type": "object",
-    "required": ["name"],
-    "properties": {
-        "name": {"type": "string", "minLength": 1},
-        "title": _TEXT,
-        "description": _TEXT,
-        "inputSchema": _ARGUMENTS,
-        "outputSchema": _OBJECT,
-        "annotations": {"type": "object", "properties": {hint: {"type": "boolean"} for hint in _HINTS.values()}},
-        "binding": _record([], http=_HTTP, python=_PYTHON, mcp=_MCP, program=_PROGRAM)
-        | {"minProperties": 1, "maxProperties": 1},
-        "errors": {"type": "array", "items": _record(["status"], status=_TEXT, description=_TEXT, schema=_OBJECT)},
-        "examples": {
-            "type": "array",
-            "items": _record([], question=_TEXT, program=_TEXT, arguments=_OBJECT, result={}),
-        },
-        "links": {
-            "type": "array",
-            "items": _record(["argument", "tool", "path"], argument=_TEXT, tool=_TEXT, path=_TEXT, support=_LEVEL),
-        },
-        "verifiedBy": _record(["tool"], tool=_TEXT, support=_LEVEL),
-        "category": _TEXT,
-        "collection": _TEXT,
-        "evidence": _record(
-            ["level"], level=_LEVEL, observations=_COUNT, fields={"type": "object", "additionalProperties": _COUNT}
-        ),
-    },
-}
+DOCUMENT_SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("protocol.schema.json").read_text())
 """JSON Schema of a protocol document. Unknown keys are kept at the top level and in annotations, refused elsewhere."""
 _VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
 _BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding, "program": ProgramBinding}

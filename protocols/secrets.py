@@ -18,6 +18,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
 from protocols.schema import resolve
+from protocols.vocabulary import words
 
 Kind = Literal["text", "number", "random"]
 """What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
@@ -26,57 +27,52 @@ Change = Callable[[Json], Json]
 
 # --- names. They are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in `apikey`.
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_TOKENS = _words("access api app auth bearer csrf device id refresh reset secret session xsrf")
-_KEYS = _words(
+_TOKENS = words("access api app auth bearer csrf device id refresh reset secret session xsrf")
+_KEYS = words(
     "access admin api app application auth authentication authorization client consumer decryption encryption hmac"
     " licence license master private recovery secret shared signing ssh subscription wallet webhook"
 )
 _TEXT = (
-    _words(
+    words(
         "authorization connectionstring cookie cookies credential credentials jsessionid jwt mnemonic pass passkey"
         " passphrase passwd password passwords phpsessid pwd recoveryphrase secret secrets seedphrase token"
     )
     | {f"{word}{ending}" for word in _TOKENS for ending in ("token", "tokens")}
     | {f"{word}{ending}" for word in _KEYS for ending in ("key", "keys")}
 )
-_NUMBER = _words(
+_NUMBER = words(
     "accesscode backupcode backupcodes cardnumber cardverification cardverificationcode cardverificationnumber ccnumber"
     " creditcard cvc cvn cvv debitcard facode mfacode onetimecode otp otpcode passcode pin pinnumber recoverycode"
     " recoverycodes resetcode securitycode smscode socialsecuritynumber ssn totp totpcode twofactorcode"
     " verificationcode"
 )
-_RANDOM = _words("auth authcode authorizationcode bearer csrf key keys session sessionid tokens xsrf")
+_RANDOM = words("auth authcode authorizationcode bearer csrf key keys session sessionid tokens xsrf")
 _LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
-_NOTHING_NEW = _words(
+_NOTHING_NEW = words(
     "again b base confirm confirmation current digest encoded encrypted hash hashed header hex new old pem plain"
     " plaintext raw repeat repeated salt string v value verify"
 )
 """Last words after which a name still names the secret: `password_hash`, `token_value`, `api_key_v2`."""
 _OTHERWISE = {
-    "token": _words(
+    "token": words(
         "bos change cls continuation continue cursor delta end eos mask next pad page pagination paging prev previous"
         " resume sep skip special start stop sync unk"
     ),
-    "key": _words(
+    "key": words(
         "alternate blob cache composite dedup deduplication dict file foreign group idempotence idempotency image index"
         " issue join locale lookup map message natural object ordering partition primary project public publishable"
         " range routing row sort surrogate translation unique"
     ),
-    "pass": _words("boarding bus day guest mountain season ski track travel year"),
+    "pass": words("boarding bus day guest mountain season ski track travel year"),
 }
 """Words before the last one that give it another meaning: a page token, a primary key, a ski pass."""
-_QUESTIONS = _words("can count has is max min n num requires total")
+_QUESTIONS = words("can count has is max min n num requires total")
 """First words of names that hold a number or a yes or no about it."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIME = re.compile(r"\d{8}T\d{6}")
-_NOT_SAID = _words("basic bearer false n/a none null optional required true unknown")
+_NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
 _RANDOM_LENGTH, _RANDOM_PART, _RANDOM_CHANGES = 16, 8, 3
 
@@ -84,15 +80,15 @@ _RANDOM_LENGTH, _RANDOM_PART, _RANDOM_CHANGES = 16, 8, 3
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> Kind | None:
     """What kind of secret a field of this name holds; None where the name says nothing of one."""
-    words = [word.lower() for word in _PARTS.findall(name[:100])]
-    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _NOTHING_NEW):
-        words.pop()
-    if not words or words[0] in _QUESTIONS:
+    parts = [part.lower() for part in _PARTS.findall(name[:100])]
+    while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
+        parts.pop()
+    if not parts or parts[0] in _QUESTIONS:
         return None
-    before = words[-2] if len(words) > 1 else ""
-    if before in _OTHERWISE.get(words[-1].removesuffix("s") if words[-1] != "pass" else "pass", ()):
+    before = parts[-2] if len(parts) > 1 else ""
+    if before in _OTHERWISE.get(parts[-1].removesuffix("s") if parts[-1] != "pass" else "pass", ()):
         return None
-    endings = {"".join(words[-size:]) for size in range(1, min(_LONGEST, len(words)) + 1)}
+    endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
     if endings & _TEXT:
         return "text"
     return "number" if endings & _NUMBER else "random" if endings & _RANDOM else None
@@ -134,9 +130,9 @@ def looks_random(text: str) -> bool:
 
 _COMBINED = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 _MOST_VIEWS = 500  # schemas that describe one place at once
-_CARRIERS = _words("current data plaintext raw text value")
+_CARRIERS = words("current data plaintext raw text value")
 _NAMING = ("name", "key", "variable", "var", "header", "field", "param")
-_MAPS = _words("cookies passwords secrets")
+_MAPS = words("cookies passwords secrets")
 _SAYS_SECRET = re.compile(
     r"\b(api[ -]?key|password|credentials?|secret|(access|auth\w*|bearer) token)\b", re.IGNORECASE
 )

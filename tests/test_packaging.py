@@ -33,6 +33,7 @@ def test_prompts_licence_and_types_are_inside(names):
     assert all(
         f"{package}/py.typed" in names for package in ("atc", "sandbox", "protocols", "probing", "toolflow_bench")
     )
+    assert "protocols/protocol.schema.json" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
