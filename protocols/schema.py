@@ -80,7 +80,7 @@ class Judge:
     """
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
-        self._size = _parts(schema)
+        self._size = sum(1 + (len(part) if isinstance(part, Mapping) else 0) for part in _parts(schema))
         if self._size > MOST_PARTS:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
         self._schema, self._formats = schema, formats
@@ -117,7 +117,10 @@ class _Cost:
     """What the validation of values by one schema costs, in comparisons. Safe for threads."""
 
     def __init__(self, schema: JsonObject) -> None:
-        self._schema, self._anchors = schema, _anchors(schema)
+        self._schema = schema
+        inner = (part for part in _parts(schema) if isinstance(part, Mapping) and part is not schema)
+        # In a document of its own within the schema, references are that document's.
+        self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
         self._lock = threading.Lock()  # of what follows
         self._visits = 0
         self._places: dict[tuple[int, ...], _Place] = {}
@@ -178,10 +181,10 @@ class _Cost:
         yield from _values(
             schema, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"
         )
-        for keyword in ("$ref", "$dynamicRef"):
-            if isinstance(ref := schema.get(keyword), str):
-                target = self._anchors.get(ref) or pointer(self._schema, unquote(ref))
-                if target is None or "$id" in self._anchors:
+        for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
+            if isinstance(ref, str):
+                target = pointer(self._schema, unquote(ref))
+                if target is None or self._has_documents:
                     raise TooMuch(f"its reference {ref[:80]!r} is not followed")
                 yield target
 
@@ -227,18 +230,12 @@ def _inside(schema: JsonObject, key: Any) -> Iterator[Any]:
         yield from _values(schema, "contains")
 
 
-def _parts(value: Json) -> int:
-    """How many values and keys stand in `value`."""
-    number, left = 0, [value]
+def _parts(value: Json) -> Iterator[Json]:
+    """All that stands in a value, and itself."""
+    left = [value]
     while left:
-        part = left.pop()
-        number += 1
-        if isinstance(part, Mapping):
-            number += len(part)
-            left.extend(part.values())
-        elif isinstance(part, list):
-            left.extend(part)
-    return number
+        yield (part := left.pop())
+        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ())
 
 
 @lru_cache(maxsize=1024)
@@ -270,23 +267,6 @@ def _values(schema: JsonObject, *keywords: str) -> Iterator[Any]:
             yield from value
         elif isinstance(value, Mapping):
             yield from value.values() if keyword in _MAPS else (value,)
-
-
-def _anchors(schema: JsonObject) -> dict[str, Any]:
-    """The schemas by their anchors; under `$id` one that is a document of its own within this one, if there is any."""
-    found: dict[str, Any] = {}
-    left: list[Any] = [schema]
-    while left:
-        part = left.pop()
-        if isinstance(part, Mapping):
-            names = (part.get("$anchor"), part.get("$dynamicAnchor"))
-            found |= {f"#{name}": part for name in names if isinstance(name, str)}
-            if part is not schema and isinstance(name := part.get("$id"), str) and not name.startswith("#"):
-                found["$id"] = part
-            left.extend(part.values())
-        elif isinstance(part, list):
-            left.extend(part)
-    return found
 
 
 def _without_branches(schema: Any) -> Any:

@@ -230,18 +230,23 @@ class Connection:
             command=sys.executable, args=words, env=environment, encoding_error_handler="replace"
         )
         reading, writing = os.pipe()
-        listener = threading.Thread(target=self._listen, args=(reading,), daemon=True)
-        listener.start()
+        loop = asyncio.get_running_loop()
+        os.set_blocking(reading, False)
+        loop.add_reader(reading, self._listen, reading)
         try:
             with os.fdopen(writing, "w") as told:
                 yield stdio_client(parameters, errlog=told)
         finally:
-            listener.join(_GLANCE_SECONDS)
+            loop.remove_reader(reading)
+            self._listen(reading)
+            os.close(reading)
 
     def _listen(self, descriptor: int) -> None:
-        with os.fdopen(descriptor, "rb", buffering=0) as told:
-            while data := told.read(65_536):
+        with suppress(BlockingIOError):
+            while data := os.read(descriptor, 65_536):
                 self._told = (self._told + data)[-_TOLD:]
+            if self._loop is not None:
+                self._loop.remove_reader(descriptor)
 
     async def _answered(self, asked: Coroutine[Any, Any, Any], seconds: float) -> Any:
         from mcp import MCPError
