@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from protocols.credentials import MASK, Carried, Credential, Mask, carried, chosen, dress
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
-from protocols.oauth import SignIn
+from protocols.oauth import SignIn, TokenFile
 from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, parse, read, retry_after, text_of
@@ -39,6 +39,9 @@ class Shared:
     mask: Mask
     transport: Transport
     sign_in: SignIn
+    tokens: TokenFile
+    homes: set[str]
+    """Hosts that the user named, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
 
 
 class HttpCall:

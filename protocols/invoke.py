@@ -29,12 +29,12 @@ class Invoker:
 
     def __init__(self, settings: InvokeSettings | None = None) -> None:
         self.settings = settings = settings or InvokeSettings()
-        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in settings.credentials.values() for host in one.hosts}
-        """Hosts that the user named, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
+        hosts = (host for one in settings.credentials.values() for host in one.hosts)
+        self.homes = {re.sub(r":\d+$", "", host.lower()) for host in hosts}
         mask = Mask(secret for one in settings.credentials.values() for secret in (one.value, one.client_secret))
         for server in settings.servers.values():  # which may echo what it was given
             mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
-        self._transport = Transport(
+        transport = Transport(
             connections_per_host=settings.concurrency_per_host,
             max_body_bytes=settings.max_body_bytes,
             mask=mask,
@@ -43,16 +43,14 @@ class Invoker:
         tokens = TokenFile(settings.tokens)
         self._shared = Shared(
             settings=settings,
-            pacing=Pacing(
-                concurrency=settings.concurrency_per_host,
-                requests_per_second=settings.requests_per_second,
-                sleep=settings.sleep,
-            ),
+            pacing=Pacing(settings.concurrency_per_host, settings.requests_per_second, settings.sleep),
             mask=mask,
-            transport=self._transport,
-            sign_in=SignIn(tokens, lambda url, form: fetch_token(self._transport, url, form), settings.open_browser),
+            transport=transport,
+            sign_in=SignIn(tokens, partial(fetch_token, transport), settings.open_browser),
+            tokens=tokens,
+            homes=self.homes,
         )
-        self.servers = Servers(settings, self._shared.pacing, self._shared.sign_in, tokens, self.homes)
+        self.servers = Servers(self._shared)
         """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
 
     def bind(self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None) -> Call:
@@ -76,7 +74,7 @@ class Invoker:
                     return partial(_refuse, protocol.name, binding)
                 return python_call(protocol.name, function, reads=bool(declared), mask=self._shared.mask)
             case McpBinding() as binding:
-                return mcp_call(protocol, binding, self.servers, reads=bool(declared), mask=self._shared.mask)
+                return mcp_call(protocol, binding, self.servers, reads=bool(declared))
             case ProgramBinding():  # a source of tools must not bring code along
                 problem = "it is a saved program: put its file into the folder of saved tools instead."
                 raise InvalidProtocol(protocol.name, problem, path="binding.program")
@@ -86,7 +84,7 @@ class Invoker:
     def close(self) -> None:
         """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
         self.servers.close()
-        self._transport.close()
+        self._shared.transport.close()
 
     def __enter__(self) -> Self:
         return self

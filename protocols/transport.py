@@ -316,9 +316,7 @@ class Pacing:
     At most `concurrency` turns of a host overlap; with `requests_per_second` they begin at least its inverse apart.
     """
 
-    def __init__(
-        self, *, concurrency: int, requests_per_second: float | None, sleep: Callable[[float], object]
-    ) -> None:
+    def __init__(self, concurrency: int, requests_per_second: float | None, sleep: Callable[[float], object]) -> None:
         if concurrency < 1:
             raise ValueError(f"concurrency_per_host must be at least 1, got {concurrency}.")
         if requests_per_second is not None and not requests_per_second > 0:

@@ -176,40 +176,18 @@ def test_a_description_is_never_cut_inside_a_sentence(first, more):
 
 
 def test_components_keep_their_names_and_all_of_narrows():
+    def ref(name):
+        return {"$ref": f"#/components/schemas/{name}"}
+
+    numbered = {"type": "object", "properties": {"id": {"type": "integer"}}}
+    size = {"allOf": [{"enum": ["s", "m"]}, ref("Size")]}
+    pet = {"type": "object", "properties": {"tag": ref("Tag"), "category": ref("Category"), "size": size}}
+    content = {"application/json": {"schema": {"type": "array", "items": ref("Pet")}}}
     told = {
         "openapi": "3.1.0",
         "servers": [{"url": "https://a.example"}],
-        "components": {
-            "schemas": {
-                "Tag": {"type": "object", "properties": {"id": {"type": "integer"}}},
-                "Category": {"type": "object", "properties": {"id": {"type": "integer"}}},
-                "Size": {"type": "string"},
-                "Pet": {
-                    "type": "object",
-                    "properties": {
-                        "tag": {"$ref": "#/components/schemas/Tag"},
-                        "category": {"$ref": "#/components/schemas/Category"},
-                        "size": {"allOf": [{"enum": ["s", "m"]}, {"$ref": "#/components/schemas/Size"}]},
-                    },
-                },
-            }
-        },
-        "paths": {
-            "/pets": {
-                "get": {
-                    "operationId": "findPetsByStatus",
-                    "responses": {
-                        "200": {
-                            "content": {
-                                "application/json": {
-                                    "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Pet"}}
-                                }
-                            }
-                        }
-                    },
-                }
-            }
-        },
+        "components": {"schemas": {"Tag": numbered, "Category": numbered, "Size": {"type": "string"}, "Pet": pet}},
+        "paths": {"/pets": {"get": {"operationId": "findPetsByStatus", "responses": {"200": {"content": content}}}}},
     }
     (protocol,) = read_openapi(told, where="d")
     text = stubs(Toolbox([Tool(protocol=protocol, call=lambda _: None)]))

@@ -9,39 +9,22 @@ from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
 
+AIRPORTS = {
+    "type": "object",
+    "properties": {"airports": {"type": "array", "items": {"properties": {"code": {"type": "string"}}}}},
+}
+SEARCH = {
+    "operationId": "search",
+    "parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}],
+    "responses": {"200": {"content": {"application/json": {"schema": AIRPORTS}}}},
+}
+CODE = {"name": "code", "in": "path", "schema": {"type": "string"}}
 API = {
     "openapi": "3.1.0",
     "info": {"title": "My Flights"},
     "paths": {
-        "/airports": {
-            "get": {
-                "operationId": "search",
-                "parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}],
-                "responses": {
-                    "200": {
-                        "content": {
-                            "application/json": {
-                                "schema": {
-                                    "type": "object",
-                                    "properties": {
-                                        "airports": {
-                                            "type": "array",
-                                            "items": {"type": "object", "properties": {"code": {"type": "string"}}},
-                                        }
-                                    },
-                                }
-                            }
-                        }
-                    }
-                },
-            }
-        },
-        "/airports/{code}": {
-            "get": {
-                "operationId": "airport",
-                "parameters": [{"name": "code", "in": "path", "schema": {"type": "string"}}],
-            }
-        },
+        "/airports": {"get": SEARCH},
+        "/airports/{code}": {"get": {"operationId": "airport", "parameters": [CODE]}},
     },
 }
 

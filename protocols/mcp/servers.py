@@ -15,16 +15,16 @@ from typing import Any
 from protocols.alias import identifier
 from protocols.credentials import Mask, carried, chosen, dress
 from protocols.errors import Outcome, SourceUnavailable, ToolError
+from protocols.http import Shared
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.connection import AnswerLost, AnswerRefused, CallResult, Connection, ConnectionFailed
-from protocols.oauth import SignIn, SignInPage, TokenFile
+from protocols.oauth import SignInPage
 from protocols.origin import is_url, split_url
 from protocols.plain import to_json
 from protocols.protocol import McpBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read
 from protocols.request import HttpRequest
-from protocols.settings import InvokeSettings, McpServer
-from protocols.transport import Pacing
+from protocols.settings import McpServer
 
 _SPELLED = re.compile(r"mcp:\s*(.*)|mcp\+(https?://.*)", re.DOTALL | re.IGNORECASE)
 _STARTS = 5  # of one command: one that keeps dying is not started for every call
@@ -65,14 +65,16 @@ class _Known:
 class Servers:
     """MCP servers by name. Safe for threads."""
 
-    def __init__(
-        self, settings: InvokeSettings, pacing: Pacing, sign_in: SignIn, tokens: TokenFile, homes: set[str]
-    ) -> None:
-        self._settings, self._pacing, self._sign_in, self._tokens = settings, pacing, sign_in, tokens
-        self._homes = homes
-        self._known: dict[str, _Known] = {name: _Known(server) for name, server in settings.servers.items()}
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._settings = shared, shared.settings
+        self._known: dict[str, _Known] = {name: _Known(server) for name, server in shared.settings.servers.items()}
         self._opened: list[_Known] = [*self._known.values()]
         self._lock = threading.Lock()
+
+    @property
+    def mask(self) -> Mask:
+        """What keeps secrets out of answers and messages."""
+        return self._shared.mask
 
     def open(self, text: str, *, name: str = "") -> tuple[str, McpServer, list[dict[str, Any]]]:
         """The server that a source spells: the name under which it is known from now on, and the tools that it lists.
@@ -130,7 +132,7 @@ class Servers:
                 "its command or url to your settings.",
                 outcome="not_run",
             )
-        with self._pacing.turn(f"mcp:{name}"):
+        with self._shared.pacing.turn(f"mcp:{name}"):
             return self._connected(known).call(tool_there, arguments, timeout_seconds=self._settings.timeout_seconds)
 
     def close(self) -> None:
@@ -177,16 +179,17 @@ class Servers:
                 request = HttpRequest(method="POST", url=server.url, headers=headers)
                 if server.credential:
                     found = chosen([server.credential], {}, self._settings.credentials, origin, tool="the MCP server")
-                    tokens = {n: "" if one.value else self._sign_in.token(n, one, {}) for n, one in found.items()}
-                    request = dress(request, [carried(one, {}, token=tokens[name]) for name, one in found.items()])
+                    for name, one in found.items():
+                        token = "" if one.value else self._shared.sign_in.token(name, one, {})
+                        request = dress(request, [carried(one, {}, token=token)])
                 else:
-                    page = SignInPage(f"mcp {server.url}", self._tokens, self._settings.open_browser)
+                    page = SignInPage(f"mcp {server.url}", self._shared.tokens, self._settings.open_browser)
                 server, headers = replace(server, url=request.url), dict(request.headers)
             known.connection = Connection(
                 server,
                 headers=headers,
                 sign_in=page,
-                homes=self._homes,
+                homes=self._shared.homes,
                 max_bytes=self._settings.max_body_bytes,
                 start_seconds=self._settings.start_seconds,
             )
@@ -194,10 +197,11 @@ class Servers:
 
 
 def mcp_call(
-    protocol: ToolProtocol, binding: McpBinding, servers: Servers, *, reads: bool, mask: Mask
+    protocol: ToolProtocol, binding: McpBinding, servers: Servers, *, reads: bool
 ) -> Callable[[JsonObject], Json]:
     """A call of an MCP tool; see `Invoker.bind`."""
     failed: Outcome = "refused" if reads else "unknown"
+    mask = servers.mask
 
     def call(arguments: JsonObject) -> Json:
         try:  # the SDK's connection does not survive an argument that is not JSON
