@@ -11,8 +11,9 @@ import jsonschema_rs
 
 from protocols.alias import argument_aliases
 from protocols.jsontypes import Json, JsonObject
+from protocols.judge import Judge, TooMuch, branches, said
 from protocols.protocol import ToolProtocol
-from protocols.schema import Judge, TooMuch, branches, dotted, resolve, said, types
+from protocols.schema import dotted, resolve, types
 from protocols.words import alike
 
 DRIFT_CLAUSES = 5

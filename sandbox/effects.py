@@ -14,9 +14,10 @@ import jsonschema_rs
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
+from protocols.judge import Judge
 from protocols.links import record_fields
 from protocols.protocol import HttpBinding
-from protocols.schema import Judge, resolve, types, wrapper_key
+from protocols.schema import resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
 from sandbox.quickjson import encoder
 from sandbox.trace import ToolCall

@@ -15,7 +15,7 @@ from benchmarks.restbench.data import RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay
 from benchmarks.resumable import InvalidData
 from protocols.errors import ToolError
-from protocols.schema import violations
+from protocols.judge import violations
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "restbench"
 BOOKSHOP = json.loads((Path(__file__).parent / "data" / "bookshop.json").read_text())

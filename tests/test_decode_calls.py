@@ -13,7 +13,7 @@ from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC,
 from atc.models.scripted import ScriptedModel
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.schema import violations
+from protocols.judge import violations
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, HoldingModel, tool
 

@@ -16,7 +16,7 @@ from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
 from atc.decode.grammar import call_grammar, judge, names_pattern
 from atc.decode.schema import arguments_of
 from atc.models.dialects import fits_strict
-from protocols.schema import violations
+from protocols.judge import violations
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
 

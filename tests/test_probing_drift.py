@@ -12,8 +12,8 @@ from probing.document import document
 from probing.drift import compare, revised
 from probing.facts import learn
 from probing.samples import Origin, Sample, Value
+from protocols.judge import violations
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
-from protocols.schema import violations
 
 BARE = ToolProtocol(
     name="find",

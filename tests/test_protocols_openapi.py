@@ -5,8 +5,9 @@ import json
 import pytest
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
+from protocols.judge import violations
 from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link
-from protocols.schema import resolve, validator, violations
+from protocols.schema import resolve, validator
 from protocols.sources.openapi import read_openapi
 
 

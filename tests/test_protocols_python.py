@@ -6,8 +6,9 @@ import textwrap
 import pytest
 
 from protocols.errors import SourceUnavailable
+from protocols.judge import violations
 from protocols.protocol import Annotations, PythonBinding
-from protocols.schema import validator, violations
+from protocols.schema import validator
 from protocols.sources.python import read_module
 from protocols.sources.signature import read_docstring
 

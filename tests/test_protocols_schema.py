@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.schema import narrowed, resolve, shape, type_name, types, validator, violations
+from protocols.judge import violations
+from protocols.schema import narrowed, resolve, shape, type_name, types, validator
 from tests.loopback import Reply, serving
 
 NODE = {"$ref": "#/$defs/Node", "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}}}

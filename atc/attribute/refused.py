@@ -10,7 +10,7 @@ from atc.attribute.blame import MOST_ITEMS, Record
 from atc.findings import MOST_KEYS, invocation, keys_there, listed, snippet
 from atc.paths import Path, Place, at, origins, telling, text
 from atc.types import Fact, Fault, FaultKind
-from protocols.schema import Violation, violations
+from protocols.judge import Violation, violations
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall
 

@@ -13,7 +13,8 @@ from atc.check import types as t
 from atc.check.schema import items_of, listed_values
 from atc.findings import listed, nearest
 from protocols.jsontypes import JsonObject
-from protocols.schema import Judge, first_error, resolve, types, validator
+from protocols.judge import Judge
+from protocols.schema import first_error, resolve, types, validator
 from sandbox.contract import TYPE_WORDS
 
 _MOST_DEPTH, _MOST_JUDGES = 5, 4096

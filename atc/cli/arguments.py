@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import click
 
 from protocols.jsontypes import Json, JsonObject, loads
-from protocols.schema import resolve, violations
+from protocols.judge import violations
+from protocols.schema import resolve
 from protocols.toolbox import Tool
 from protocols.words import alike
 

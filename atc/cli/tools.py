@@ -32,9 +32,9 @@ from protocols.errors import CredentialMissing, ToolError
 from protocols.export import to_mcp, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import JsonObject
+from protocols.judge import violations
 from protocols.protocol import ErrorOutcome, McpBinding, PythonBinding, dump, spelled
 from protocols.render import FULL, stubs
-from protocols.schema import violations
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
 from sandbox.journal import Journal

@@ -27,8 +27,8 @@ from benchmarks.bfcl import protocol_of as bfcl_protocol
 from benchmarks.decoding.funcqa import gold_texts, operations
 from benchmarks.restbench.data import RestWorld, items, load_restbench
 from protocols.jsontypes import Json
+from protocols.judge import violations
 from protocols.protocol import ToolProtocol
-from protocols.schema import violations
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.services.service import service_tools
 

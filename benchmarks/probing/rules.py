@@ -24,8 +24,9 @@ import yaml
 from benchmarks.probing.runs import Options, Suite, run_probing, unit_folder
 from benchmarks.probing.score import Row
 from protocols.jsontypes import Json, JsonObject
+from protocols.judge import violations
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
-from protocols.schema import validator, violations
+from protocols.schema import validator
 
 
 @cache

@@ -1,0 +1,310 @@
+"""Values compared with a schema in bounded time and memory, whoever wrote either of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import jsonschema_rs
+
+from protocols.jsontypes import Json, JsonObject
+from protocols.schema import dotted, first_error, pointer, validator
+
+MOST_STEPS = 5_000_000
+"""Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
+MOST_PARTS = 200_000
+"""Parts of a schema; a larger one is not read."""
+MOST_VIOLATIONS = 20
+"""Clauses that are named of all that one value breaks."""
+_MOST_AT_ONE_PLACE = 10_000  # schemas that are compared with one part of a value
+_MOST_VISITS = 200_000  # of schemas, to learn what one value costs
+_STEPS_OF_A_VALUE = 3  # to read it
+_STATES_PER_STEP = 40  # of a pattern that are followed for one character, in the time of one comparison
+_LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_000
+_PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
+_RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
+_MAPS = ("patternProperties", "dependentSchemas", "dependencies")
+_BRANCHES = ("anyOf", "oneOf")
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+
+
+class Violation(NamedTuple):
+    """One clause that a value breaks: where in the value, what was said, and the clause's place in the schema."""
+
+    path: str
+    message: str
+    clause: str
+
+
+class TooMuch(ValueError):
+    """To compare this value with this schema would take too long."""
+
+
+class Judge:
+    """Compares values with one schema, in bounded time and memory, whoever wrote either of them.
+
+    Raises:
+        ValueError: the schema cannot be one, or has more parts than `MOST_PARTS`.
+    """
+
+    def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
+        self._size = sum(1 + (len(part) if isinstance(part, Mapping) else 0) for part in _parts(schema))
+        if self._size > MOST_PARTS:
+            raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
+        self._schema, self._formats = schema, formats
+        self._validator = validator(schema, formats=formats)
+        self._cost = _Cost(schema)
+
+    def valid(self, value: Json) -> bool:
+        """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
+        self._cost.check(value)
+        return self._validator.is_valid(value)
+
+    def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
+        """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
+        # The next error is the first one of the schema without the clause that was broken.
+        try:
+            schema = _without_branches(self._schema)
+        except RecursionError:
+            return
+        for _ in range(max(1, 100_000 // self._size)):
+            try:
+                error = first_error(validator(schema, formats=self._formats), value)
+            except ValueError:  # a reference to a clause that was left out
+                return
+            if error is None:
+                return
+            yield error
+            try:
+                schema = _without(schema, error.schema_path)
+            except (LookupError, ValueError):  # a clause that was reached in another way than by its place
+                return
+
+
+class _Cost:
+    """What the validation of values by one schema costs, in comparisons. Safe for threads."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        self._schema = schema
+        inner = (part for part in _parts(schema) if isinstance(part, Mapping) and part is not schema)
+        # In a document of its own within the schema, references are that document's.
+        self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
+        self._lock = threading.Lock()  # of what follows
+        self._visits = 0
+        self._places: dict[tuple[int, ...], _Place] = {}
+
+    def check(self, value: Json) -> None:
+        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
+        with self._lock:
+            self._visits = 0
+            top = self._place([self._schema])
+            spent, left = top.steps(value), [(value, top)]
+            while left and spent <= MOST_STEPS:
+                whole, place = left.pop()
+                parts: Iterable[tuple[Any, Json]] = ()
+                if isinstance(whole, Mapping):
+                    parts = whole.items()
+                    spent += sum(map(len, whole)) * place.key_states // _STATES_PER_STEP
+                elif isinstance(whole, list | tuple):
+                    parts = enumerate(whole)
+                for key, part in parts:
+                    below = self._child(place, key)
+                    spent += below.steps(part)
+                    if isinstance(part, dict | list | tuple | Mapping):
+                        left.append((part, below))
+        if spent > MOST_STEPS:
+            raise TooMuch("it and its schema are too large together")
+
+    def _child(self, place: _Place, key: str | int) -> _Place:
+        """The place under a key, or of an item."""
+        known = key if key in place.own_keys else str if isinstance(key, str) else int
+        if known not in place.children:
+            place.children[known] = self._place([part for schema in place.schemas for part in _inside(schema, known)])
+        return place.children[known]
+
+    def _place(self, schemas: Sequence[Any]) -> _Place:
+        """The place that these schemas describe, with all that they combine."""
+        found = self._combined(schemas)
+        key = tuple(map(id, found))
+        if key not in self._places:
+            names = self._combined([schema["propertyNames"] for schema in found if "propertyNames" in schema])
+            self._places[key] = _Place(found, names)
+        return self._places[key]
+
+    def _combined(self, schemas: Sequence[Any]) -> list[JsonObject]:
+        """All schemas that are compared with a value when these are, each as many times as it is."""
+        found: list[JsonObject] = []
+        left = list(schemas)
+        while left:
+            schema = left.pop()
+            self._visits += 1
+            if len(found) > _MOST_AT_ONE_PLACE or self._visits > _MOST_VISITS:
+                raise TooMuch("its schema is too tangled, or refers to itself at one place")
+            if isinstance(schema, Mapping):
+                found.append(schema)
+                left += self._beside(schema)
+        return found
+
+    def _beside(self, schema: JsonObject) -> Iterator[Any]:
+        yield from _values(
+            schema, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"
+        )
+        for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
+            if isinstance(ref, str):
+                target = pointer(self._schema, unquote(ref))
+                if target is None or self._has_documents:
+                    raise TooMuch(f"its reference {ref[:80]!r} is not followed")
+                yield target
+
+
+class _Place:
+    """A place of a value: the schemas that are compared with it, `names` with its keys, and what that costs."""
+
+    def __init__(self, schemas: Sequence[JsonObject], names: Sequence[JsonObject]) -> None:
+        self.schemas = schemas
+        self.children: dict[Any, _Place] = {}
+        self.own_keys: set[str | int] = set()
+        """Those that the schemas treat in their own way."""
+        self.key_states = sum(_STATES_PER_STEP + _states(str(one.get("pattern", ""))) for one in names)
+        """States of patterns that each character of a key meets."""
+        self._comparisons, self._states = _STEPS_OF_A_VALUE, 0
+        for schema in schemas:
+            listed = schema.get("enum")
+            self.own_keys.update(schema.get("properties") or ())
+            self.own_keys.update(range(len(schema.get("prefixItems") or ())))
+            self._comparisons += 1
+            self._comparisons += (
+                sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
+            )
+            self._states += _states(pattern) if isinstance(pattern := schema.get("pattern"), str) else 0
+            self.key_states += sum(_STATES_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
+
+    def steps(self, value: Json) -> int:
+        """About how many comparisons a value costs here, without what stands in it."""
+        if self._states and isinstance(value, str):
+            return self._comparisons + len(value) * self._states // _STATES_PER_STEP
+        return self._comparisons
+
+
+def _inside(schema: JsonObject, key: Any) -> Iterator[Any]:
+    """The schemas of what stands under a key; `str` and `int` stand for keys and items that have none of their own."""
+    if key is str or isinstance(key, str):
+        own = schema.get("properties") or {}
+        yield from [own[key]] if key in own else _values(schema, "additionalProperties", "unevaluatedProperties")
+        yield from _values(schema, "patternProperties", "propertyNames")
+    else:
+        first = schema.get("prefixItems") or ()
+        yield from [first[key]] if key is not int and key < len(first) else _values(schema, "items", "unevaluatedItems")
+        yield from _values(schema, "contains")
+
+
+def _parts(value: Json) -> Iterator[Json]:
+    """All that stands in a value, and itself."""
+    left = [value]
+    while left:
+        yield (part := left.pop())
+        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ())
+
+
+@lru_cache(maxsize=1024)
+def _states(pattern: str) -> int:
+    """About how many states a pattern has with its counted repetitions written out."""
+    if len(pattern) > _LONGEST_PATTERN:
+        return _MOST_STATES
+    open_groups, total, last = [], 0, 0
+    for piece in _PATTERN_PARTS.findall(pattern):
+        if piece == "(":
+            open_groups.append(total)
+            total = 0
+        elif piece == ")" and open_groups:
+            last = total
+            total += open_groups.pop()
+        elif len(piece) > 2 and piece[0] == "{":
+            total += last * max(0, max(int(number) for number in re.findall(r"\d+", piece)[:2]) - 1)
+        else:
+            total, last = total + 1, 1
+    # Look-around and back-references are tried again and again at one place.
+    return min(total, _MOST_STATES) + (_STATES_OF_RETRIES if _RETRIES.search(pattern) else 0)
+
+
+def _values(schema: JsonObject, *keywords: str) -> Iterator[Any]:
+    """The schemas under these keywords: one, a list or a mapping of them under each."""
+    for keyword in keywords:
+        value = schema.get(keyword)
+        if isinstance(value, list):
+            yield from value
+        elif isinstance(value, Mapping):
+            yield from value.values() if keyword in _MAPS else (value,)
+
+
+def _without_branches(schema: Any) -> Any:
+    """A schema that says as much, but for whose `anyOf` and `oneOf` no errors of the branches are built.
+
+    `unevaluated…` depends on the branches, so it is left out.
+    """
+    if isinstance(schema, list):
+        return [_without_branches(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    changed: dict[str, Any] = {}
+    for keyword, part in schema.items():
+        if keyword not in _UNEVALUATED:
+            changed[keyword] = part if keyword in ("const", "enum") else _without_branches(part)
+    for keyword in _BRANCHES:
+        if isinstance(schema.get(keyword), list):
+            changed["allOf"] = [*changed.get("allOf", []), {"not": {"not": {keyword: changed.pop(keyword)}}}]
+    return changed
+
+
+def _without(schema: Any, path: Sequence[str | int]) -> Any:
+    """`schema` without the clause at `path`."""
+    first, *rest = path
+    if isinstance(schema, list):
+        index = int(first)
+        return [*schema[:index], _without(schema[index], rest) if rest else True, *schema[index + 1 :]]
+    changed = dict(schema)
+    part = changed.pop(str(first))
+    return changed | {str(first): _without(part, rest)} if rest else changed
+
+
+def branches(error: jsonschema_rs.ValidationError) -> str | None:
+    """`anyOf` or `oneOf` where that is the keyword of which an error of `Judge` tells."""
+    inner = error.kind.as_dict()["schema"].get("not") if error.kind.name == "not" else None
+    return next((keyword for keyword in _BRANCHES if keyword in inner), None) if isinstance(inner, Mapping) else None
+
+
+def said(error: jsonschema_rs.ValidationError) -> str:
+    """What an error of `Judge` says."""
+    keyword = branches(error)
+    if keyword is None:
+        return error.message
+    how = "any" if keyword == "anyOf" else "exactly one"
+    return f"{json.dumps(error.instance)} is not valid under {how} of the schemas listed in the {keyword!r} keyword"
+
+
+def violations(schema: JsonObject, value: Json) -> list[Violation]:
+    """Each clause of `schema` that `value` breaks, with the first place where it does; empty when it conforms.
+
+    Where to compare the two would take too long, that is the one violation. Raises `ValueError` for what is no schema.
+    """
+    try:
+        judge = Judge(schema)
+        if judge.valid(value):
+            return []
+        errors = list(islice(judge.errors(value), MOST_VIOLATIONS))
+    except TooMuch as problem:
+        return [Violation("", f"it cannot be compared with its schema: {problem}", "")]
+    found = []
+    for error in errors:
+        path = list(map(str, error.schema_path))
+        if keyword := branches(error):
+            path = [*path[:-3], keyword]
+        clause = re.sub(r"allOf/\d+/not/not/(?=anyOf/|oneOf/)", "", "/".join(path))
+        found.append(Violation(dotted(error.instance_path), said(error), clause))
+    return found or [Violation("", "it does not conform to its schema", "")]
