@@ -84,7 +84,7 @@ def test_every_operation_answers_as_recorded(service: Service) -> None:
     operations = {operation.id: operation for operation in service.operations}
     assert {line["call"] for line in lines} == operations.keys()
     context, known = service.context(service.database()), {}
-    with closing(context.connections):
+    with closing(context.connection):
         for line in lines:
             operation = operations[line["call"]]
             given = {name: filled(value, known) for name, value in line["with"].items()}

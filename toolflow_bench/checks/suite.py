@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.errors import AtcError
 from sandbox.base import Sandbox
@@ -19,7 +19,7 @@ from toolflow_bench.checks.needed import idle_calls, unneeded
 from toolflow_bench.checks.totals import shortfalls
 from toolflow_bench.checks.wording import near_duplicates
 from toolflow_bench.derive import Data
-from toolflow_bench.grade import grade
+from toolflow_bench.grade import Verdict, grade
 from toolflow_bench.paths import Call, correct_path, path_rate, precision
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
@@ -60,18 +60,6 @@ class Checked:
         }
 
 
-@dataclass(slots=True)
-class _Found:
-    """One task's findings."""
-
-    problems: list[str] = field(default_factory=list)
-    success: bool = False
-    path: float = 0.0
-    precision: float = 0.0
-    calls: int = 0
-    seconds: float = 0.0
-
-
 def check_tasks(
     tasks: Sequence[Task],
     *,
@@ -81,7 +69,7 @@ def check_tasks(
     jobs: int = 2,
     on_task: OnTask | None = None,
 ) -> Checked:
-    """Check `tasks`, `jobs` at a time, each worker with services and a sandbox of its own.
+    """Check `tasks`, `jobs` at a time, each thread with services, data and a sandbox of its own.
 
     `whole` says that they are all of ToolFlow's, so that its totals must be reached. `thorough` replaces single calls
     too where a line makes several, which takes longer. `folder` is the cache folder.
@@ -93,21 +81,28 @@ def check_tasks(
         f"{one.id} and {other.id} ask in nearly the same words ({share:.0%} of their runs of three words)"
         for one, other, share in near_duplicates(tasks)
     ]
-    if whole:
-        problems += shortfalls(tasks)
+    problems += shortfalls(tasks) if whole else ()
+    own, lock, worlds = threading.local(), threading.Lock(), list[World]()
     with ExitStack() as stack:
-        workers = _Workers(stack, folder)
+
+        def check(task: Task) -> _Found:
+            if not hasattr(own, "tools"):
+                with lock:
+                    worlds.append(stack.enter_context(World(folder=folder)))
+                    data = stack.enter_context(Data(folder=folder))
+                    own.tools = worlds[-1], data, stack.enter_context(closing(open_sandbox("zygote,docker")))
+            return _check(task, *own.tools, thorough=thorough)
+
         pool = stack.enter_context(ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="check"))
         found = []
-        for task, one in zip(tasks, pool.map(lambda task: workers.check(task, thorough=thorough), tasks), strict=True):
+        for task, one in zip(tasks, pool.map(check, tasks), strict=True):
             found.append(one)
             if on_task is not None:
                 on_task(task, len(found), len(tasks))
-        operations = workers.operations
     count = max(1, len(tasks))
     return Checked(
         tasks=len(tasks),
-        operations=operations,
+        operations=len(worlds[0].toolbox) if worlds else 0,
         problems=(*problems, *(problem for one in found for problem in one.problems)),
         success=sum(one.success for one in found) / count,
         path=sum(one.path for one in found) / count,
@@ -118,42 +113,40 @@ def check_tasks(
     )
 
 
-class _Workers:
-    """A world, a sandbox and the data for each thread that checks."""
+class _Found(NamedTuple):
+    """One task's findings."""
 
-    def __init__(self, stack: ExitStack, folder: Path | None) -> None:
-        self._stack, self._folder = stack, folder
-        self._lock = threading.Lock()
-        self._local = threading.local()
-        self.operations = 0
-
-    def check(self, task: Task, *, thorough: bool) -> _Found:
-        """Check one task with the calling thread's own world."""
-        if not hasattr(self._local, "tools"):
-            with self._lock:
-                world = self._stack.enter_context(World(folder=self._folder))
-                data = self._stack.enter_context(Data(folder=self._folder))
-                self._local.tools = world, data, self._stack.enter_context(closing(open_sandbox("zygote,docker")))
-                self.operations = len(world.toolbox)
-        return _check(task, *self._local.tools, thorough=thorough)
+    problems: Sequence[str]
+    success: bool = False
+    path: float = 0.0
+    precision: float = 0.0
+    calls: int = 0
+    seconds: float = 0.0
 
 
 def _check(task: Task, world: World, data: Data, sandbox: Sandbox, *, thorough: bool) -> _Found:
-    found = _Found()
     if unknown := sorted(set(task.candidates) - set(world.toolbox)):
-        found.problems.append(f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are")
-        return found
+        return _Found([f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are"])
     run = run_gold(task.program, world, sandbox)
     made = _calls(run)
     verdict = grade(run.answer, task, state=run.state)
-    found.success = verdict.correct and run.problem is None
-    found.path = path_rate(task.operations, made) or 0.0
-    found.precision = precision(task.operations, made) or 0.0
-    found.calls, found.seconds = len(made), run.trace.seconds
-    found.problems += [f"{task.id}: {problem}" for problem in _problems(task, run, world, data, verdict.reason)]
-    if found.success:
-        found.problems += [f"{task.id}: {p}" for p in _for_show(task, run, world, sandbox, thorough=thorough)]
-    return found
+    success = verdict.correct and run.problem is None
+    problems = [*_problems(task, run, world, data, verdict)]
+    if success:
+        given = task.program, task.question, run, world.toolbox, sandbox
+        problems += unneeded(*given, nothing_found=task.type == "none")
+        for number in idle_calls(*given) if thorough else ():
+            call = run.made[number]
+            show = "is for show: nothing it could give changes the answer"
+            problems.append(f"line {call.line}: call {number}, {call.tool}, {show}")
+    return _Found(
+        [f"{task.id}: {problem}" for problem in problems],
+        success=success,
+        path=path_rate(task.operations, made) or 0.0,
+        precision=precision(task.operations, made) or 0.0,
+        calls=len(made),
+        seconds=run.trace.seconds,
+    )
 
 
 def _calls(run: GoldRun) -> list[Call]:
@@ -164,12 +157,12 @@ def _calls(run: GoldRun) -> list[Call]:
     ]
 
 
-def _problems(task: Task, run: GoldRun, world: World, data: Data, reason: str) -> Iterator[str]:
+def _problems(task: Task, run: GoldRun, world: World, data: Data, verdict: Verdict) -> Iterator[str]:
     if run.problem is not None:
         yield run.problem
         return
-    if not grade(run.answer, task, state=run.state).correct:
-        yield f"the gold program does not give the gold answer: {reason}"
+    if not verdict.correct:
+        yield f"the gold program does not give the gold answer: {verdict.reason}"
     try:
         derived = data.derive(task.query, task.type)
     except AtcError as error:
@@ -199,12 +192,3 @@ def _differences(task: Task, run: GoldRun, flow: Flow, world: World) -> Iterator
             yield f"{name!r} is {said!r} in the file, the gold program's is {is_!r}"
     if not correct_path(task.operations, _calls(run)):
         yield "the gold program does not take the gold path"
-
-
-def _for_show(task: Task, run: GoldRun, world: World, sandbox: Sandbox, *, thorough: bool) -> Iterator[str]:
-    nothing_found = task.type == "none"
-    yield from unneeded(task.program, task.question, run, world.toolbox, sandbox, nothing_found=nothing_found)
-    if thorough:
-        for number in idle_calls(task.program, task.question, run, world.toolbox, sandbox):
-            call = run.made[number]
-            yield f"line {call.line}: call {number}, {call.tool}, is for show: nothing it could give changes the answer"

@@ -17,11 +17,11 @@ format strings of the arguments.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolflow_bench.services.database import Connections
 from toolflow_bench.services.operation import Arguments, Refusal
 from toolflow_bench.services.state import State
 
@@ -40,17 +40,17 @@ class Record:
 class Context:
     """Handed to every handler. `records` are those of the service's `x-records`, by name."""
 
-    connections: Connections
+    connection: sqlite3.Connection
     state: State = field(default_factory=State)
     records: Mapping[str, Record] = field(default_factory=dict)
 
     def rows(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Row]:
         """All rows of a query; `values` for its `?`, or by name for its `:name`."""
-        return [dict(row) for row in self.connections().execute(sql, values)]
+        return [dict(row) for row in self.connection.execute(sql, values)]
 
     def column(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Any]:
         """The first column of all rows of a query."""
-        return [row[0] for row in self.connections().execute(sql, values)]
+        return [row[0] for row in self.connection.execute(sql, values)]
 
     def record(self, name: str, arguments: Arguments) -> Row:
         """The row of the thing that `arguments` name; an empty one where they leave it out.

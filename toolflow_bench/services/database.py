@@ -6,7 +6,6 @@ import hashlib
 import os
 import sqlite3
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -163,35 +162,12 @@ Functions = Mapping[str, Callable[..., Any]]
 
 
 def connect(path: Path, functions: Functions | None = None) -> sqlite3.Connection:
-    """A read-only connection whose rows are mappings. It may be closed from another thread."""
+    """A read-only connection whose rows are mappings, for one thread at a time."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     for name, function in (functions or {}).items():
         connection.create_function(name, 1, function, deterministic=True)
     return connection
-
-
-class Connections:
-    """A read-only connection for each thread that asks; `close` ends them all."""
-
-    def __init__(self, path: Path, functions: Functions | None = None) -> None:
-        self._path, self._functions = path, functions
-        self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
-
-    def __call__(self) -> sqlite3.Connection:
-        """The connection of the calling thread."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = connect(self._path, self._functions)
-            self._opened.append(connection)
-        return connection
-
-    def close(self) -> None:
-        """Close every connection; threads that ask afterwards get a new one."""
-        self._local = threading.local()
-        while self._opened:
-            self._opened.pop().close()
 
 
 def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:

@@ -17,7 +17,7 @@ from protocols.jsontypes import JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.services.answers import Context, Record
-from toolflow_bench.services.database import Connections, Functions
+from toolflow_bench.services.database import Functions, connect
 from toolflow_bench.services.document import document
 from toolflow_bench.services.openapi import described
 from toolflow_bench.services.operation import Operation
@@ -72,8 +72,8 @@ class Service:
         )
 
     def context(self, database: Path) -> Context:
-        """What the handlers work on, with a state of its own; its `connections` are to be closed."""
-        return Context(Connections(database, self.functions), State(), self.records)
+        """What the handlers work on, with a state of its own; its `connection` is to be closed."""
+        return Context(connect(database, self.functions), State(), self.records)
 
     def app(self, database: Path | None = None, *, bare: bool = False) -> Starlette:
         """The application, with a state of its own: `toolflow_bench.services.serve.serve` runs it.
@@ -93,7 +93,7 @@ class Service:
                 context=context,
                 info=self.info,
                 schemas=self.schemas,
-                close=context.connections.close,
+                close=context.connection.close,
                 bare=bare,
             )
         except ImportError as error:
