@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import statistics
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,7 +18,7 @@ import anyio
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants
 from benchmarks.gateway.gateways import Gateway, Reply
-from benchmarks.gateway.services import Calls, GeneratedDocuments, Services, counted, repeated
+from benchmarks.gateway.services import Calls, Services, counted, generated, repeated
 from benchmarks.gateway.translate import Untranslatable
 from protocols.render import token_estimate
 from toolflow_bench.grade import grade
@@ -47,7 +49,7 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
     gold = draw(every, min(tasks, len(every)), seed=seed)
     writing = [task for task in every if task.writes]
     losing = draw(writing, min(max(tasks // 4, 1), len(writing)), seed=seed)
-    with Services() as services, GeneratedDocuments() as generated:
+    with Services() as services, tempfile.TemporaryDirectory() as folder:
         faulty = faulty_programs(every, services, count=tasks, seed=seed)
         async with AsyncExitStack() as stack:
             opened = [await stack.enter_async_context(one(services.documents)) for one in opens]
@@ -57,10 +59,10 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
             rows = await _programs(measured, gold, faulty, others)
             for gateway in opened:
                 descriptions = await gateway.descriptions()
-                rows.append(_row(gateway, "descriptions", len(services.tools), descriptions))
+                rows.append(_row(gateway, "descriptions", len(services.toolbox), descriptions))
                 for task in gold[:_DISCOVERIES]:
                     found = await gateway.discovery(task.question, list(dict.fromkeys(task.operations)), descriptions)
-                    rows.append(_row(gateway, "first program", len(services.tools), descriptions + found))
+                    rows.append(_row(gateway, "first program", len(services.toolbox), descriptions + found))
         print(f"now {len(losing)} programs whose answer is lost, each in a gateway of its own", file=sys.stderr)
         for task in losing:
             for open_gateway, one in zip(opens, measured, strict=True):
@@ -70,7 +72,7 @@ async def compare(opens: Sequence[Open], *, tasks: int, seed: int, counts: Seque
         for count in counts:
             for open_gateway in opens:
                 with anyio.fail_after(600):
-                    async with open_gateway({"generated": generated.url(count)}) as gateway:
+                    async with open_gateway({"generated": generated(Path(folder), count)}) as gateway:
                         descriptions = await gateway.descriptions()
                         found = await gateway.discovery("the state of an invoice", ["get_invoice_0"], descriptions)
                         if "invoice_id" in descriptions + found:  # else it has not got its tools
@@ -86,7 +88,7 @@ def faulty_programs(tasks: Sequence[Task], services: Services, *, count: int, se
     for task in order:
         services.reset()
         try:
-            gold = observe(task, services.tools)
+            gold = observe(task, services.toolbox)
         except NoObservation:
             continue
         kind, variants = FAULTS[len(found) % len(FAULTS)]
@@ -131,7 +133,7 @@ class _Measured:
 
     async def warm_up(self) -> None:
         """Run a program that calls nothing: what starts with the first program is not in any latency."""
-        await self._gateway.run(self._gateway.program("print(1)", self._services.tools))
+        await self._gateway.run(self._gateway.program("print(1)", self._services.toolbox))
 
     async def gold(self, task: Task, part: str) -> Row:
         """A gold program; what it calls is remembered."""
@@ -181,7 +183,7 @@ class _Measured:
     async def _run(
         self, task: Task, source: str, *, continues: str | None = None, unknown: str = ""
     ) -> tuple[Row, Reply]:
-        tools, asked = self._services.tools, len(self._gateway.asked)
+        tools, asked = self._services.toolbox, len(self._gateway.asked)
         began = time.perf_counter()
         try:
             program = self._gateway.program(source, tools, also=unknown)

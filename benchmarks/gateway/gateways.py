@@ -86,7 +86,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
         asked.append(question.message)
         return types.ElicitResult(action="accept", content={"allow": "this call"})
 
-    sources = [part for name, url in documents.items() for part in ("--tools", f"{name}={url}")]
+    sources = [part for name, url in documents.items() for part in ("--tools", f"{name}={url.removeprefix('file://')}")]
     with tempfile.TemporaryDirectory() as state:
         server = StdioServerParameters(
             command=sys.executable,
