@@ -102,19 +102,6 @@ def test_an_answer_of_a_run_that_was_not_solved_does_not_count(tmp_path: Path) -
     assert (row.correct, row.status, row.reason) == (False, "paused", "paused: no answer")
 
 
-def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    out = tmp_path / "r.jsonl"
-    run_suite(ITEMS[:2], alone(Twice()), header=HEADER, out=out)
-    before = out.read_bytes()
-    out.write_bytes(before + b'{"row": {"id": "q3", "ques')  # killed while it wrote
-    solve = Twice()
-    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out)
-    assert solve.asked == [question.question for question in QUESTIONS[2:]]
-    assert [row.id for row in rows] == [question.id for question in QUESTIONS]
-    assert out.read_bytes().startswith(before)
-    assert read_rows(out)[1] == rows
-
-
 def test_outages_are_kept_apart_and_asked_again(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
     twice = Twice()
@@ -179,6 +166,8 @@ def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path, restart: bool) ->
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(InvalidRunFile, match="Is a directory; give another --out"):
         run_suite(ITEMS, alone(Twice()), header=HEADER, out=tmp_path)
+    with pytest.raises(InvalidRunFile, match="no regular file"):
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path("/dev/null"))
     out = tmp_path / "r.jsonl"
     out.write_text(json.dumps({"format": 99, "header": {}}) + "\n")
     with pytest.raises(
@@ -222,9 +211,10 @@ def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path) -> None:
     assert all(row.correct for row in rows)
 
 
-def test_a_device_is_no_file_of_rows() -> None:
-    with pytest.raises(InvalidRunFile, match="no regular file"):
-        run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path("/dev/null"))
+def in_a_process(source: str, out: Path, jobs: int) -> subprocess.CompletedProcess[bytes]:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    command = [sys.executable, "-c", source, str(out), str(jobs)]
+    return subprocess.run(command, env=env, capture_output=True, timeout=30, check=False)
 
 
 INTERRUPTED = """
@@ -244,14 +234,7 @@ run_suite(ITEMS, alone(solve), header=HEADER, out=Path(sys.argv[1]), jobs=int(sy
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_ends_at_once_and_leaves_a_file_to_go_on_with(tmp_path: Path, jobs: int) -> None:
     out = tmp_path / "r.jsonl"
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    ended = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(out), str(jobs)],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        timeout=30,
-        check=False,
-    )
+    ended = in_a_process(INTERRUPTED, out, jobs)
     assert ended.returncode == -signal.SIGINT, ended.stderr.decode()
     assert b"KeyboardInterrupt" in ended.stderr
     kept = {row.id for row in read_rows(out)[1]}
@@ -410,14 +393,7 @@ run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path(sys.argv[1]), jobs=int(
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
     out = tmp_path / "r.jsonl"
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    ended = subprocess.run(
-        [sys.executable, "-c", KILLED, str(out), str(jobs)],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        timeout=30,
-        check=False,
-    )
+    ended = in_a_process(KILLED, out, jobs)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     kept = out.read_bytes()
     assert not kept.endswith(b"\n")

@@ -7,7 +7,6 @@ import json
 import os
 import stat
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from protocols.errors import AtcError
@@ -74,9 +73,7 @@ class LineFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _lock(self) -> None:

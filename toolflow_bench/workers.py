@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
@@ -150,16 +150,6 @@ class _Reseeded:
         """The model's."""
         return powers(self._ask)
 
-    def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        max_tokens: int = 1024,
-    ) -> Completion:
+    def __call__(self, messages: Sequence[Message], *, seed: int = 0, **options: Any) -> Completion:
         """As the model itself; see `protocols.ask.Ask`."""
-        options: dict[str, Any] = {"schema": schema, "grammar": grammar, "max_tokens": max_tokens}
-        return self._ask(messages, temperature=temperature, seed=seed + self._offset, **options)
+        return self._ask(messages, seed=seed + self._offset, **options)
