@@ -34,8 +34,7 @@ from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
 from sandbox.zygote.channel import Channel
-from sandbox.zygote.child import keywords_only
-from sandbox.zygote.values import plain, sendable, shorten, text_of
+from sandbox.zygote.values import keywords_only, plain, sendable, shorten, text_of
 
 TICK_SECONDS = 0.001
 """How far the program's clock moves each time that it is read. Sleeping moves it by the time slept."""

@@ -166,7 +166,7 @@ def _sandboxes() -> Iterator[Check]:
 def _sandbox(name: str) -> tuple[State, str]:
     """What trying a backend gave: how long a program takes, and what protects from it."""
     if name == "trusted":
-        return "ok", "no boundary: runs programs inside this process, for development only"
+        return "ok", "no boundary: runs programs as you, for development only"
     if (reason := availability(name).reason) is not None:
         return "missing", reason
     with ExitStack() as stack:

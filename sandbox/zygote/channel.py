@@ -46,7 +46,7 @@ class Channel:
     """Frames to and from the host. Replies to calls that the program does not wait for come in their order.
 
     `read` and `write` are those of a socket or a pipe, and `descriptor` tells when there is something to read. `gone`
-    is called, and does not return, when the host has hung up; `sleep` waits where there is nothing to hear.
+    is called, and does not return, when the host has hung up.
     """
 
     def __init__(
@@ -56,9 +56,8 @@ class Channel:
         write: Callable[[memoryview], int],
         *,
         gone: Callable[[], NoReturn] = _exit,
-        sleep: Callable[[float], object] = _sleep,
     ) -> None:
-        self._descriptor, self._recv, self._write, self._gone, self._sleep = descriptor, read, write, gone, sleep
+        self._descriptor, self._recv, self._write, self._gone = descriptor, read, write, gone
         self._read = b""
         self._poll: Any = select.poll() if hasattr(select, "poll") else None
         if self._poll is not None:
@@ -92,7 +91,7 @@ class Channel:
         Where no reply is to come the time passes; without an end, since nothing could wake the program any more.
         """
         while not self._awaited and (seconds is None or seconds > 0):
-            self._sleep(3600 if seconds is None else seconds)
+            _sleep(3600 if seconds is None else seconds)
             if seconds is not None:
                 return
         while self._awaited and (b"\n" in self._read or self._readable(seconds)):

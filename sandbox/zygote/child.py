@@ -15,7 +15,9 @@ import asyncio.selector_events
 import builtins
 import concurrent.futures
 import concurrent.futures.thread
+import math
 import os
+import resource
 import selectors
 import signal
 import sys
@@ -28,7 +30,7 @@ from typing import Any, NoReturn
 
 from sandbox.zygote import pins, program
 from sandbox.zygote.channel import Channel, Reply
-from sandbox.zygote.values import shorten
+from sandbox.zygote.values import keywords_only
 
 _monotonic = time.monotonic  # before `pins` replaces it: a loop that waits needs time that really passes
 _channel: Channel
@@ -85,6 +87,13 @@ def run(reader: int, writer: int) -> None:
     channel.finish(outcome)
 
 
+def limit(memory_bytes: int, cpu_seconds: float) -> None:
+    """Have the kernel keep these two limits of a process without layers."""
+    cpu = math.ceil(min(max(cpu_seconds, 1), 1 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))  # the first raises in the program, the second kills it
+
+
 def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
     """The globals of the program's `__main__`, with its tools. Input and error stream are those of the zygote: null."""
     main_module = types.ModuleType("__main__")
@@ -130,20 +139,6 @@ def _value_of(reply: Reply) -> Any:
     if "error" not in reply:
         return reply["value"]
     raise ToolError(reply["status"], reply["error"], reply["id"])
-
-
-def keywords_only(
-    alias: str,
-    parameters: list[str],
-    args: tuple[Any, ...],
-    arguments: dict[str, Any],
-    text_of: Callable[[Any], str] = repr,
-) -> str:
-    """What is said against positional arguments: the call as it should be written."""
-    free = [name for name in parameters if name not in arguments]
-    given = [*zip(free, args, strict=False), *arguments.items()]
-    written = ", ".join(f"{name}={shorten(text_of(value), 40)}" for name, value in given)
-    return f"{alias}() takes keyword arguments only: write {alias}({written})"
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:

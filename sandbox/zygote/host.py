@@ -33,16 +33,19 @@ START_SECONDS = 30.0
 DEATH_SECONDS = 5.0
 """How long a killed child may take to be gone before its zygote counts as lost."""
 
+PACKAGE = str(Path(__file__).resolve().parent.parent)
 # No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
-_FLAGS = ("-s", "-S", "-B", "-P")
-_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+FLAGS = ("-s", "-S", "-B", "-P")
+ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 # The packages without their __init__ files, which import what is ours; they are gone before a program runs.
-_BOOTSTRAP = """
+BOOTSTRAP = """
 import json, sys, types
 options = json.loads(sys.argv[1])
 for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
     module = sys.modules[name] = types.ModuleType(name)
     module.__path__ = [options["package"] + folder]
+"""
+_INSIDE = """
 from sandbox.zygote.server import serve
 serve(options)
 """
@@ -167,12 +170,12 @@ class Zygote:
         tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
         zones = [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else []
         options = {
-            "package": str(Path(__file__).resolve().parent.parent),
+            "package": PACKAGE,
             "control": theirs.fileno(),
             "without": sorted(without),
             "zones": zones,
         }
-        command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)]
+        command = [sys.executable, *FLAGS, "-c", BOOTSTRAP + _INSIDE, json.dumps(options)]
         with theirs:
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
@@ -180,7 +183,7 @@ class Zygote:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env=_ENVIRONMENT,
+                    env=ENVIRONMENT,
                     cwd="/",
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,  # Ctrl-C at the terminal is for the host alone

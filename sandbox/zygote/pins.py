@@ -24,75 +24,67 @@ TICK_SECONDS = 0.001
 _gmtime, _strftime, _asctime = time.gmtime, time.strftime, time.asctime
 
 
-class Clock:
-    """A program's clock: `sleep` really sleeps, `localtime` knows the time zone."""
-
-    def __init__(self, sleep: Callable[[float], object], localtime: Callable[[float], time.struct_time]) -> None:
-        self._sleep, self._localtime = sleep, localtime
-        self.start(0.0)
-
-    def start(self, base: float) -> None:
-        """Begin a run at this Unix time."""
-        self._base, self._elapsed = base, 0.0
-
-    def tick(self) -> float:
-        """Seconds since the run began."""
-        self._elapsed += TICK_SECONDS
-        return self._elapsed
-
-    def now(self) -> float:
-        """What `time.time` gives."""
-        return self._base + self.tick()
-
-    def sleep(self, seconds: float, /) -> None:
-        """Sleep, and move as far."""
-        if seconds < 0:
-            raise ValueError("sleep length must be non-negative")
-        self._sleep(seconds)
-        self._elapsed += seconds
-
-    def localtime(self, seconds: float | None = None, /) -> time.struct_time:
-        """As `time.localtime`."""
-        return self._localtime(self.now() if seconds is None else seconds)
-
-    def functions(self) -> dict[str, Callable[..., Any]]:
-        """What stands in place of the functions of `time`."""
-
-        def moment(given: time.struct_time | None) -> time.struct_time:
-            return self.localtime() if given is None else given
-
-        def clock_gettime(which: int, /) -> float:
-            return self.now() if which == time.CLOCK_REALTIME else self.tick()
-
-        found: dict[str, Callable[..., Any]] = {
-            "time": self.now,
-            "sleep": self.sleep,
-            "localtime": self.localtime,
-            "gmtime": lambda seconds=None, /: _gmtime(self.now() if seconds is None else seconds),
-            "ctime": lambda seconds=None, /: _asctime(self.localtime(seconds)),
-            "asctime": lambda given=None, /: _asctime(moment(given)),
-            "strftime": lambda text, given=None, /: _strftime(text, moment(given)),
-            "time_ns": lambda: round(self.now() * 1e9),
-            "clock_gettime": clock_gettime,
-            "clock_gettime_ns": lambda which, /: round(clock_gettime(which) * 1e9),
-        }
-        for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
-            found[name] = self.tick
-            found[f"{name}_ns"] = lambda: round(self.tick() * 1e9)
-        return found
-
-
-_clock = Clock(time.sleep, time.localtime)
+_plain_sleep, _plain_localtime = time.sleep, time.localtime
+_base = _elapsed = 0.0
 _seed_text = ""
+
+
+def tick() -> float:
+    """Seconds since the run began."""
+    global _elapsed
+    _elapsed += TICK_SECONDS
+    return _elapsed
+
+
+def now() -> float:
+    """What `time.time` gives."""
+    return _base + tick()
+
+
+def sleep(seconds: float, /) -> None:
+    """Sleep, and move the clock as far."""
+    global _elapsed
+    _plain_sleep(seconds)
+    _elapsed += seconds
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    """What stands in place of the functions of `time`."""
+
+    def localtime(seconds: float | None = None, /) -> time.struct_time:
+        return _plain_localtime(now() if seconds is None else seconds)
+
+    def moment(given: time.struct_time | None) -> time.struct_time:
+        return localtime() if given is None else given
+
+    def clock_gettime(which: int, /) -> float:
+        return now() if which == time.CLOCK_REALTIME else tick()
+
+    found: dict[str, Callable[..., Any]] = {
+        "time": now,
+        "sleep": sleep,
+        "localtime": localtime,
+        "gmtime": lambda seconds=None, /: _gmtime(now() if seconds is None else seconds),
+        "ctime": lambda seconds=None, /: _asctime(localtime(seconds)),
+        "asctime": lambda given=None, /: _asctime(moment(given)),
+        "strftime": lambda text, given=None, /: _strftime(text, moment(given)),
+        "time_ns": lambda: round(now() * 1e9),
+        "clock_gettime": clock_gettime,
+        "clock_gettime_ns": lambda which, /: round(clock_gettime(which) * 1e9),
+    }
+    for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
+        found[name] = tick
+        found[f"{name}_ns"] = lambda: round(tick() * 1e9)
+    return found
 
 
 def install() -> None:
     """Replace the sources of time and chance, for this process and those forked from it."""
-    for name, function in _clock.functions().items():
+    for name, function in _functions().items():
         setattr(time, name, function)
-    _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(_clock.now(), tz))
+    _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(now(), tz))
     utc = datetime.UTC  # `today` reads time.time()
-    _patch_type(datetime.datetime, "utcnow", lambda cls: cls.fromtimestamp(_clock.now(), utc).replace(tzinfo=None))
+    _patch_type(datetime.datetime, "utcnow", lambda cls: cls.fromtimestamp(now(), utc).replace(tzinfo=None))
     urandom: Any = lambda size: _entropy().randbytes(size)  # noqa: E731
     os.urandom = urandom
     setattr(random, "_urandom", urandom)  # noqa: B010 - `secrets` reads it there
@@ -105,8 +97,8 @@ def install() -> None:
 
 def start(pins: dict[str, Any]) -> None:
     """Begin a run at its pinned state."""
-    global _seed_text
-    _clock.start(pins["clock"])
+    global _base, _elapsed, _seed_text
+    _base, _elapsed = pins["clock"], 0.0
     _seed_text = f"entropy {pins['seed']}"
     _entropy.cache_clear()
     random.seed(pins["seed"])

@@ -9,7 +9,6 @@ import linecache
 import mmap
 import sys
 import traceback
-from collections.abc import Callable
 from contextvars import ContextVar
 from types import CodeType, TracebackType
 from typing import Any
@@ -33,21 +32,14 @@ line_of_task: ContextVar[int] = ContextVar("line_of_task", default=0)
 """The line that stands for calls made from outside the program's own functions; 0 where there is none."""
 
 
-def run(
-    source: str,
-    namespace: dict[str, Any],
-    roots: Roots,
-    *,
-    rewrite: Callable[[ast.Module], None] | None = None,
-    new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None,
-) -> dict[str, Any]:
+def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
     """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`.
 
-    `roots` are the replies that it was given, to be looked through if it fails. `rewrite` changes its tree before it
-    is compiled. Parts that await at top level share one event loop.
+    `roots` are the replies that it was given, to be looked through if it fails. Parts that await at top level share
+    one event loop.
     """
     try:
-        parts = _compile(source, rewrite)
+        parts = _compile(source)
     except SyntaxError as error:
         return _last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -60,7 +52,7 @@ def run(
             for part in parts:
                 value = eval(part, namespace)  # noqa: S307 - running the program is what this is for
                 if part.co_flags & inspect.CO_COROUTINE:
-                    runner = runner or asyncio.Runner(loop_factory=new_loop)
+                    runner = runner or asyncio.Runner()
                     value = runner.run(value)
         finally:
             if runner is not None:
@@ -99,12 +91,10 @@ def line() -> int:
     return 0 if frame is None else frame.f_lineno
 
 
-def _compile(source: str, rewrite: Callable[[ast.Module], None] | None) -> list[CodeType]:
+def _compile(source: str) -> list[CodeType]:
     """The program's statements, and its last expression by itself."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     tree = compile(source, FILENAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-    if rewrite is not None:
-        rewrite(tree)
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
         return [compile(tree, FILENAME, "exec", flags, dont_inherit=True)]
     last = ast.Expression(tree.body.pop().value)

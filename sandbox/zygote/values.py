@@ -64,6 +64,20 @@ def split(arguments: dict[str, Any], text: Callable[[Any], str] = repr) -> tuple
     return sendable_, unsendable
 
 
+def keywords_only(
+    alias: str,
+    parameters: list[str],
+    args: tuple[Any, ...],
+    arguments: dict[str, Any],
+    text_of: Callable[[Any], str] = repr,
+) -> str:
+    """What is said against positional arguments: the call as it should be written."""
+    free = [name for name in parameters if name not in arguments]
+    given = [*zip(free, args, strict=False), *arguments.items()]
+    written = ", ".join(f"{name}={shorten(text_of(value), 40)}" for name, value in given)
+    return f"{alias}() takes keyword arguments only: write {alias}({written})"
+
+
 def _plain(value: Any, depth: int) -> Any:
     kind = type(value)
     if value is None or kind is bool or kind is int:
