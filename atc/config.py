@@ -27,8 +27,8 @@ from pydantic_core import PydanticCustomError
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from sandbox.choose import AUTO, NAMES, named
 from sandbox.effects import OnUnknown
-from sandbox.names import AUTO, NAMES, named
 
 _CLOSED = ConfigDict(extra="forbid", defer_build=True)
 

@@ -14,7 +14,7 @@ from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig,
 from atc.retrieve.methods import read as read_method
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
-from sandbox.names import AUTO
+from sandbox.choose import AUTO
 
 _HINTS = get_type_hints(Config, include_extras=True)
 _ENTRIES: Mapping[str, tuple[Any, str]] = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from atc.fenced import program_in
 from atc.prompts import fill
 from atc.types import Program
 from protocols.ask import Completion, Message
 from protocols.render import Docs, described_within
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
-from sandbox.fenced import program_in
 
 Complete = Callable[..., Completion]
 """`complete(messages, purpose=…, temperature=…, seed=…)`: a model with the run's bookkeeping around it."""
@@ -82,6 +82,6 @@ def new_program(
 
 
 def parse(reply: str) -> Program | None:
-    """The program in a reply, see `sandbox.fenced.program_in`; None when there is none."""
+    """The program in a reply, see `atc.fenced.program_in`; None when there is none."""
     source = program_in(reply)
     return Program(source) if source is not None else None

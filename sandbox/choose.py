@@ -15,12 +15,13 @@ from sandbox.base import Sandbox
 from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.names import AUTO, NAMES, named
 from sandbox.trace import Trace
 
-__all__ = ["NAMES", "Availability", "InOrder", "automatic", "availability", "open_sandbox"]
+AUTO = "auto"
+"""The best that this machine has: never `trusted`, which is no boundary."""
 
 _CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}
+NAMES = tuple(_CLASSES)
 _LAYERED = frozenset({"zygote", "docker"})
 
 
@@ -35,6 +36,19 @@ class Availability:
 def automatic() -> tuple[str, ...]:
     """The order in which `auto` tries on this system. On Linux, what has layers of the system or nothing."""
     return ("zygote", "docker") if sys.platform == "linux" else ("docker", "monty")
+
+
+def named(text: str) -> tuple[str, ...]:
+    """The backends that `text` names, in order: one, or several with commas between them.
+
+    Raises:
+        ValueError: one of them does not exist. The message names those that do.
+    """
+    names = tuple(part.strip() for part in text.split(","))
+    for name in names:
+        if name not in NAMES:
+            raise ValueError(f"no sandbox named {name!r}; there are {AUTO} and {', '.join(NAMES)}")
+    return names
 
 
 def availability(name: str) -> Availability:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from atc.fenced import without_restated
 from atc.prompts import fill
 from atc.synthesize import new_program, opening, parse
 from atc.types import Program
 from protocols.ask import Completion
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.fenced import without_restated
 
 TEXT = {"type": "string"}
 PROGRAM = "x = find(name='a')\nprint(x)\n"

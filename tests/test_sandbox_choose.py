@@ -8,12 +8,11 @@ import pytest
 
 from protocols.toolbox import Toolbox
 from sandbox import choose
-from sandbox.choose import Availability, InOrder, automatic, open_sandbox
+from sandbox.choose import NAMES, Availability, InOrder, automatic, named, open_sandbox
 from sandbox.conformance import run, shop
 from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.names import NAMES, named
 from sandbox.trace import Trace
 from sandbox.zygote import unavailable
 

@@ -10,9 +10,8 @@ from typing import Self
 
 from atc.recording.recording import Recording
 from sandbox.base import Sandbox
-from sandbox.choose import automatic, availability, open_sandbox
+from sandbox.choose import AUTO, automatic, availability, open_sandbox
 from sandbox.errors import Diverged
-from sandbox.names import AUTO
 from sandbox.replay import Redacted, replay
 
 
