@@ -20,7 +20,6 @@ from sandbox.errors import Paused
 from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.quickjson import encoder
 from sandbox.trace import Failure, Frame, Hint, ToolCall
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
@@ -28,8 +27,8 @@ UNKNOWN_OUTCOME = "UnknownOutcome"
 
 PREVIEW_CHARACTERS = 2000
 
-encode = encoder(ascii_only=True)
-"""JSON in ASCII. Raises `TypeError` or `ValueError` where a value is not JSON."""
+encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+"""JSON in ASCII. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
 
 
 class Reply(NamedTuple):

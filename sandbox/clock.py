@@ -1,10 +1,10 @@
-"""The wall clock of one run. It runs while tools work and stands still while a person decides."""
+"""What ends a run from outside: its wall clock, which stands still while a person decides, and whoever cancels it."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -61,3 +61,57 @@ def waiting_on_person() -> Iterator[None]:
     else:
         with clock.stopped():
             yield
+
+
+class Cancelled(Exception):
+    """Somebody outside ended the run. It is no verdict on the program."""
+
+
+class Cancellation:
+    """Ends the runs of the context that it is put over (`cancellation`), those that begin later included."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._end: Callable[[BaseException], None] | None = None
+
+    def cancel(self) -> None:
+        """End the run that is under way: it raises `Cancelled` in the thread that waits for it."""
+        with self._lock:
+            self._cancelled, end = True, self._end
+        if end is not None:
+            end(Cancelled("the run was cancelled."))
+
+    def watch(self, end: Callable[[BaseException], None] | None) -> None:
+        """From now on `end` is what ends the run. Raises `Cancelled` where it was cancelled before it began."""
+        with self._lock:
+            if self._cancelled and end is not None:
+                raise Cancelled("the run was cancelled.")
+            self._end = end
+
+
+_current: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
+
+
+@contextmanager
+def cancellation(stop: Cancellation) -> Iterator[None]:
+    """Within the block, runs of this thread end when `stop` is cancelled."""
+    token = _current.set(stop)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def cancellable(end: Callable[[BaseException], None]) -> Iterator[None]:
+    """Within the block, `end` is called with `Cancelled` when the current run is cancelled."""
+    stop = _current.get()
+    if stop is None:
+        yield
+        return
+    stop.watch(end)
+    try:
+        yield
+    finally:
+        stop.watch(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import Counter
@@ -19,7 +20,6 @@ from protocols.links import record_fields
 from protocols.protocol import HttpBinding
 from protocols.schema import resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
-from sandbox.quickjson import encoder
 from sandbox.trace import ToolCall
 
 OnUnknown = Literal["stop", "retry-idempotent", "skip"]
@@ -279,8 +279,8 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
         return Shown("unclear", f"{read.alias} does not tell")
     if before is None:
         return Shown("unclear", f"{read.alias} could not be asked before it was sent")
-    explained = {_text(record) for result in results for record in _records(result, named)}
-    new = [record for record in added(before, now) if _text(record) not in explained]
+    explained = {sorted_json(record) for result in results for record in _records(result, named)}
+    new = [record for record in added(before, now) if sorted_json(record) not in explained]
     if found := _matching(named, new):
         return _done(tool, read, found[0], "shows it")
     if new or not _is_whole(read, after):
@@ -290,9 +290,9 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
 
 def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
     """The records that are there now and were not before, as often as they are."""
-    left, found = Counter(map(_text, before)), []
+    left, found = Counter(map(sorted_json, before)), []
     for record in now:
-        text = _text(record)
+        text = sorted_json(record)
         if left[text]:
             left[text] -= 1
         else:
@@ -351,4 +351,5 @@ def _is_whole(read: Tool, response: Json) -> bool:
     return all(said) if said else not _PAGING & set(map(str.lower, read.protocol.parameters))
 
 
-_text = encoder(ascii_only=False, sort_keys=True)
+sorted_json = json.JSONEncoder(check_circular=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""One text for equal values; `1`, `1.0`, `true` and `"1"` are all different."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from protocols.jsontypes import JsonObject
-from sandbox.effects import Effects
-from sandbox.quickjson import encoder
+from sandbox.effects import Effects, sorted_json
 from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]
@@ -270,11 +269,8 @@ def _again(found: ToolCall, asked: ToolCall) -> ToolCall:
 
 def canonical(tool: str, arguments: JsonObject) -> str:
     """One text for one call: keys sorted, and `1`, `1.0`, `true` and `"1"` all different."""
-    return _encode([tool, arguments])
+    return sorted_json([tool, arguments])
 
 
 def _order(entry: _Entry) -> tuple[int, int]:
     return entry.order
-
-
-_encode = encoder(ascii_only=False, sort_keys=True)

@@ -27,8 +27,7 @@ from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.calls import Calls, Closed, Open, Reply, encode
-from sandbox.cancel import cancellable
-from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, running
+from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, cancellable, running
 from sandbox.errors import SandboxUnavailable
 from sandbox.frames import (
     FRAME_BYTES,
@@ -147,7 +146,7 @@ class _Run:
         self._places = max(limits.concurrent_calls, 1)
         self._how: BaseException | None = None
         self._over = False
-        self._ended, self._left = _Signal(), _Signal()  # left: the thread has done with the channel
+        self._ended, self._left = threading.Event(), threading.Event()  # left: the thread has done with the channel
         self._in_tool = False
         self._last_frames: tuple[Frame, ...] = ()
 
@@ -325,27 +324,6 @@ class _Run:
 
 class _Told(RunEnded):
     """The program's own failure, as its process told it. What it began goes on, as after its last line."""
-
-
-class _Signal:
-    """Set once, waited for by one thread: a lock, since an `Event` wakes its waiter only to have it wait again."""
-
-    def __init__(self) -> None:
-        self._lock, self._is_set = threading.Lock(), False
-        self._lock.acquire()
-
-    def set(self) -> None:
-        self._is_set = True
-        self._lock.release()
-
-    def is_set(self) -> bool:
-        return self._is_set
-
-    def wait(self, seconds: float) -> bool:
-        """Whether it was set in time."""
-        if not self._is_set and self._lock.acquire(timeout=seconds):
-            self._lock.release()
-        return self._is_set
 
 
 class _Replies:

@@ -23,7 +23,7 @@ from protocols.toolbox import Toolbox
 from sandbox.conformance import make_tool, run
 from sandbox.layers import seccomp
 from sandbox.layers.names import LAYERS
-from sandbox.layers.syscalls import AUDIT_ARCH, NUMBERS
+from sandbox.layers.seccomp import AUDIT_ARCH, NUMBERS
 from sandbox.zygote import ZygoteSandbox, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

@@ -29,7 +29,7 @@ from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import dump
-from sandbox.cancel import Cancellation, cancellation
+from sandbox.clock import Cancellation, cancellation
 
 Context = ServerRequestContext[Any, Any]
 

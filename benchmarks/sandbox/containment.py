@@ -126,7 +126,7 @@ def judge_program(program: Program, backend: str, without: Sequence[str]) -> dic
         if backend == "docker":
             client = connect()
             found = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
-            ours = [one.short_id for one in found if one.labels[LABEL].split()[2:3] == [str(host.process.pid)]]
+            ours = [one.short_id for one in found if one.labels[LABEL].split()[0] == str(host.process.pid)]
             seen.left = [*seen.left, *(f"container {name}" for name in ours)]
             client.close()
         found = [*_escapes(seen, canaries.secrets), *_harms(seen), *_excesses(seen)]

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.docker.engine import GVISOR, LABEL, host_label, sdk, speaking_to_engine
-from sandbox.docker.inside import LIMITS_BYTES, LOCKED
+from sandbox.docker.engine import GVISOR, LABEL, sdk, speaking_to_engine
 from sandbox.errors import SandboxUnavailable
 from sandbox.limits import Limits
 from sandbox.rpc import Exit
@@ -51,7 +50,7 @@ class Kind:
     image: str
     runtime: str
     without: frozenset[str] = frozenset()
-    owner: str = field(default_factory=lambda: f"{host_label()} {uuid.uuid4().hex}")
+    owner: str = field(default_factory=lambda: f"{os.getpid()} {uuid.uuid4().hex}")
     """The containers' label, which tells whose they are."""
 
     def memory(self, limits: Limits) -> int:
@@ -67,13 +66,13 @@ class Container:
     """
 
     def __init__(self, kind: Kind, limits: Limits) -> None:
-        """Start one, and wait until it has loaded what runs a program.
+        """Start one for a program within `limits`, and wait until it has put its layers on.
 
         Raises:
             SandboxUnavailable: the engine does not start it.
         """
         self.out_of_memory = False
-        self._kind, self._limits, self._memory = kind, limits, kind.memory(limits)
+        self.limits = limits
         self._began = 0.0
         self._removed = False
         self._pidfd = -1
@@ -99,23 +98,11 @@ class Container:
             self.remove()
             raise
 
-    def confine(self, limits: Limits) -> bool:
-        """Have it put every layer on for a program within `limits`. False where it is gone, or made for less."""
-        if limits.cpu_seconds > self._limits.cpu_seconds:
-            return False
-        memory = self._kind.memory(limits)
-        told = json.dumps({"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds})
-        try:
-            with speaking_to_engine("prepare a container"):
-                if memory != self._memory:
-                    self.container.update(mem_limit=memory, memswap_limit=memory)
-                self.channel.sendall(told.encode("ascii").ljust(LIMITS_BYTES))
-                if self._hear_line() != LOCKED:
-                    return False
-        except SandboxUnavailable:
-            return False
-        self._limits, self._memory, self._began = limits, memory, time.monotonic()
-        return True
+    def begin(self, limits: Limits) -> bool:
+        """Whether a program within `limits` can run in it now: it was made for them, and has not ended."""
+        kept = (limits.memory_bytes, limits.cpu_seconds)
+        self._began = time.monotonic()
+        return kept == (self.limits.memory_bytes, self.limits.cpu_seconds) and not self.channel.readable(0.0)
 
     def interrupt(self) -> None:
         """Ask it where it stands, where that is quick: the engine takes longer than anybody waits for the answer."""
@@ -144,7 +131,7 @@ class Container:
         cpu_seconds = 0.0
         if number == signal.SIGKILL and not killed and not self.out_of_memory:
             # A program cannot kill process 1, which it is; the kernel does when it took all its processor time.
-            cpu_seconds = self._limits.cpu_seconds
+            cpu_seconds = self.limits.cpu_seconds
             if time.monotonic() - self._began < cpu_seconds:
                 raise SandboxUnavailable("the program's container was killed from outside; see the engine's log")
         return Exit(code if number is None else None, number, cpu_seconds)
@@ -205,15 +192,19 @@ class Attached:
 
     def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - the engine's pieces are of at most 32 KiB
         """Output as it comes; nothing at the end."""
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
         while True:
-            if self._seconds is not None and not poll.poll(self._seconds * 1000):
+            if self._seconds is not None and not self.readable(self._seconds):
                 raise TimeoutError
             stream, data = next(self._pieces, (1, b""))
             if stream == 1 or not data:
                 return bytes(data)
             self.errors = (self.errors + data)[:4000]
+
+    def readable(self, seconds: float) -> bool:
+        """Whether the container says something, or ends, in that time."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
 
     def sendall(self, data: bytes, /) -> None:
         """Give all of `data` to the container's standard input."""
@@ -259,8 +250,9 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
     cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
     # No limit on processes among these: it would count all of this user's on the machine, in every container.
     ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
+    kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
     return {
-        "command": sorted(kind.without),
+        "command": [json.dumps({**kept, "without": sorted(kind.without)})],
         "user": "65534:65534",
         "hostname": "sandbox",
         "working_dir": "/",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,10 @@ GVISOR = "runsc"
 RUNTIME_VARIABLE = "ATC_DOCKER_RUNTIME"
 
 LABEL = "org.atc.sandbox"
-"""On each container; its value tells which host process it is of."""
+"""On each container; its value begins with the number of the process whose it is."""
+
+LEFTOVER_AGE = "10m"
+"""What was made longer ago and has ended is nobody's: a living host removes what it used at once."""
 
 REPLY_SECONDS = 60
 
@@ -121,43 +124,11 @@ def _problem(version: dict[str, Any], info: dict[str, Any]) -> str | None:
     return None
 
 
-def host_label() -> str:
-    """What tells others whether this process lives: the machine's start, our namespace, our number and our start."""
-    return " ".join((*_here(), str(os.getpid()), _started(os.getpid())))
-
-
 def remove_leftovers(client: Any) -> None:
-    """Remove the containers of host processes that are certainly dead.
+    """Remove what crashed hosts left. Their containers ended when nobody held their input any more.
 
     Raises:
         SandboxUnavailable: the engine does not answer.
     """
     with speaking_to_engine("look for containers that a crash left behind"):
-        for container in client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
-            if host_is_dead(container.labels[LABEL]):
-                with suppress(sdk().errors.NotFound):
-                    container.remove(force=True, v=True)
-
-
-def host_is_dead(label: str) -> bool:
-    """Whether the process of that label is over; False where it cannot be known from here."""
-    match label.split():
-        case [boot, namespace, pid, started, *_] if (boot, namespace) == _here() and pid.isdecimal():
-            return started != _started(int(pid))
-    return False
-
-
-def _here() -> tuple[str, str]:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip(), str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        return "unknown", str(os.getpid())  # equal to no label but our own
-
-
-def _started(pid: int) -> str:
-    """In ticks since the machine started; `-` when there is no such process."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].decode("ascii").split()
-    except OSError:
-        return "-"
-    return fields[19] if fields[0] not in "ZX" else "-"
+        client.containers.prune(filters={"label": LABEL, "until": LEFTOVER_AGE})

@@ -156,14 +156,13 @@ class Pool:
         """
         self._limits = limits
         with suppress(IndexError):
-            container = self.spares.popleft()
-            if container.confine(limits):
-                return container
-            self.discard(container)
+            while True:
+                container = self.spares.popleft()
+                if container.begin(limits):
+                    return container
+                self.discard(container)
         container = self._start(limits)
-        if not container.confine(limits):
-            self.discard(container)
-            raise SandboxUnavailable("the docker sandbox's container could not put its layers on")
+        container.begin(limits)
         return container
 
     def discard(self, container: Container) -> None:

@@ -28,7 +28,7 @@ LOCAL_BASE = "atc-python:local"
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_INSIDE = ("docker/inside.py", "hints.py", "quickjson.py", "layers/*.py", "zygote/[!h_]*.py")
+_INSIDE = ("docker/inside.py", "hints.py", "layers/*.py", "zygote/[!h_]*.py")
 """What runs in a container: not the host's side, nor what imports it."""
 
 _LEFT_OUT = re.compile(

@@ -1,9 +1,9 @@
 """Process 1 of a container: loads what programs import, and runs one program. Standard library alone.
 
 Its standard input and output are the channel. They are moved to other numbers and closed under their own, so that what
-a program writes to its standard descriptors cannot be taken for frames. It says on one line which layers it cannot have
-(a JSON list), takes the limits (JSON in `LIMITS_BYTES` bytes), puts its layers on, says `LOCKED`, and runs the program.
-Arguments name layers to leave out.
+a program writes to its standard descriptors cannot be taken for frames. Its argument is a JSON object: `memory_bytes`
+and `cpu_seconds` of the program, and `without`, the names of layers to leave out. When all the others are on it says on
+one line which ones it cannot have (a JSON list), and waits for its program.
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ import platform
 import sys
 import time
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
-
-LOCKED = b"locked\n"
-LIMITS_BYTES = 128
+from typing import Any, NoReturn
 
 READER, WRITER = 3, 4
 
 
-def main(without: list[str]) -> NoReturn:
+def main(options: Mapping[str, Any]) -> NoReturn:
     """Serve one program and end with it."""
     processor_time = time.process_time  # a program's own does not tell
     for name in set(os.environ) - {"LANG", "PYTHONHASHSEED", "TZ"}:
@@ -34,55 +31,26 @@ def main(without: list[str]) -> NoReturn:
     for name in ("sandbox", "sandbox.docker", "sandbox.zygote", "sandbox.layers"):
         module = sys.modules[name] = types.ModuleType(name)  # without their __init__, which may import the host's side
         module.__path__ = [str(Path(__file__).resolve().parent.parent.joinpath(*name.split(".")[1:]))]
-    missing, lock_down = _layers(without)
+    from sandbox.layers import landlock, privileges, seccomp
     from sandbox.zygote.server import load
 
     run = load([])
     os.closerange(0, READER)
-    os.write(WRITER, json.dumps(missing).encode("ascii") + b"\n")
-    limits = _limits()
+    # The container stands around these: what its kernel does not know (gVisor has no Landlock) is done without.
+    numbers = seccomp.NUMBERS.get(platform.machine(), {})
+    present = {"landlock": landlock.version() > 0, "filter": bool(numbers)}
+    missing = [name for name, is_there in present.items() if name in options["without"] or not is_there]
+    privileges.no_new_privileges()  # the engine has seen to it; the others ask for it
+    if "landlock" not in missing:
+        landlock.deny_all()
     # The kernel counts from the start of this process, a program's limit from the start of the program.
-    lock_down({**limits, "cpu_seconds": limits["cpu_seconds"] + processor_time()})
-    os.write(WRITER, LOCKED)
+    privileges.limit_resources({**options, "cpu_seconds": options["cpu_seconds"] + processor_time()})
+    if "filter" not in missing:
+        seccomp.install(seccomp.program(platform.machine(), numbers, reader=READER, writer=WRITER))
+    os.write(WRITER, json.dumps(missing).encode("ascii") + b"\n")
     run(READER, WRITER)
     os._exit(0)
 
 
-def _limits() -> dict[str, float]:
-    data = b""
-    while len(data) < LIMITS_BYTES:
-        part = os.read(READER, LIMITS_BYTES - len(data))
-        if not part:
-            os._exit(0)  # the host is gone, or does not need this container
-        data += part
-    limits: dict[str, float] = json.loads(data)
-    return limits
-
-
-def _layers(without: list[str]) -> tuple[list[str], Callable[[Mapping[str, float]], None]]:
-    """The layers that cannot be had, and what puts the others on: it takes from this process all but the channel.
-
-    The container stands around it, so that what its kernel does not know (gVisor has no Landlock) is done without.
-    """
-    from sandbox.layers import landlock, privileges, seccomp, syscalls
-
-    numbers = dict(syscalls.NUMBERS.get(platform.machine(), {}))
-    present = {"landlock": landlock.version() > 0, "filter": bool(numbers)}
-    missing = [name for name, is_there in present.items() if name in without or not is_there]
-    filter_ = b""
-    if "filter" not in missing:
-        filter_ = seccomp.program(platform.machine(), numbers, reader=READER, writer=WRITER)
-
-    def lock_down(limits: Mapping[str, float]) -> None:
-        privileges.no_new_privileges()  # the engine has seen to it; the others ask for it
-        if "landlock" not in missing:
-            landlock.deny_all()
-        privileges.limit_resources(limits)
-        if "filter" not in missing:
-            seccomp.install(filter_)
-
-    return missing, lock_down
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(json.loads(sys.argv[1]))

@@ -14,8 +14,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from sandbox.hints import Roots
-from sandbox.quickjson import encoder
-from sandbox.zygote.values import split
+from sandbox.zygote.values import encode, split
 
 OUTPUT_FRAME_BYTES = 32768
 GLANCES = 100
@@ -23,7 +22,6 @@ GLANCES = 100
 
 CALL_BYTES = 1 << 20  # the host takes no larger frame
 
-_encode = encoder(ascii_only=False, allow_nan=False)
 _decode = json.JSONDecoder().decode
 _sleep = time.sleep  # before `pins` moves the program's clock instead
 
@@ -123,13 +121,13 @@ class Channel:
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
         held, self._held = self._held, None
-        self._send(held + _encode(outcome).encode("utf-8"))
+        self._send(held + encode(outcome).encode("utf-8"))
 
     def print(self, text: str) -> None:
         """Send a piece of standard output."""
         if self._muted:
             return
-        frame = _encode({"stdout": text}).encode("utf-8")
+        frame = encode({"stdout": text}).encode("utf-8")
         if self._held is None or len(self._held) + len(frame) > OUTPUT_FRAME_BYTES:
             self._send(frame)
         else:
@@ -145,10 +143,10 @@ class Channel:
         self._flush()  # what was printed before a call that never returns is not lost
         frame: dict[str, Any] = {"call": self._number, "tool": alias, "args": arguments, "line": line, **more}
         try:
-            data = _encode(frame).encode("utf-8")
+            data = encode(frame).encode("utf-8")
         except (TypeError, ValueError, RecursionError):
             frame["args"], frame["unsendable"] = split(arguments)
-            data = _encode(frame).encode("utf-8")
+            data = encode(frame).encode("utf-8")
         if len(data) > CALL_BYTES:
             raise ValueError(
                 f"{alias}() was given {len(data):,} bytes of arguments; at most {CALL_BYTES:,} can be sent"

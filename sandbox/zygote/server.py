@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from sandbox.layers import landlock, namespaces, privileges, seccomp, syscalls
+from sandbox.layers import landlock, namespaces, privileges, seccomp
 from sandbox.layers.names import REQUIRED, SWITCHED_OFF
 from sandbox.zygote import stdlib
 
@@ -90,7 +90,7 @@ class Layering:
         self.put("namespaces", lambda: namespaces.enter(self.machine))
         if landlock.version() == 0:
             self.missing.setdefault("landlock", "this kernel has no Landlock")
-        numbers = syscalls.NUMBERS.get(self.machine)
+        numbers = seccomp.NUMBERS.get(self.machine)
         if numbers is None:
             self.missing.setdefault("seccomp", f"no table of system calls for {self.machine}")
         else:

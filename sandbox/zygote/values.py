@@ -11,12 +11,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.quickjson import encoder
-
 VALUE_CHARACTERS = 200_000
 """A value whose JSON is longer becomes the beginning of its `repr`."""
 
-_encode = encoder(ascii_only=False, allow_nan=False)
+encode = json.JSONEncoder(check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
+
 _LISTS: tuple[Any, ...] = (list, tuple, type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID)
 
@@ -57,7 +57,7 @@ def split(arguments: dict[str, Any], text: Callable[[Any], str] = repr) -> tuple
     unsendable: dict[str, str] = {}
     for name, value in arguments.items():
         try:
-            _encode(value).encode("utf-8")
+            encode(value).encode("utf-8")
             sendable_[name] = value
         except (TypeError, ValueError, RecursionError):
             unsendable[name] = sendable(shorten(text(value), 200))
