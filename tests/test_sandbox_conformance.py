@@ -1,4 +1,4 @@
-"""The conformance checks, the ordinary programs and the sample programs, on every sandbox that there is."""
+"""The conformance checks, the ordinary programs and the sample programs on the zygote."""
 
 from __future__ import annotations
 
@@ -15,21 +15,14 @@ from sandbox import conformance
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins, Trace, trace_to_json
-from sandbox.zygote import ZygoteSandbox, unavailable
+from sandbox.zygote import unavailable
 from tests import sandbox_checks
 
 ROOT = Path(__file__).resolve().parent.parent
 SNIPPETS = sorted((ROOT.parent / "shared" / "snippets").glob("*.py"))
 PROGRAMS = sorted((ROOT / "tests" / "programs").glob("*.py"))
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 NEW_YEAR = Pins(seed=1, clock=1_357_000_000.0)
-
-
-@pytest.fixture(scope="module", params=["zygote"])
-def sandbox(request):
-    if reason := unavailable():
-        pytest.skip(reason)
-    with ZygoteSandbox() as zygote:
-        yield zygote
 
 
 @pytest.mark.parametrize("check", sandbox_checks.CHECKS, ids=lambda check: check.__name__)

@@ -6,11 +6,12 @@ import pytest
 
 from protocols.toolbox import Toolbox
 from sandbox import hints
-from sandbox.choose import open_sandbox
 from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.zygote import unavailable
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 
 ITEM = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
 
@@ -33,14 +34,6 @@ TOOLS = Toolbox(
         make_tool("get_person", {"name": {"type": "string"}}, get_person, required=("name",)),
     ]
 )
-
-
-@pytest.fixture(scope="module", params=["zygote", "trusted"])
-def sandbox(request):
-    if request.param == "zygote" and (reason := unavailable()):
-        pytest.skip(reason)
-    with open_sandbox(request.param) as opened:
-        yield opened
 
 
 def failure(sandbox, source):
@@ -97,7 +90,7 @@ def test_columns_are_those_of_the_failing_expression(sandbox):
 
 def test_what_programs_change_says_nothing_and_breaks_nothing(sandbox):
     source = 'import ast\nast.walk = ast.parse = None\nprint(get_person(name="a b")["nme"])'
-    assert failure(sandbox, source).type in ("KeyError", "Refused")
+    assert failure(sandbox, source).type == "KeyError"
     many = (
         "x = [get_rows(page=n)[0] for n in range(80)]\n"
         "print(" + ", ".join(f"x[{n}]" for n in range(80)) + ", x[0]['a'])"

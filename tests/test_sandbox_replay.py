@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -17,25 +18,20 @@ from sandbox.limits import Limits
 from sandbox.replay import Redacted, replay
 from sandbox.trace import Pins
 
-BACKENDS = [name for name in ("zygote", "monty", "trusted") if availability(name).reason is None]
+BACKENDS = [name for name in ("zygote", "monty") if availability(name).reason is None]
 LIMITS = Limits(wall_seconds=20.0, result_bytes=5000)
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def sandbox(request):
-    with pytest.MonkeyPatch.context() as patched:
-        if request.param == "trusted":
-            patched.setattr("sandbox.trusted._say", lambda _: None)
-        opened = open_sandbox(request.param)
+    with closing(open_sandbox(request.param)) as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
 def any_sandbox():
-    opened = open_sandbox(BACKENDS[0])
-    yield opened
-    opened.close()
+    with closing(open_sandbox(BACKENDS[0])) as opened:
+        yield opened
 
 
 def tool(name, call, parameters, *, output=None, reads=True):
@@ -233,9 +229,5 @@ class TestSecrets:
 def test_a_sandbox_that_lacks_what_the_program_needs_gives_no_verdict(any_sandbox):
     source = "import statistics\nprint(statistics.mean([1, 2]))"
     first, _, offline = ran(source, any_sandbox)
-    sandbox = open_sandbox("monty")
-    try:
-        with pytest.raises(Unsupported, match="give another --sandbox"):
-            replay(source, offline, first, sandbox=sandbox, limits=LIMITS)
-    finally:
-        sandbox.close()
+    with closing(open_sandbox("monty")) as monty, pytest.raises(Unsupported, match="give another --sandbox"):
+        replay(source, offline, first, sandbox=monty, limits=LIMITS)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox import frames
-from sandbox.clock import Clock, waiting_on_person
+from sandbox.clock import waiting_on_person
 from sandbox.conformance import make_tool, shop
 from sandbox.errors import Diverged, SandboxUnavailable
 from sandbox.hints import mark
@@ -275,13 +275,6 @@ def test_a_wait_on_a_person_does_not_count():
     trace = serve_bytes(data, tools=Toolbox([make_tool("ask", {}, ask)]), wall_seconds=0.2)
     assert (trace.failure, trace.calls[0].result) == (None, "yes")
     assert trace.calls[0].seconds >= 0.4
-
-
-def test_a_stopped_clock_does_not_move():
-    clock = Clock(10)
-    with clock.stopped():
-        assert clock.remaining() == clock.remaining()
-    assert 0 < clock.remaining() <= 10
 
 
 def test_a_result_that_is_not_json_is_a_failed_call():

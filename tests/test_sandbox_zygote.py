@@ -17,7 +17,6 @@ import pytest
 from protocols.toolbox import Toolbox
 from sandbox.conformance import make_tool, run
 from sandbox.errors import SandboxUnavailable
-from sandbox.limits import Limits
 from sandbox.zygote import ZygoteSandbox, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -290,15 +289,6 @@ def test_closing_ends_runs_that_are_under_way(own):
     own.close()
     thread.join(20)
     assert len(caught) == 1
-
-
-def test_a_top_up_that_comes_after_the_end_does_nothing(own):
-    zygote = own._current()
-    for _ in range(3):
-        run(own, "1")
-    own.close()
-    zygote.top_up(Limits())
-    assert zygote.spare_pids() == []
 
 
 def test_a_zygote_that_does_not_answer_is_replaced(own, monkeypatch):

@@ -261,11 +261,7 @@ def measure_soak(
 
         def work(job: tuple[str, str, str | None]) -> None:
             name, source, expected = job
-            within = Limits(wall_seconds=60.0)
-            if expected is None:
-                within = Limits(
-                    wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20
-                )
+            within = SHORT if expected is None else Limits(wall_seconds=60.0)
             trace = sandbox.run(source, shop(), limits=within, journal=Journal())
             end = trace.failure.type if trace.failure else "finished"
             ends[f"{'hostile' if expected is None else 'ordinary'} {end}"] += 1
