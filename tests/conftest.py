@@ -11,12 +11,14 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial, wraps
+from pathlib import Path
 
 import pytest
 
 from atc.agent import Agent
+from atc.cli.main import _guarded
 from atc.recording.document import parse, to_document
 from atc.recording.make import record
 from atc.recording.rerun import Replayer
@@ -54,6 +56,29 @@ def sandbox() -> Iterator[ZygoteSandbox]:
     """One sandbox for all tests that only run programs in it."""
     with ZygoteSandbox() as running:
         yield running
+
+
+@pytest.fixture
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh user, of whom and in whose working folder there is nothing yet."""
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
+        monkeypatch.delenv(variable)
+    for variable, folder in (("XDG_CONFIG_HOME", "user"), ("ATC_STATE_DIR", "state"), ("ATC_CACHE_DIR", "cache")):
+        monkeypatch.setenv(variable, str(tmp_path / folder))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def atc_(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """The command line in this process: exit code, stdout and stderr of a verb."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        code = _guarded([str(word) for word in words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import atc.cli.bench_arms
 import atc.cli.bench_toolflow
-from atc.cli.main import _guarded
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.rows import read_rows
@@ -26,24 +25,12 @@ from toolflow_bench.task import InvalidTask, Task
 NUMBERS = tuple(f"number_{number}" for number in range(20))
 
 
-@pytest.fixture(autouse=True)
-def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture
-def atc_(capsys: pytest.CaptureFixture[str]):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = _guarded(("bench", "run", "toolflow", *arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
+def run(atc_):
+    return partial(atc_, "bench", "run", "toolflow")
 
 
 class Counting:
@@ -99,8 +86,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(folder)
 
 
-def test_gold_programs_score_a_hundred(atc_, data: str) -> None:
-    code, out, err = atc_("--data", data, "--strategy", "gold", "--out", "rows.jsonl")
+def test_gold_programs_score_a_hundred(run, data: str) -> None:
+    code, out, err = run("--data", data, "--strategy", "gold", "--out", "rows.jsonl")
     assert code == 0, err
     assert out.splitlines()[:6] == [
         "solved   4 of 4 (100%, 95% interval 100% to 100%)",
@@ -118,13 +105,13 @@ def test_gold_programs_score_a_hundred(atc_, data: str) -> None:
     assert rows[0].programs == ('print(number_1()["value"])\n',)
 
 
-def test_wrong_answers_solve_nothing(atc_, data: str) -> None:
+def test_wrong_answers_solve_nothing(run, data: str) -> None:
     for strategy in ("echo", "first", "random"):
-        summary = json.loads(atc_("--data", data, "--strategy", strategy, "--json")[1])
+        summary = json.loads(run("--data", data, "--strategy", strategy, "--json")[1])
         assert (summary["solved"], summary["graded"]) == (0, 4), strategy
 
 
-def test_a_model_writes_the_programs(atc_, data: str) -> None:
+def test_a_model_writes_the_programs(run, data: str) -> None:
     replies = [f'```python\nprint(number_{number}()["value"])\n```' for number in (1, 9)]
     Path("replies.json").write_text(json.dumps(replies))
     command = (
@@ -139,7 +126,7 @@ def test_a_model_writes_the_programs(atc_, data: str) -> None:
         "--strategy",
         "chain",
     )
-    code, out, err = atc_(*command, "--out", "rows.jsonl")
+    code, out, err = run(*command, "--out", "rows.jsonl")
     assert code == 0, err
     assert out.startswith("solved   1 of 2 (50%")
     assert "failures wrong_answer 1" in out
@@ -148,14 +135,14 @@ def test_a_model_writes_the_programs(atc_, data: str) -> None:
     assert [(row.id, row.correct, row.path, row.precision) for row in rows] == [("t1", True, 1, 1), ("t2", False, 0, 0)]
     assert rows[0].run is not None  # `atc runs show` has it too
     Path("prices.toml").write_text("scripted = [1000, 0]\n")
-    code, out, err = atc_(*command, "--out", "rows.jsonl", "--prices", "prices.toml")
+    code, out, err = run(*command, "--out", "rows.jsonl", "--prices", "prices.toml")
     assert (code, out) == (2, "")
     assert "price was None, is [1000.0, 0.0]" in err
-    summary = json.loads(atc_(*command, "--out", "priced.jsonl", "--prices", "prices.toml", "--json")[1])
+    summary = json.loads(run(*command, "--out", "priced.jsonl", "--prices", "prices.toml", "--json")[1])
     assert summary["cost"] == pytest.approx(summary["input_tokens"] / 1000)
 
 
-def test_several_strategies_take_turns_and_make_one_table(atc_, data: str) -> None:
+def test_several_strategies_take_turns_and_make_one_table(run, data: str) -> None:
     replies = {
         "chain": '```python\nprint(number_1()["value"])\n```',
         "react": 'Thought: It is known.\nAction: finish\nAction Input: {"answer": "1007"}',
@@ -174,7 +161,7 @@ def test_several_strategies_take_turns_and_make_one_table(atc_, data: str) -> No
         "r.jsonl",
     )
     command += ("--strategy", "chain", "--strategy", "react:decoding=off", "--strategy", "echo")
-    code, out, err = atc_(*command)
+    code, out, err = run(*command)
     assert code == 0, err
     assert [line.split()[:3] for line in out.splitlines()] == [
         ["strategy", "n", "solved"],
@@ -186,16 +173,16 @@ def test_several_strategies_take_turns_and_make_one_table(atc_, data: str) -> No
     assert "A page: atc bench report r-chain.jsonl r-react-decoding-off.jsonl r-echo.jsonl" in err
     header, [row] = read_rows(Path("r-react-decoding-off.jsonl"))
     assert (header.settings["strategy"], row.correct) == ("react:decoding=off", True)
-    code, out, err = atc_(*command, "--json")  # nothing is asked again
+    code, out, err = run(*command, "--json")  # nothing is asked again
     assert code == 0, err
     shown = json.loads(out)
     assert [one["strategy"] for one in shown["strategies"]] == ["chain", "react:decoding=off", "echo"]
     assert [one["solved"] for one in shown["strategies"]] == [1, 1, 0]
 
 
-def test_strategies_that_take_turns_are_all_asked_each_question(atc_, data: str, monkeypatch) -> None:
+def test_strategies_that_take_turns_are_all_asked_each_question(run, data: str, monkeypatch) -> None:
     monkeypatch.setattr(atc.cli.bench_arms, "_SHORT_TURN", 0)  # as if each took long
-    code, _, err = atc_("--data", data, "--strategy", "gold", "--strategy", "echo")
+    code, _, err = run("--data", data, "--strategy", "gold", "--strategy", "echo")
     assert code == 0, err
     asked = [line.split()[1:3] for line in err.splitlines() if "/8 " in line]
     assert [name for name, _ in asked] == ["gold", "echo"] * 4
@@ -211,21 +198,21 @@ def test_strategies_that_take_turns_are_all_asked_each_question(atc_, data: str,
         ("chain:repair=much", "Invalid value for '--strategy': the strategy 'chain' takes repair=facts, reflection,"),
     ],
 )
-def test_a_wrong_strategy_is_told_before_anything_is_asked(atc_, data: str, given: str, said: str) -> None:
-    code, out, err = atc_("--data", data, "--strategy", "gold", "--strategy", given)
+def test_a_wrong_strategy_is_told_before_anything_is_asked(run, data: str, given: str, said: str) -> None:
+    code, out, err = run("--data", data, "--strategy", "gold", "--strategy", given)
     assert (code, out) == (2, "")
     assert said in err
 
 
-def test_what_fails_on_our_side_is_asked_again(atc_, data: str) -> None:
+def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
     Path("replies.json").write_text("[]")
     command = ("--data", data, "--services", "movies", "--strategy", "chain", "--out", "rows.jsonl")
-    code, out, err = atc_(*command, "--model", "scripted:replies.json")
+    code, out, err = run(*command, "--model", "scripted:replies.json")
     assert code == 3
     assert out == "no question was graded\nnot graded: 0 outages, 1 crashes; the same command asks these again\n"
     assert err.count("crash") == 1  # not before the same command is given again
     Path("replies.json").write_text(json.dumps(['```python\nprint(number_2()["value"])\n```']))
-    code, out, err = atc_(*command, "--model", "scripted:replies.json")
+    code, out, err = run(*command, "--model", "scripted:replies.json")
     assert code == 0, err
     assert out.startswith("solved   1 of 1")
 
@@ -241,9 +228,9 @@ def test_what_fails_on_our_side_is_asked_again(atc_, data: str) -> None:
         (("--out", "old.jsonl"), "'old.jsonl' was written by an older version of atc, in format 1; this one reads 2;"),
     ],
 )
-def test_a_mistake_is_one_sentence(atc_, data: str, arguments: tuple[str, ...], said: str) -> None:
+def test_a_mistake_is_one_sentence(run, data: str, arguments: tuple[str, ...], said: str) -> None:
     Path("old.jsonl").write_text('{"format": 1, "header": {}}\n')
-    code, out, err = atc_("--data", data, "--strategy", "echo", *arguments)
+    code, out, err = run("--data", data, "--strategy", "echo", *arguments)
     assert code in (2, 3)
     assert out == ""
     assert said in err

@@ -21,14 +21,8 @@ MAIN = "from atc.cli.main import main; main()"
 
 
 @pytest.fixture(autouse=True)
-def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+def _here(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.chdir(tmp_path)
 
 
 def atc(*arguments: str, code: str = MAIN, **options: object) -> subprocess.CompletedProcess[str]:

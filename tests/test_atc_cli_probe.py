@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from atc.agent import Agent
-from atc.cli.main import _guarded
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from probing.samples import Log
@@ -30,24 +29,7 @@ def users(seen):
     return Reply(404, {"error": "nothing here"})
 
 
-@pytest.fixture(autouse=True)
-def _own_folders(tmp_path, monkeypatch):
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def atc(capsys):
-    def run(*arguments):
-        code = _guarded(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 def describe(server: Server | str, *, write: bool = True, **more: str) -> None:
@@ -64,27 +46,27 @@ def describe(server: Server | str, *, write: bool = True, **more: str) -> None:
 PROBE = ("probe", "bare", "-o", "out", "--model", "none", "--rate", "1000")
 
 
-def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc):
+def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc_):
     with serving(users) as server:
         describe(server)
-        code, out, _ = atc("probe", "bare", "--dry-run", "--per-tool", "4", "--rate", "2")
+        code, out, _ = atc_("probe", "bare", "--dry-run", "--per-tool", "4", "--rate", "2")
         assert code == 0
         lines = out.splitlines()
         assert lines[0] == f"list_users  reads   at most 4 calls  (GET {server.url}/users)"
         assert lines[2].startswith("add_user    writes  not called: it changes something; --allow-writes")
         assert lines[-2] == f"{server.netloc}: at most 8 calls, no more than 2 in a second"
         assert lines[-1] == "In all at most 8 calls."
-        code, out, _ = atc("probe", "bare", "--dry-run", "--allow-writes", "--budget", "7", "--json")
+        code, out, _ = atc_("probe", "bare", "--dry-run", "--allow-writes", "--budget", "7", "--json")
         plan = json.loads(out)
         assert (code, plan["total"], plan["hosts"]) == (0, 7, [{"host": server.netloc, "at_most": 7}])
         assert [tool["at_most"] for tool in plan["tools"]] == [7, 7, 7]
     assert server.seen == []
 
 
-def test_it_documents_what_it_can_and_says_the_rest(atc, tmp_path):
+def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
     with serving(users) as server:
         describe(server)
-        code, out, err = atc(*PROBE)
+        code, out, err = atc_(*PROBE)
         assert (code, len(server.seen)) == (0, len({seen.target for seen in server.seen}))
         sent = len(server.seen)
         assert out.splitlines()[0].startswith(f"2 of 3 tools documented with {sent} calls: ")
@@ -100,14 +82,14 @@ def test_it_documents_what_it_can_and_says_the_rest(atc, tmp_path):
         assert [(link.tool, link.path) for link in protocol.links if link.support == "observed"] == [
             ("list_users", "users[].id")
         ]
-        code, out, err = atc(*PROBE, "--json")
+        code, out, err = atc_(*PROBE, "--json")
         report = json.loads(out)
         assert (code, report["totals"]["answered"], report["sent"], report["interrupted"]) == (0, 2, sent, False)
         assert (report["folder"], report["written"]) == ("out", [])
         assert len(server.seen) == sent
 
 
-def test_writes_are_named_before_they_are_made(atc):
+def test_writes_are_named_before_they_are_made(atc_):
     made = []
 
     def answer(seen):
@@ -118,7 +100,7 @@ def test_writes_are_named_before_they_are_made(atc):
 
     with serving(answer) as server:
         describe(server)
-        code, _, err = atc(*PROBE, "--allow-writes")
+        code, _, err = atc_(*PROBE, "--allow-writes")
     lines = err.splitlines()
     place = lines.index("1 tool that will be called may change something:")
     assert lines[place + 1].split()[:3] == ["add_user", "writes", "at"]
@@ -128,7 +110,7 @@ def test_writes_are_named_before_they_are_made(atc):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc, tmp_path, number):
+def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc_, tmp_path, number):
     state = {"left": 3}
 
     def answer(seen):
@@ -139,49 +121,49 @@ def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc, tmp_path
 
     with serving(answer) as server:
         describe(server)
-        code, out, err = atc(*PROBE)
+        code, out, err = atc_(*PROBE)
         assert code == 128 + number
         assert "Interrupted. The same command goes on; no call is made twice." in err
         assert (tmp_path / "out" / "get_user.json").is_file()
         with Log(tmp_path / "out") as log:
             assert log.intents == {}  # the call under way was waited for
             assert len(log.samples) == 3
-        code, out, err = atc(*PROBE)
+        code, out, err = atc_(*PROBE)
         assert (code, out.splitlines()[0].partition(" with ")[0]) == (0, "2 of 3 tools documented")
         assert set(Counter(seen.target for seen in server.seen).values()) == {1}
 
 
-def test_calls_that_were_cut_off_are_told_and_sent_again_when_that_is_wanted(atc, tmp_path):
+def test_calls_that_were_cut_off_are_told_and_sent_again_when_that_is_wanted(atc_, tmp_path):
     with serving(users) as server:
         describe(server, write=False)
         with Log(tmp_path / "out") as log:
             log.intend("list_users", {}, number=1)
-        code, out, err = atc(*PROBE)
+        code, out, err = atc_(*PROBE)
         assert "Not made again: 1 call that an earlier probing was cut off in (list_users); --resend sends reads" in err
         assert code == 1
-        code, out, err = atc(*PROBE, "--resend")
+        code, out, err = atc_(*PROBE, "--resend")
         assert (code, out.partition(" with ")[0]) == (0, "2 of 2 tools documented")
         assert "1 read without an answer may be sent again." in err
 
 
-def test_nothing_documented(atc):
+def test_nothing_documented(atc_):
     with serving(lambda _: Reply(404, {"error": "no"})) as server:
         describe(server)
-        code, out, err = atc(*PROBE)
+        code, out, err = atc_(*PROBE)
         assert code == 1
         assert out.startswith("0 of 3 tools documented")
         assert "No tool could be documented; out/COVERAGE.md says why." in err
 
 
-def test_a_service_that_is_down(atc, monkeypatch):
+def test_a_service_that_is_down(atc_, monkeypatch):
     monkeypatch.setattr("probing.gate.UNREACHED", 0)  # no waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
-    code, out, err = atc(*PROBE)
+    code, out, err = atc_(*PROBE)
     assert code == 3
     assert "cannot connect to 127.0.0.1" in out + err
 
 
-def test_wrong_usage(atc, tmp_path):
+def test_wrong_usage(atc_, tmp_path):
     describe("http://127.0.0.1:1")
     for arguments, said in [
         (("probe", "bare"), "say where to write the protocols: -o DIR"),
@@ -190,22 +172,22 @@ def test_wrong_usage(atc, tmp_path):
         (("probe",), "Missing argument 'SRC'"),
         (("probe", "bare", "-o", "out", "--rate", "0"), "0.0 is not in the range"),
     ]:
-        code, out, err = atc(*arguments)
+        code, out, err = atc_(*arguments)
         assert (code, out) == (2, ""), arguments
         assert said in err
         assert err.count("\n") == 1
     (tmp_path / "other.py").write_text("def f(x):\n    '''F.\n\n    read_only = True\n    '''\n    return {'x': x}\n")
-    assert atc("probe", "other.py", "-o", "o", "--model", "none")[0] == 0
-    code, out, err = atc("probe", "bare", "-o", "o", "--model", "none")
+    assert atc_("probe", "other.py", "-o", "o", "--model", "none")[0] == 0
+    code, out, err = atc_("probe", "bare", "-o", "o", "--model", "none")
     assert (code, "holds a probing of" in err) == (2, True)
 
 
-def test_what_a_python_tool_prints_is_not_the_result(atc, tmp_path):
+def test_what_a_python_tool_prints_is_not_the_result(atc_, tmp_path):
     (tmp_path / "loud.py").write_text(
         "print('imported')\n\n\ndef double(number: int) -> dict:\n    '''Twice.\n\n    read_only = True\n    '''\n"
         "    print('called')\n    return {'twice': 2 * number}\n"
     )
-    code, out, err = atc("probe", "loud.py", "-o", "out", "--model", "none", "--json")
+    code, out, err = atc_("probe", "loud.py", "-o", "out", "--model", "none", "--json")
     assert code == 0
     assert json.loads(out)["totals"]["answered"] == 1
     assert "imported" in err
@@ -221,20 +203,20 @@ def solved(folder, state, program):
         return agent.run("Who is u1?").run
 
 
-def test_a_check_says_what_changed_and_which_runs_it_breaks(atc, tmp_path):
+def test_a_check_says_what_changed_and_which_runs_it_breaks(atc_, tmp_path):
     with serving(users) as server:
         describe(server)
-        assert atc(*PROBE)[0] == 0
+        assert atc_(*PROBE)[0] == 0
         breaking = solved("out", tmp_path / "state", "print(get_user(user_id='u1')['name'])")
         solved("out", tmp_path / "state", "print(get_user(user_id='u1')['age'])")
-        code, out, _ = atc("probe", "--check", "out", "--rate", "1000")
+        code, out, _ = atc_("probe", "--check", "out", "--rate", "1000")
         assert (code, out.splitlines()[-1].partition(" with ")[0]) == (0, "no change in 2 of 3 tools")
         files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
         for user in USERS:
             user["label"] = user.pop("name")
         try:
-            code, out, _ = atc("probe", "--check", "out", "--rate", "1000")
-            told = json.loads(atc("probe", "--check", "out", "--rate", "1000", "--json")[1])
+            code, out, _ = atc_("probe", "--check", "out", "--rate", "1000")
+            told = json.loads(atc_("probe", "--check", "out", "--rate", "1000", "--json")[1])
         finally:
             for user in USERS:
                 user["name"] = user.pop("label")
@@ -253,28 +235,28 @@ def test_a_check_says_what_changed_and_which_runs_it_breaks(atc, tmp_path):
         assert files == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
 
 
-def test_a_check_of_a_service_that_is_down(atc, monkeypatch):
+def test_a_check_of_a_service_that_is_down(atc_, monkeypatch):
     monkeypatch.setattr("probing.gate.UNREACHED", 0)
     with serving(users) as server:
         describe(server, write=False)
-        assert atc(*PROBE)[0] == 0
-    code, out, err = atc("probe", "--check", "out")
+        assert atc_(*PROBE)[0] == 0
+    code, out, err = atc_("probe", "--check", "out")
     assert code == 3
     assert "unchecked list_users: cannot connect" in out
     assert "Nothing could be checked." in err
 
 
-def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc, monkeypatch):
+def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc_, monkeypatch):
     with serving(users) as server:
         describe(server)
-        _, _, err = atc("probe", "bare", "-o", "out", "--rate", "1000")
+        _, _, err = atc_("probe", "bare", "-o", "out", "--rate", "1000")
         assert "No model: --model local adds" in err
         monkeypatch.setenv("ATC_MODEL", "none")
-        code, _, err = atc("probe", "bare", "-o", "out", "--rate", "1000")
+        code, _, err = atc_("probe", "bare", "-o", "out", "--rate", "1000")
         assert (code, "No model" in err) == (0, False)
 
 
-def test_files_are_there_before_a_model_describes_them(atc, tmp_path, monkeypatch):
+def test_files_are_there_before_a_model_describes_them(atc_, tmp_path, monkeypatch):
     seen = []
 
     class Model:
@@ -287,7 +269,7 @@ def test_files_are_there_before_a_model_describes_them(atc, tmp_path, monkeypatc
     monkeypatch.setattr("atc.cli.probe.choose_model", lambda *_, **__: Model())
     with serving(users) as server:
         describe(server, write=False)
-        assert atc("probe", "bare", "-o", "out", "--model", "watching", "--rate", "1000")[0] == 0
+        assert atc_("probe", "bare", "-o", "out", "--model", "watching", "--rate", "1000")[0] == 0
     assert seen
     assert seen[-1]
 
@@ -305,12 +287,12 @@ def har(url):
     return {"log": {"version": "1.2", "entries": [entry(*pair) for pair in pairs]}}
 
 
-def test_what_a_recording_holds_is_not_asked_again(atc, tmp_path, monkeypatch):
+def test_what_a_recording_holds_is_not_asked_again(atc_, tmp_path, monkeypatch):
     for number, user in enumerate(USERS):
         monkeypatch.setitem(user, "id", str(1000 + number))
     with serving(users) as server:
         (tmp_path / "traffic.har").write_text(json.dumps(har(server.url)))
-        code, out, _ = atc("probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json")
+        code, out, _ = atc_("probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json")
         report = json.loads(out)
         assert (code, report["totals"]["answered"], report["totals"]["tools"]) == (0, 2, 2)
         asked = {seen.target for seen in server.seen}

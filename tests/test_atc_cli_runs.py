@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -31,13 +30,8 @@ ANSWERED = Attempt(Program("print(5)"), (), AGAIN, None, ("it is short",), round
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
-    return Config(state_dir=tmp_path / "state")
+def config(own_folders: Path) -> Config:
+    return Config(state_dir=own_folders / "state")
 
 
 def solved(config: Config) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import socket
 import stat
 import subprocess
@@ -16,7 +15,6 @@ from xml.etree import ElementTree
 import pytest
 
 from atc.agent import Agent
-from atc.cli.main import _guarded
 from atc.cli.state import open_store
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
@@ -30,11 +28,7 @@ PROGRAM = "note = get_note(id='p1')\nprint(note['text'])\nprint(get_note(id='p2'
 
 
 @pytest.fixture
-def config(tmp_path, monkeypatch):
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+def config(own_folders, tmp_path, monkeypatch):
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return Config(state_dir=tmp_path / "state", samples=1, max_repairs=0, strategy="chain")
@@ -79,16 +73,6 @@ def solve(config, sandbox, service):
             toolbox = Toolbox([Tool(protocol, invoker.bind(protocol))])
             model = ScriptedModel(f"```python\n{program}\n```")
             return Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store).run(task).run
-
-    return run
-
-
-@pytest.fixture
-def atc_(capsys):
-    def run(*arguments):
-        code = _guarded([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
 
     return run
 

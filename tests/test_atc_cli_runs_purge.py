@@ -25,14 +25,8 @@ LONG = SECRET + "x" * 20_000  # more than a page of the file
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    return Config(state_dir=tmp_path / "state")
+def config(own_folders: Path) -> Config:
+    return Config(state_dir=own_folders / "state")
 
 
 def stored(config: Config, *, ended: bool = True) -> str:

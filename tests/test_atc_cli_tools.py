@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.main import _guarded
 from protocols.sources import load_tools
 
 MODULE = '''
@@ -53,39 +52,23 @@ TEXT = {"type": "string"}
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    (tmp_path / "people.py").write_text(MODULE)
+def _people(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own_folders / "people.py").write_text(MODULE)
     monkeypatch.setenv("ATC_TOOLS", "people.py")
-    monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def atc(capsys: pytest.CaptureFixture[str]):
-    """Runs a verb and gives its exit code, stdout and stderr."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = _guarded(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-def test_list(atc) -> None:
-    code, out, err = atc("tools", "list")
+def test_list(atc_) -> None:
+    code, out, err = atc_("tools", "list")
     assert (code, err) == (0, "")
     assert "find_person  reads   People whose name contains a text.\n" in out
     assert "rename       writes  Change the name of a person.\n" in out
     assert "hostile      reads   Clears \\x1b[2J the screen.\n" in out
-    found = json.loads(atc("tools", "list", "--json")[1])
+    found = json.loads(atc_("tools", "list", "--json")[1])
     assert {tool["alias"]: tool["writes"] for tool in found}["rename"] is True
     assert found[0]["required"] == ["name"]
 
 
-def test_show_tells_errors_and_where_ids_come_from(atc, tmp_path: Path) -> None:
+def test_show_tells_errors_and_where_ids_come_from(atc_, tmp_path: Path) -> None:
     def answers(schema):
         return {"200": {"description": "", "content": {"application/json": {"schema": schema}}}}
 
@@ -102,7 +85,7 @@ def test_show_tells_errors_and_where_ids_come_from(atc, tmp_path: Path) -> None:
         },
     }
     (tmp_path / "films.json").write_text(json.dumps(document))
-    code, out, _ = atc("tools", "show", "film", "--tools", "films.json")
+    code, out, _ = atc_("tools", "show", "film", "--tools", "films.json")
     assert code == 0
     assert out.splitlines()[-4:] == [
         "# 404: Not Found",
@@ -124,8 +107,8 @@ def test_show_tells_errors_and_where_ids_come_from(atc, tmp_path: Path) -> None:
         (["value=NaN"], "('NaN', 1.0, False, 'a')"),
     ],
 )
-def test_arguments_are_read_as_their_schemas_say(atc, words: list[str], value: str) -> None:
-    code, out, err = atc("tools", "call", "echo", *words)
+def test_arguments_are_read_as_their_schemas_say(atc_, words: list[str], value: str) -> None:
+    code, out, err = atc_("tools", "call", "echo", *words)
     assert (code, err) == (0, "")
     assert json.loads(out) == value
 
@@ -142,85 +125,85 @@ def test_arguments_are_read_as_their_schemas_say(atc, words: list[str], value: s
         (["name:=5"], "the argument 'name': 5 is not of type"),
     ],
 )
-def test_wrong_arguments_are_usage_errors(atc, words: list[str], said: str) -> None:
-    code, out, err = atc("tools", "call", "find_person", *words)
+def test_wrong_arguments_are_usage_errors(atc_, words: list[str], said: str) -> None:
+    code, out, err = atc_("tools", "call", "find_person", *words)
     assert (code, out) == (2, "")
     assert err.startswith(f"atc: {said}")
     assert err.count("\n") == 1
 
 
-def test_arguments_may_come_as_json_on_stdin(atc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_arguments_may_come_as_json_on_stdin(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text('{"name": "Bo", "limit": 1}')
     with (tmp_path / "in.json").open() as file:
         monkeypatch.setattr("sys.stdin", file)
-        code, out, _ = atc("tools", "call", "find_person", "-")
+        code, out, _ = atc_("tools", "call", "find_person", "-")
     assert (code, json.loads(out)[0]["name"]) == (0, "Bo")
     (tmp_path / "in.json").write_text("[1]")
     with (tmp_path / "in.json").open() as file:
         monkeypatch.setattr("sys.stdin", file)
-        code, _, err = atc("tools", "call", "find_person", "-")
+        code, _, err = atc_("tools", "call", "find_person", "-")
     assert code == 2
     assert "must be one JSON object, got '[1]'" in err
 
 
-def test_a_write_needs_consent(atc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
-        code, out, err = atc("tools", "call", "rename", "person=p1", "name=Jo")
+        code, out, err = atc_("tools", "call", "rename", "person=p1", "name=Jo")
         assert (code, out) == (1, "")
         assert "nothing was sent. Allow it with --allow-writes rename" in err
         assert err.count("\n") == 1
         for allowed in ("rename", "all"):
-            code, out, _ = atc("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", allowed)
+            code, out, _ = atc_("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", allowed)
             assert (code, json.loads(out)) == (0, "p1 is Jo")
-        assert atc("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", "other")[0] == 1
-        refused = json.loads(atc("tools", "call", "rename", "person=p1", "name=Jo", "--json")[1])
+        assert atc_("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", "other")[0] == 1
+        refused = json.loads(atc_("tools", "call", "rename", "person=p1", "name=Jo", "--json")[1])
         assert (refused["outcome"], refused["result"]) == ("not_run", None)
 
 
-def test_what_a_tool_says_cannot_act_on_the_terminal(atc) -> None:
-    code, out, _ = atc("tools", "call", "hostile")
+def test_what_a_tool_says_cannot_act_on_the_terminal(atc_) -> None:
+    code, out, _ = atc_("tools", "call", "hostile")
     assert code == 0
     assert "\x1b" not in out
     assert json.loads(out) == "\x1b]0;title\x07"
 
 
-def test_a_failed_call_and_a_departing_response(atc) -> None:
-    code, out, err = atc("tools", "call", "broken", "name=x")
+def test_a_failed_call_and_a_departing_response(atc_) -> None:
+    code, out, err = atc_("tools", "call", "broken", "name=x")
     assert (code, out) == (1, "")
     assert "no such thing" in err
-    report = json.loads(atc("tools", "call", "broken", "name=x", "--json")[1])
+    report = json.loads(atc_("tools", "call", "broken", "name=x", "--json")[1])
     assert "no such thing" in report["error"]
-    code, out, err = atc("tools", "call", "broken", "name=y")
+    code, out, err = atc_("tools", "call", "broken", "name=y")
     assert (code, json.loads(out)) == (0, "y")
     assert "The response departs from its protocol: " in err
 
 
-def test_imported_tools_are_the_same_tools(atc, tmp_path: Path) -> None:
-    code, out, err = atc("tools", "import", "people.py", "-o", "out/tools")
+def test_imported_tools_are_the_same_tools(atc_, tmp_path: Path) -> None:
+    code, out, err = atc_("tools", "import", "people.py", "-o", "out/tools")
     assert (code, out) == (0, "")
     assert "5 tools written to out/tools; use them with: --tools out/tools\n" in err
     assert "A folder may not name Python code" in err
     assert sorted(path.stem for path in (tmp_path / "out/tools").iterdir()) == sorted(load_tools("people.py"))
     assert json.loads((tmp_path / "out/tools/rename.json").read_text())["name"] == "rename"
-    code, _, err = atc("tools", "import", "people.py", "-o", "out/tools")
+    code, _, err = atc_("tools", "import", "people.py", "-o", "out/tools")
     assert code == 2
     assert "exists; give --force to replace it" in err
-    code, out, _ = atc("tools", "import", "people.py", "-o", "out/tools", "--force", "--json")
+    code, out, _ = atc_("tools", "import", "people.py", "-o", "out/tools", "--force", "--json")
     assert (code, len(json.loads(out))) == (0, 5)
 
 
-def test_export_in_each_format(atc, tmp_path: Path) -> None:
-    document = json.loads(atc("tools", "export")[1])
+def test_export_in_each_format(atc_, tmp_path: Path) -> None:
+    document = json.loads(atc_("tools", "export")[1])
     assert (document["openapi"], len(document["paths"])) == ("3.1.0", 5)
-    assert {tool["name"] for tool in json.loads(atc("tools", "export", "--format", "mcp")[1])} >= {"rename"}
-    assert len(json.loads(atc("tools", "export", "--format", "protocols")[1])) == 5
-    stubs = atc("tools", "export", "--format", "stubs")[1]
+    assert {tool["name"] for tool in json.loads(atc_("tools", "export", "--format", "mcp")[1])} >= {"rename"}
+    assert len(json.loads(atc_("tools", "export", "--format", "protocols")[1])) == 5
+    stubs = atc_("tools", "export", "--format", "stubs")[1]
     names = [node.name for node in ast.walk(ast.parse(stubs)) if isinstance(node, ast.FunctionDef)]
     assert set(names) == set(load_tools("people.py"))
-    code, out, err = atc("tools", "export", "-o", "sub/openapi.json")
+    code, out, err = atc_("tools", "export", "-o", "sub/openapi.json")
     assert (code, out, err) == (0, "", "5 tools written to sub/openapi.json\n")
     assert json.loads((tmp_path / "sub/openapi.json").read_text()) == document
-    code, _, err = atc("tools", "export", "-o", "people.py/x.json")
+    code, _, err = atc_("tools", "export", "-o", "people.py/x.json")
     assert code == 3
     assert "cannot write 'people.py/x.json'" in err

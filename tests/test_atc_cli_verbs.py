@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,31 +11,12 @@ import pytest
 
 import atc.cli.bench
 from atc.agent import Agent
-from atc.cli.main import _guarded
 from atc.config import Config
 from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
 from protocols.sources import load_tools
 
-
-@pytest.fixture(autouse=True)
-def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def atc_(capsys: pytest.CaptureFixture[str]):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = _guarded(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 def test_config_shows_each_setting_with_its_origin(atc_, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
@@ -63,13 +62,8 @@ def toolbox(sent):
 
 
 @pytest.fixture
-def state(tmp_path, monkeypatch):
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "state"
+def state(own_folders):
+    return own_folders / "state"
 
 
 def solved(toolbox, sandbox, state, *programs, told=None):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import ExitStack
 
 import pytest
 
-from atc.cli.main import _guarded
 from atc.cli.state import open_store
 from atc.cli.wiring import open_agent
 from atc.config import Config
@@ -56,28 +54,20 @@ print(total)
 
 
 @pytest.fixture
-def config(tmp_path, monkeypatch):
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
-        monkeypatch.delenv(variable)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
+def config(own_folders, tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "shop", raising=False)
     (tmp_path / "shop.py").write_text(SHOP)
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
     return Config(state_dir=tmp_path / "state", cache_dir=tmp_path / "cache", tools=("shop.py",))
 
 
 @pytest.fixture
-def atc_(config, capsys, monkeypatch):
+def atc_(config, atc_, monkeypatch):
     """Runs `atc`; `replies` are what the model says."""
 
     def run(*arguments, replies=()):
         programs = [f"```python\n{reply}```" for reply in replies]
         monkeypatch.setattr("atc.cli.wiring.choose_model", lambda *_, **__: ScriptedModel(*programs))
-        code = _guarded([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
+        return atc_(*arguments)
 
     return run
 
