@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from atc.cli.main import _guarded
 from atc.cli.settings import load_config
 from atc.config import InvalidConfig, public
 from protocols.sources.bare import complete, holds_bare, parts_of
@@ -53,18 +54,27 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
     assert ("list_notes" in stdout) == (code == 0)
 
 
-def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path):
+@pytest.fixture
+def inside(tmp_path, monkeypatch, capsys):
+    """A verb in this process: its exit code, what it printed, and what it said."""
+    for variable in [name for name in os.environ if name.startswith(("ATC_", "XDG_"))]:
+        monkeypatch.delenv(variable)
+    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: (_guarded(words), *capsys.readouterr())
+
+
+def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path, inside):
     settings(tmp_path, f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n")
-    with atc(tmp_path, "tools", "list", "--tools", "mcp:notes") as process:
-        stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stderr) == (0, "")
+    code, stdout, stderr = inside("tools", "list", "--tools", "mcp:notes")
+    assert (code, stderr) == (0, "")
     assert "weather            reads" in stdout, stdout
 
 
-def test_flags_start_and_trust(sdk, tmp_path):
+def test_flags_start_and_trust(sdk, inside):
     flags = ("--start-servers", "--trust-annotations")
-    with atc(tmp_path, "tools", "call", "weather", "--json", "--tools", SOURCE, *flags) as process:
-        stdout, stderr = process.communicate(timeout=60)
+    _, stdout, stderr = inside("tools", "call", "weather", "--json", "--tools", SOURCE, *flags)
     assert "may change something" not in stdout
     assert "unknown: weather" in stdout, stderr
 
