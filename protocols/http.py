@@ -22,10 +22,11 @@ from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import InvokeSettings
 from protocols.toolbox import idempotency_key
-from protocols.transport import Pacing, Transport
+from protocols.transport import Transport, Turns
 
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
+_LONGEST_RETRY_AFTER = 20.0  # seconds that a read waits for
 _TOKEN_SECONDS = 30.0
 _MAX_CURL_BODY = 10_000  # characters; what is longer no one pastes
 
@@ -35,7 +36,7 @@ class Shared:
     """What all tools of one invoker have in common."""
 
     settings: InvokeSettings
-    pacing: Pacing
+    turns: Turns
     mask: Mask
     transport: Transport
     sign_in: SignIn
@@ -103,7 +104,7 @@ class HttpCall:
         settings, origin = self._shared.settings, self._plan.origin
         deadline, attempt = 0.0, 0
         while True:
-            with self._shared.pacing.turn(f"{origin.host}:{origin.port}"):
+            with self._shared.turns.of(f"{origin.host}:{origin.port}"):
                 # The time of a call begins with its first turn: waiting is not the tool's fault.
                 deadline = deadline or time.monotonic() + settings.timeout_seconds
                 send = partial(self._send, secrets=secrets, deadline=deadline)
@@ -128,7 +129,7 @@ class HttpCall:
         asked = retry_after(answer)
         if asked is None:
             return backoff
-        return asked if asked <= self._shared.settings.max_retry_after_seconds else None
+        return asked if asked <= _LONGEST_RETRY_AFTER else None
 
     def _error(self, answer: Answer | Lost, note: str, curl: str) -> ToolError:
         mask = self._shared.mask

@@ -19,7 +19,7 @@ from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBi
 from protocols.secrets import names_secret
 from protocols.settings import InvokeSettings
 from protocols.toolbox import Call, idempotency_key
-from protocols.transport import Pacing, Transport
+from protocols.transport import Transport, Turns
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -34,16 +34,11 @@ class Invoker:
         mask = Mask(secret for one in settings.credentials.values() for secret in (one.value, one.client_secret))
         for server in settings.servers.values():  # which may echo what it was given
             mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
-        transport = Transport(
-            connections_per_host=settings.concurrency_per_host,
-            max_body_bytes=settings.max_body_bytes,
-            mask=mask,
-            homes=self.homes,
-        )
+        transport = Transport(max_body_bytes=settings.max_body_bytes, mask=mask, homes=self.homes)
         tokens = TokenFile(settings.tokens)
         self._shared = Shared(
             settings=settings,
-            pacing=Pacing(settings.concurrency_per_host, settings.requests_per_second, settings.sleep),
+            turns=Turns(),
             mask=mask,
             transport=transport,
             sign_in=SignIn(tokens, partial(fetch_token, transport), settings.open_browser),

@@ -45,11 +45,6 @@ class InvokeSettings:
     """Of a response, decompressed."""
     retries: int = 2
     """Of a read, after a failure that may pass."""
-    concurrency_per_host: int = 4
-    requests_per_second: float | None = None
-    """To one host, over all tools. `None`: no limit."""
-    max_retry_after_seconds: float = 20.0
-    """Longest `Retry-After` that a read waits for."""
     sleep: Callable[[float], object] = time.sleep
     """Waits for so many seconds."""
     servers: Mapping[str, McpServer] = field(default_factory=dict)

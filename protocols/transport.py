@@ -9,8 +9,8 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final, Self
 
 import requests
@@ -27,6 +27,8 @@ from protocols.request import HttpRequest
 
 _CHUNK = 65_536  # bytes
 MAX_ERROR_BYTES: Final = 65_536
+AT_ONCE = 4
+"""Calls of one host that overlap, and its connections that are kept."""
 _ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 _FAILURES = (OSError, ValueError, zlib.error, http.client.HTTPException, urllib3.exceptions.HTTPError)
 _LOGGERS = ("urllib3.connection", "urllib3.connectionpool")
@@ -175,12 +177,12 @@ class Transport:
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
 
-    def __init__(self, *, connections_per_host: int, max_body_bytes: int, mask: Mask, homes: set[str]) -> None:
+    def __init__(self, *, max_body_bytes: int, mask: Mask, homes: set[str]) -> None:
         """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there."""
         self.near: set[str] = set()
         """Hosts that were found there."""
         self._homes = homes
-        self._adapter = _Adapter(pool_connections=32, pool_maxsize=connections_per_host)
+        self._adapter = _Adapter(pool_connections=32, pool_maxsize=AT_ONCE)
         self._max_body, self._mask = max_body_bytes, mask
         self._routes: dict[Origin, Mapping[str, Any]] = {}
         for name in _LOGGERS:
@@ -310,35 +312,14 @@ def _reason(error: BaseException) -> str:
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
 
 
-class Pacing:
-    """Turns at talking to a host, shared by all tools and threads of one invoker.
+class Turns:
+    """Turns at talking to a host: at most `AT_ONCE` overlap, over all tools and threads of one invoker."""
 
-    At most `concurrency` turns of a host overlap; with `requests_per_second` they begin at least its inverse apart.
-    """
-
-    def __init__(self, concurrency: int, requests_per_second: float | None, sleep: Callable[[float], object]) -> None:
-        if concurrency < 1:
-            raise ValueError(f"concurrency_per_host must be at least 1, got {concurrency}.")
-        if requests_per_second is not None and not requests_per_second > 0:
-            raise ValueError(f"requests_per_second must be above 0, got {requests_per_second}.")
-        self._concurrency, self._sleep = concurrency, sleep
-        self._interval = 1 / requests_per_second if requests_per_second else 0.0
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._slots: dict[str, threading.BoundedSemaphore] = {}
-        self._next: dict[str, float] = {}  # host → when its next turn may begin, on the monotonic clock
 
-    @contextmanager
-    def turn(self, host: str) -> Iterator[None]:
-        """Wait for a turn with `host` (`name:port`), and hold it for the block."""
+    def of(self, host: str) -> threading.BoundedSemaphore:
+        """What to hold while talking to a host (`name:port`)."""
         with self._lock:
-            slots = self._slots.setdefault(host, threading.BoundedSemaphore(self._concurrency))
-        with slots:
-            # The start is reserved only once a slot is held: one reserved earlier would lapse while waiting for it,
-            # and the calls that waited would then begin in a burst.
-            with self._lock:
-                now = time.monotonic()
-                start = max(now, self._next.get(host, 0.0))
-                self._next[host] = start + self._interval
-            if start > now:
-                self._sleep(start - now)
-            yield
+            return self._slots.setdefault(host, threading.BoundedSemaphore(AT_ONCE))

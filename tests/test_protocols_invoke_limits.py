@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from protocols.invoke import Invoker, InvokeSettings
+from protocols.invoke import Invoker
 from tests.loopback import Reply, failure, http_tool, quick, serving, speaking
 
 
@@ -98,32 +98,17 @@ def test_connections_are_reused():
     assert server.seen[3].client != server.seen[0].client
 
 
-def test_a_host_is_asked_so_many_times_at_once():
-    pair, three, crowded = threading.Barrier(2, timeout=5), threading.Barrier(3, timeout=0.2), []
+def test_a_host_is_asked_four_times_at_once():
+    four, five, crowded = threading.Barrier(4, timeout=5), threading.Barrier(5, timeout=0.2), []
 
     def answer(_):
-        pair.wait()  # two do come together
+        four.wait()  # four do come together
         with suppress(threading.BrokenBarrierError):
-            crowded.append(three.wait())
+            crowded.append(five.wait())
         return Reply(body=1)
 
-    calls, _ = quick(concurrency_per_host=2)
-    with serving(answer) as server, calls:
-        tools = [calls.bind(http_tool(server.url, name=f"t{i}")) for i in range(6)]
-        with ThreadPoolExecutor(6) as threads:
-            assert list(threads.map(lambda tool: tool({}), tools)) == [1] * 6
+    with serving(answer) as server, Invoker() as calls:
+        tools = [calls.bind(http_tool(server.url, name=f"t{i}")) for i in range(8)]
+        with ThreadPoolExecutor(8) as threads:
+            assert list(threads.map(lambda tool: tool({}), tools)) == [1] * 8
     assert crowded == []
-
-
-def test_requests_of_all_tools_are_spaced_by_host():
-    calls, waits = quick(requests_per_second=0.001)
-    with serving() as one, serving() as two, calls:
-        for url in (one.url, one.url, two.url, one.url):
-            calls.bind(http_tool(url))({})
-    assert [round(wait, -1) for wait in waits] == [1000, 2000]
-
-
-@pytest.mark.parametrize("wrong", [{"concurrency_per_host": 0}, {"requests_per_second": 0.0}])
-def test_limits_that_let_nothing_through_are_refused(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        Invoker(InvokeSettings(**wrong))

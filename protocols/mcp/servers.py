@@ -132,7 +132,7 @@ class Servers:
                 "its command or url to your settings.",
                 outcome="not_run",
             )
-        with self._shared.pacing.turn(f"mcp:{name}"):
+        with self._shared.turns.of(f"mcp:{name}"):
             return self._connected(known).call(tool_there, arguments, timeout_seconds=self._settings.timeout_seconds)
 
     def close(self) -> None:

@@ -101,7 +101,7 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     deadline = time.monotonic() + timeout_seconds
     try:
         host = split_url(url)[0].host
-        transport = Transport(connections_per_host=1, max_body_bytes=MAX_BYTES, mask=Mask([]), homes={host})
+        transport = Transport(max_body_bytes=MAX_BYTES, mask=Mask([]), homes={host})
         headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
         request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
         try:
