@@ -171,7 +171,7 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
                 required, why = False, f"call {sample.number} was done without it"
         elif given is None:
             # "must be one of A, B" of an argument that was not given says that it was missed.
-            if required is None and (kinds & (_SAYS_WRONG | {"missing"}) or _left_out(name, sample, told)):
+            if required is None and kinds & (_SAYS_WRONG | {"missing"}):
                 required, why = True, f"call {sample.number} was refused without it"
         elif kinds & (_SAYS_WRONG | {"unknown"}):
             refused.setdefault(repr(given.value), given)
@@ -183,17 +183,6 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
         refused=tuple(v for key, v in refused.items() if key not in accepted),
         not_found=tuple(v for key, v in lost.items() if key not in accepted),
     )  # fmt: skip
-
-
-def _left_out(name: str, sample: Sample, told: Sequence[tuple[Sample, tuple[Hint, ...]]]) -> bool:
-    """Whether a call failed that differs from one that was done by lacking this argument alone."""
-    if sample.purpose != "omit":
-        return False
-    done = [other.plain for other, _ in told if other.done]
-    # Where other arguments were accepted that this call lacks too, one of them might have done as well.
-    if {n for given in done for n in given} - sample.plain.keys() != {name}:
-        return False
-    return any(name in given and {n: v for n, v in given.items() if n != name} == sample.plain for given in done)
 
 
 def needed(facts: ToolFacts) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from probing.facts import ToolFacts, needed
+from probing.facts import ToolFacts
 from probing.gate import Caller, NotCalled, why_not
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink, link_tests, observed_links
@@ -31,8 +31,6 @@ from protocols.toolbox import Toolbox
 
 LINK_CALLS = 3
 """Calls of one tool's budget that are kept for finding out whether values flow as they seem to."""
-PERSEVERANCE = 8
-"""Calls in vain of a tool that no round made answer."""
 _LONGEST = 80
 """Characters of a text by which a report names what was made."""
 
@@ -122,7 +120,7 @@ def _session(
     watch: Watch = unwatched,
     teacher: Teacher | None = None,
 ) -> Session:
-    return Session(toolbox, log, caller, settings, watch=watch, adviser=teacher, read=read_notes(log))
+    return Session(toolbox, log, caller, settings, watch=watch, teacher=teacher, read=read_notes(log))
 
 
 class _Probing:
@@ -131,15 +129,13 @@ class _Probing:
         self._writes = Writes(session)
         self._reads = list(session.reads)
         self._stopped = {n: why for n, p in session.protocols.items() if (why := why_not(p, session.settings))}
-        self._alone = False
         self._words: dict[str, Words] = {}
 
     def run(self) -> None:
         session = self._session
         for number in range(session.settings.rounds + 1):
             before, session.round = session.log.sent, number
-            self._each("chain" if number else "discover", self._ordered(), partial(discover, session))
-            self._alone = number == 0 and bool(self._waiting(self._reads))
+            self._each("chain" if number else "discover", self._waiting(self._reads), partial(discover, session))
             self._each("sharpen", self._answering(self._reads), self._sharpen)
             if number:
                 self._test_links()
@@ -150,7 +146,6 @@ class _Probing:
                 self._each("chain", self._waiting(self._reads), self._look_again)
             if not self._waiting([*self._reads, *makers]) or (number and session.log.sent == before):
                 break
-        self._each("chain", self._waiting(self._reads), self._persevere)
         self._test_links()
         self.take_away()
         if self._teacher is not None:
@@ -188,17 +183,6 @@ class _Probing:
                 if refusal.scope != "call":
                     self._stopped[name] = str(refusal)
 
-    def _ordered(self) -> list[str]:
-        """The reads that wait; those whose arguments can be had go first: they may feed those after them."""
-
-        def wanting(name: str) -> tuple[int, int]:
-            wanted = needed(self._session.facts(name))
-            choices = self._session.choices(name, wanted, alone=self._session.round == 0, suggest=False)
-            choice = next(choices, None)
-            return sum(value.made_up for value in choice.values()) if choice else len(wanted), len(wanted)
-
-        return sorted(self._waiting(self._reads), key=wanting)
-
     def _look_again(self, name: str) -> None:
         """Make a call that gave nothing once more, now that there may be something: a write came between."""
         session = self._session
@@ -207,14 +191,8 @@ class _Probing:
         if empty and written and max(written) > empty[-1].number:
             session.call(name, empty[0].arguments, purpose="effect", again=True)
 
-    def _persevere(self, name: str) -> None:
-        """Go on with ids that other tools gave, each of which may be the one of which the tool knows something."""
-        discover(self._session, name, attempts=PERSEVERANCE)
-        if self._answering([name]):
-            self._sharpen(name)
-
     def _sharpen(self, name: str) -> None:
-        sharpen(self._session, name, reserve=LINK_CALLS + self._writes.reserved(name), alone=self._alone)
+        sharpen(self._session, name, reserve=LINK_CALLS + self._writes.reserved(name))
 
     def _test_links(self) -> None:
         """Send values along links that may hold, and values from elsewhere along those that seem to."""

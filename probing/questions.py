@@ -33,7 +33,7 @@ _TELLING = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 Question = Callable[[Session, ToolFacts, Sample], Iterable[tuple[Purpose, Mapping[str, Value]]]]
 
 
-def discover(session: Session, tool: str, *, attempts: int | None = None) -> None:
+def discover(session: Session, tool: str) -> None:
     """Call `tool` until a response says something, values run out, or it refuses without teaching anything new.
 
     Each call gives the arguments that are known to be needed. In round 0 a tool is alone: no value of another tool's
@@ -42,8 +42,8 @@ def discover(session: Session, tool: str, *, attempts: int | None = None) -> Non
     Raises:
         NotCalled: the tool may not be called, or not any more.
     """
-    vain, patience = 0, session.settings.attempts if attempts is None else attempts
-    while not session.facts(tool).fruitful and vain < patience:
+    vain = 0
+    while not session.facts(tool).fruitful and vain < session.settings.attempts:
         before = session.facts(tool)
         arguments = next_arguments(session, before, alone=session.round == 0)
         if arguments is None:
@@ -55,10 +55,8 @@ def discover(session: Session, tool: str, *, attempts: int | None = None) -> Non
         vain += not taught(before, session.facts(tool))
 
 
-def sharpen(session: Session, tool: str, *, reserve: int = 0, alone: bool = False) -> None:
+def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     """Ask all questions about a tool that answers; `reserve` calls of its budget are left for others.
-
-    `alone`: tools with better values may answer yet, so what other values give is asked later.
 
     Raises:
         NotCalled: the tool may not be called any more.
@@ -67,7 +65,7 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0, alone: bool = Fals
     if tool not in session.reads:
         harmless = repeats_harmlessly(session.protocols[tool])
         questions = (_without, _wrong, _optional, _beyond) if harmless else (_wrong,)
-    elif not alone:
+    else:
         questions = (*questions, _optional, _other, _nowhere, _beyond, _stranger)
     for question in questions:
         while session.caller.left(tool) > reserve:

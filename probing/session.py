@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Protocol
 
 from probing.facts import ArgumentFacts, ToolFacts, compatible, learn, needed, place_of, usable
 from probing.gate import Caller
@@ -15,6 +14,7 @@ from probing.names import words_of
 from probing.pools import Pools
 from probing.replies import Hint, refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
+from probing.teacher import Teacher
 from probing.values import Fits, candidates, combinations
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -31,16 +31,6 @@ _OF_THE_SERVICE = frozenset({"created_at", "id", "key", "last_modified", "uid", 
 """Fields of a record that a service gives by itself."""
 
 
-class Adviser(Protocol):
-    """What a model contributes while tools are called."""
-
-    def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:
-        """Values of an argument for which there are only made-up ones."""
-
-    def read(self, tool: ToolFacts, sample: Sample) -> Sequence[Hint]:
-        """What a refusal says that no rule reads."""
-
-
 class Session:
     """One probing under way. All it knows follows from the log; it only keeps what would be slow to find anew."""
 
@@ -52,7 +42,7 @@ class Session:
         settings: ProbeSettings,
         *,
         watch: Watch = unwatched,
-        adviser: Adviser | None = None,
+        teacher: Teacher | None = None,
         read: Mapping[str, Sequence[Hint]] | None = None,
     ) -> None:
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
@@ -62,7 +52,7 @@ class Session:
         self.kinds = caller.ledger.kinds
         caller.prepare = self.marked
         self.pools = Pools(self.protocols.values())
-        self._adviser = adviser
+        self._teacher = teacher
         self._read = dict(read or {})
         self.round = 0
         self._suggested: dict[tuple[str, str], Sequence[Json]] = {}
@@ -106,19 +96,14 @@ class Session:
             return arguments
         return {name: self._marked(self.facts(tool), name, value) for name, value in arguments.items()}
 
-    def choices(
-        self, tool: str, wanted: Sequence[str], *, alone: bool, suggest: bool = True
-    ) -> Iterator[dict[str, Value]]:
-        """Values for the arguments in `wanted`, best first.
-
-        `alone`: without those that other tools gave. `suggest`: a model may be asked for more.
-        """
+    def choices(self, tool: str, wanted: Sequence[str], *, alone: bool) -> Iterator[dict[str, Value]]:
+        """Values for the arguments in `wanted`, best first; `alone`: without those that other tools gave."""
         facts = self.facts(tool)
         found = {name: self._candidates(facts, name, alone=alone) for name in wanted}
-        for name in wanted if suggest and self._adviser is not None else ():
-            if (tool, name) not in self._suggested and all(value.made_up for value in found[name]):
-                assert self._adviser is not None, "asked for above"
-                self._suggested[tool, name] = self._adviser.suggest(facts, facts.arguments[name])
+        for name in wanted:
+            new = (tool, name) not in self._suggested
+            if self._teacher is not None and new and all(value.made_up for value in found[name]):
+                self._suggested[tool, name] = self._teacher.suggest(facts, facts.arguments[name])
                 found[name] = self._candidates(facts, name, alone=alone)
         # What conflicts with what is there (409) is not mended by describing what is there.
         conflicts = any(sample.status == 409 for sample in facts.samples)
@@ -219,10 +204,10 @@ class Session:
         self._facts.pop(sample.tool, None)
         if sample.done and not refusal_in(sample.response):
             self.pools.add(sample)
-        elif self._adviser is not None and reply_of(sample) and (key := template_of(sample)) not in self._read:
+        elif self._teacher is not None and reply_of(sample) and (key := template_of(sample)) not in self._read:
             facts = self.facts(sample.tool)
             if not facts.said.get(sample.number):
-                self._read[key] = self._adviser.read(facts, sample)
+                self._read[key] = self._teacher.read(facts, sample)
                 self._facts.pop(sample.tool, None)
 
 
