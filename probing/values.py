@@ -15,7 +15,7 @@ from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.invent import limits_of, made_up, sure
-from probing.names import alike, distinctive, make_of, scalars, text_of
+from probing.names import text_of
 from probing.pools import MOST_CANDIDATES, Pools, Record, last_name
 from probing.samples import Origin, OriginKind, Value
 from protocols.jsontypes import Json, JsonObject
@@ -49,8 +49,8 @@ class Fits:
             told["type"] = ["number", "integer"]
         self._plain = [check for schema in (declared, told) if schema and (check := _check(schema))]
         self._text = _check(of_text) if of_text else None
-        self._gone = {self.key(held.value) for held in argument.refused}
-        self._gone |= {self.key(held.value) for held in argument.not_found if _to_blame(tool, argument.name, held)}
+        lost = (held for held in argument.not_found if _to_blame(tool, argument.name, held))
+        self._gone = {self.key(held.value) for held in (*argument.refused, *lost)}
 
     def key(self, value: Json) -> str:
         """The same for values that are the same when they are sent."""
@@ -115,21 +115,6 @@ def candidates(
     different places. `pools` holds the values of other tools (None: the tool is probed alone).
     """
     fits = Fits(tool, argument)
-    full = {sample.number for sample in tool.fruitful}
-    good = {fits.key(s.arguments[argument.name].value) for s in tool.fruitful if argument.name in s.arguments}
-    vain = set()
-    for sample in tool.samples:  # a refusal that names other arguments alone says nothing against this one's value
-        said = tool.said.get(sample.number, ())
-        blamed = not said or any(hint.argument == argument.name for hint in said)
-        if blamed and argument.name in sample.arguments and sample.number not in full:
-            vain.add(fits.key(sample.arguments[argument.name].value))
-    kinds = {_kind(held.value) for held in argument.accepted if not held.made_up}
-    real = (held.value for held in argument.accepted if held.origin.kind == "response")
-    ids = frozenset(make_of(value) for value in real if distinctive(value))
-    invented = [
-        v for v in made_up(argument, tool.protocol.input_schema)
-        if not kinds or (_kind(v.value) in kinds and (not ids or alike(frozenset(map(make_of, scalars(v.value))), ids)))
-    ]  # fmt: skip
     listed = argument.declared.get("enum")
     told = [v for kind in ("example", "default", "enum") for h in argument.hints if h.kind == kind for v in h.values]
     sources: list[tuple[float, float, Iterable[Value]]] = [
@@ -137,16 +122,14 @@ def candidates(
         (0.4, 0.6, _as(listed if isinstance(listed, list) else [], "enum")),
         (1.4, 0.6, _as(told, "error")),
         (2.6, 0.6, _as(suggested, "model")),
-        (3.4 if sure(argument) else 4.6, 0.6, invented),
+        (3.4 if sure(argument) else 4.6, 0.6, made_up(argument, tool.protocol.input_schema)),
         (1.8, 0.6, pools.above(tool.protocol, argument) if pools else []),
     ]
     found = [(start + step * n, v) for start, step, values in sources for n, v in enumerate(values)]
     found += [(1.0 + far, value) for far, value in pools.ranked(tool.protocol, argument)] if pools else []
     found.sort(key=lambda pair: pair[0])
-    adapted = ((rank, value) for rank, raw in found[: 4 * MOST_CANDIDATES] if (value := fits.adapted(raw)))
-    ranked = [(rank + (3.0 if fits.key(value.value) in vain - good else 0.0), value) for rank, value in adapted]
     once: dict[str, Value] = {}
-    for _, value in sorted(ranked, key=lambda pair: pair[0]):
+    for value in filter(None, (fits.adapted(raw) for _, raw in found[: 4 * MOST_CANDIDATES])):
         once.setdefault(fits.key(value.value), value)
     return list(once.values())[:MOST_CANDIDATES]
 
@@ -167,10 +150,6 @@ def _described(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
 
 def _as(values: Iterable[Json], kind: OriginKind) -> Iterator[Value]:
     return (Value(value, Origin(kind=kind)) for value in values)
-
-
-def _kind(value: Json) -> str:
-    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
 
 
 def sizes_pages(argument: str) -> bool:
