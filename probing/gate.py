@@ -20,7 +20,7 @@ from protocols.errors import AtcError, ToolError, UnknownTool
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol, spelled
-from protocols.reply import MAX_DEPTH
+from protocols.reply import MAX_DEPTH, parse
 from protocols.schema import resolve, types
 from protocols.secrets import names_secrets
 from protocols.toolbox import Tool, Toolbox
@@ -89,9 +89,18 @@ class Plan:
 def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> Plan:
     """What `settings` let a probing of `toolbox` call, less what `log` has of it already. Calls nothing."""
     left = None if settings.budget is None else max(settings.budget - (log.sent if log else 0), 0)
-    tools = tuple(_planned(tool.protocol, settings, log, left) for tool in toolbox.values())
-    most = sum(tool.at_most for tool in tools)
-    return Plan(tools=tools, total=most if left is None else min(left, most), rate=settings.requests_per_second)
+    tools = []
+    for protocol in (tool.protocol for tool in toolbox.values()):
+        mine = max(settings.per_tool - (log.sent_to(protocol.name) if log else 0), 0)
+        most = mine if left is None else min(mine, left)
+        spent = "its calls are used up" if left else "the calls of this probing are used up"
+        reason = why_not(protocol, settings) or ("" if most else spent)
+        how, host = spelled(protocol.binding) or "no binding", host_of(protocol)
+        tools.append(PlannedTool(name=protocol.name, reads=reads(protocol), how=how, host=host,
+                                 at_most=0 if reason else most, why_not=reason))  # fmt: skip
+    total = sum(tool.at_most for tool in tools)
+    total = total if left is None else min(left, total)
+    return Plan(tools=tuple(tools), total=total, rate=settings.requests_per_second)
 
 
 def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
@@ -121,18 +130,6 @@ def host_of(protocol: ToolProtocol) -> str:
             return f"Python {python.module}"
         case _:
             return ""
-
-
-def _planned(protocol: ToolProtocol, settings: ProbeSettings, log: Log | None, left: int | None) -> PlannedTool:
-    reason = why_not(protocol, settings)
-    most = settings.per_tool - (log.sent_to(protocol.name) if log else 0)
-    most = max(most if left is None else min(most, left), 0)
-    if not reason and not most:
-        reason = "its calls are used up" if left else "the calls of this probing are used up"
-    how = spelled(protocol.binding) or "no binding"
-    only_reads, host = reads(protocol), host_of(protocol)
-    most = 0 if reason else most
-    return PlannedTool(name=protocol.name, reads=only_reads, how=how, host=host, at_most=most, why_not=reason)
 
 
 class NotCalled(AtcError):
@@ -456,12 +453,15 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
         told = f"{protocol.name.replace('_', ' ')} {protocol.title} {protocol.description} {url}"
         gives_pages = (schema and "string" in types(resolve(schema, schema))) or _SAYS_HTML.search(told)
         return "" if gives_pages else "an HTML page instead of data"
-    if isinstance(response, dict | list) and _deeper(response, MAX_DEPTH):
+    if over_http:
+        return ""
+    try:
+        text = json.dumps(response, default=str)
+        parse(text)
+    except (ValueError, RecursionError):
         return f"the response is nested deeper than {MAX_DEPTH} levels"
-    size = len(response) if isinstance(response, str) else 0 if over_http else len(json.dumps(response, default=str))
-    if not over_http and size > MAX_BYTES:
-        return f"the response is too large to keep: {size:,} bytes as JSON, more than {MAX_BYTES:,}"
-    return ""
+    size = len(response) if isinstance(response, str) else len(text)
+    return f"the response is too large to keep: {size:,} bytes as JSON" if size > MAX_BYTES else ""
 
 
 def _is_login_page(text: str) -> bool:
@@ -470,16 +470,6 @@ def _is_login_page(text: str) -> bool:
 
 def _denied(sample: Sample) -> bool:
     return sample.status in (401, 403) or (not sample.done and _is_login_page(sample.answer or ""))
-
-
-def _deeper(value: Json, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
-        inner = (node.values() if isinstance(node, dict) else node for node in level)
-        level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 class OutOfTime(BaseException):
