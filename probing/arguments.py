@@ -19,14 +19,17 @@ from protocols.schema import resolve, type_name, validator
 
 _EXAMPLES, _SEVERAL = 3, 3
 _OURS = ("generated", "model")
+NOBODYS = frozenset({"given", "enum", "error", "generated"})
+"""Origins of values that are nobody's data: the tool's own description and replies, and what we made up."""
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
 
-def input_schema(facts: ToolFacts) -> dict[str, Any]:
+def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
     """JSON Schema 2020-12 of the arguments, an object.
 
     An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Rules
-    about several arguments stand as `dependentRequired`, `not` and `anyOf`, and in words in `description`.
+    about several arguments stand as `dependentRequired`, `not` and `anyOf`, and in words in `description`. Examples are
+    values that were accepted; without `keep_values` those alone that are nobody's data.
     """
     calls = [sample.plain for sample in facts.done]
     known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
@@ -34,7 +37,9 @@ def input_schema(facts: ToolFacts) -> dict[str, Any]:
     bare = {key: part for key, part in facts.protocol.input_schema.items() if key != "required"}
     schema = relaxed({**bare, "type": "object", "properties": declared}, calls)
     schema = {"type": "object", "properties": {name: {} for name in known}} if schema is None else schema
-    schema["properties"] = {name: _property(facts, argument, schema) for name, argument in known.items()}
+    schema["properties"] = {
+        name: _property(facts, argument, schema, keep_values=keep_values) for name, argument in known.items()
+    }
     required = [n for n, a in known.items() if a.required and all(n in call for call in calls)]
     if required:
         schema["required"] = required
@@ -42,7 +47,7 @@ def input_schema(facts: ToolFacts) -> dict[str, Any]:
     return relaxed(schema, calls) or {"type": "object", "properties": {name: {} for name in known}}
 
 
-def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject) -> dict[str, Any]:
+def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, keep_values: bool) -> dict[str, Any]:
     accepted = [held.value for held in argument.accepted]
     schema = dict(root["properties"].get(argument.name, {}))
     top = resolve(schema, root)
@@ -63,7 +68,7 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject) -> di
     default = [hint.values[0] for hint in argument.told("default") if hint.values]
     if default and "default" not in top and _valid({**_beside(root), "allOf": [schema]}, default[-1]):
         schema["default"] = default[-1]
-    if not top.keys() & {"examples", "example"} and (shown := _examples(facts, argument.name)):
+    if not top.keys() & {"examples", "example"} and (shown := _examples(facts, argument.name, keep_values=keep_values)):
         schema["examples"] = shown
     return schema
 
@@ -104,12 +109,15 @@ def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: Argument
     return True
 
 
-def _examples(facts: ToolFacts, name: str) -> list[Json]:
+def _examples(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Json]:
     """Values of calls that were made to be done, first those whose response said something."""
     fruitful = {sample.number for sample in facts.fruitful}
     meant = [sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments]
     meant.sort(key=lambda sample: (sample.number not in fruitful, sample.number))
-    return list({repr(v): v for sample in meant for v in [sample.arguments[name].value]}.values())[:_EXAMPLES]
+    values = list({repr(held.value): held for held in (sample.arguments[name] for sample in meant)}.values())[
+        :_EXAMPLES
+    ]
+    return [held.value for held in values if keep_values or held.origin.kind in NOBODYS]
 
 
 def _relate(schema: dict[str, Any], facts: ToolFacts) -> None:

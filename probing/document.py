@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from probing.arguments import input_schema
+from probing.arguments import NOBODYS, input_schema
 from probing.facts import ToolFacts
 from probing.infer import count_fields, infer, nodes
 from probing.links import ObservedLink
@@ -42,8 +42,6 @@ _SHORTEST, _SHORT = 4, 2
 """Characters from which a secret is looked for in other texts, and an argument's value unquoted: less is a word."""
 _LISTED, _LONGEST = 2, 200
 """Elements of a list, and characters of a text, that an example shows."""
-_NOT_OURS = frozenset({"given", "enum", "error", "generated"})
-"""Origins of values that are nobody's data: the tool's own description and replies, and what we made up."""
 _HOLD_VALUES = ("enum", "const", "examples", "example", "default", "pattern")
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 
@@ -84,8 +82,7 @@ def document(
         found = infer(replies, protocol.output_schema, sent)
         output = telling.schema(found, declared=protocol.output_schema)
         evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(found, replies))
-    arguments = telling.schema(input_schema(facts), declared=protocol.input_schema)
-    telling.hide_examples(arguments.get("properties", {}))
+    arguments = telling.schema(input_schema(facts, keep_values=keep_values), declared=protocol.input_schema)
     telling.show(arguments, output)
     declared = {(link.argument, link.tool, link.path): link for link in protocol.links if link.support == "declared"}
     shown = {(o.link.argument, o.link.tool, o.link.path): o.link for o in links if o.consumer == protocol.name}
@@ -217,7 +214,7 @@ class Telling:
         """The arguments of an example."""
         plain = {
             name: value.value
-            if self._keep or value.origin.kind in _NOT_OURS
+            if self._keep or value.origin.kind in NOBODYS
             else self._hidden(_shortened(value.value), keys=False)
             for name, value in arguments.items()
         }
@@ -237,17 +234,6 @@ class Telling:
             text for _, node in nodes(declared) for key in _HOLD_VALUES if key in node for text in _texts(node[key])
         }
         return self._schema(schema, "", kept)
-
-    def hide_examples(self, properties: dict[str, Any]) -> None:
-        """Leave out accepted values that became examples and may not be told."""
-        for name, node in properties.items():
-            if self._keep or "examples" in self._facts.protocol.parameters.get(name, {}) or "examples" not in node:
-                continue
-            accepted = self._facts.arguments[name].accepted if name in self._facts.arguments else ()
-            ours = [value.value for value in accepted if value.origin.kind in _NOT_OURS]
-            node["examples"] = [value for value in node["examples"] if value in ours]
-            if not node["examples"]:
-                del node["examples"]
 
     def _schema(self, node: Json, name: str, known: Collection[str]) -> Json:
         if isinstance(node, list):

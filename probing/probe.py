@@ -31,6 +31,8 @@ from protocols.toolbox import Toolbox
 
 LINK_CALLS = 3
 """Calls of one tool's budget that are kept for finding out whether values flow as they seem to."""
+PERSEVERANCE = 8
+"""Calls in vain of a tool that no round made answer."""
 _LONGEST = 80
 """Characters of a text by which a report names what was made."""
 
@@ -146,6 +148,7 @@ class _Probing:
                 self._each("chain", self._waiting(self._reads), self._look_again)
             if not self._waiting([*self._reads, *makers]) or (number and session.log.sent == before):
                 break
+        self._each("chain", self._waiting(self._reads), self._persevere)
         self._test_links()
         self.take_away()
         if self._teacher is not None:
@@ -190,6 +193,12 @@ class _Probing:
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]
         if empty and written and max(written) > empty[-1].number:
             session.call(name, empty[0].arguments, purpose="effect", again=True)
+
+    def _persevere(self, name: str) -> None:
+        """Go on with ids that other tools gave, each of which may be the one of which the tool knows something."""
+        discover(self._session, name, attempts=PERSEVERANCE)
+        if self._answering([name]):
+            self._sharpen(name)
 
     def _sharpen(self, name: str) -> None:
         sharpen(self._session, name, reserve=LINK_CALLS + self._writes.reserved(name))
@@ -264,10 +273,9 @@ def _why_left(session: Session, one: Made) -> str:
     if one.gone:
         return f"{one.gone_by} was called, and a read shows it still"
     texts = one.marks | {text for _, text in one.ids | one.given}
-    later = [s for s in session.log.samples if s.tool in removers and s.number > one.calls[-1].number]
-    tried = [s for s in later if texts & set(map(str, s.plain.values()))]
-    if tried:
-        return f"{tried[-1].tool} refused: {one_line(tried[-1].error, limit=120)}"
+    later = (s for s in reversed(session.log.samples) if s.tool in removers and s.number > one.calls[-1].number)
+    if tried := next((s for s in later if texts & set(map(str, s.plain.values()))), None):
+        return f"{tried.tool} refused: {one_line(tried.error, limit=120)}"
     if not one.shown:
         return f"no read showed that it carries the mark, so {removers[0]} was not called"
     why = session.caller.stopped.get(removers[0]) or ("" if session.caller.left(removers[0]) else "its calls are spent")

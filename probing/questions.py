@@ -33,7 +33,7 @@ _TELLING = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 Question = Callable[[Session, ToolFacts, Sample], Iterable[tuple[Purpose, Mapping[str, Value]]]]
 
 
-def discover(session: Session, tool: str) -> None:
+def discover(session: Session, tool: str, *, attempts: int | None = None) -> None:
     """Call `tool` until a response says something, values run out, or it refuses without teaching anything new.
 
     Each call gives the arguments that are known to be needed. In round 0 a tool is alone: no value of another tool's
@@ -42,8 +42,8 @@ def discover(session: Session, tool: str) -> None:
     Raises:
         NotCalled: the tool may not be called, or not any more.
     """
-    vain = 0
-    while not session.facts(tool).fruitful and vain < session.settings.attempts:
+    vain, patience = 0, session.settings.attempts if attempts is None else attempts
+    while not session.facts(tool).fruitful and vain < patience:
         before = session.facts(tool)
         arguments = next_arguments(session, before, alone=session.round == 0)
         if arguments is None:
