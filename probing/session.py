@@ -105,9 +105,7 @@ class Session:
             if self._teacher is not None and new and all(value.made_up for value in found[name]):
                 self._suggested[tool, name] = self._teacher.suggest(facts, facts.arguments[name])
                 found[name] = self._candidates(facts, name, alone=alone)
-        # What conflicts with what is there (409) is not mended by describing what is there.
-        conflicts = any(sample.status == 409 for sample in facts.samples)
-        return combinations(found, [] if alone or len(wanted) < 2 else self.pools.records, apart=conflicts)
+        return combinations(found, [] if alone or len(wanted) < 2 else self.pools.records)
 
     def fields_of_records(self, tool: str) -> dict[str, Value]:
         """Arguments for a write of which nobody named any: the fields of a record that a read of the thing gave."""
@@ -216,15 +214,10 @@ def next_arguments(session: Session, facts: ToolFacts, *, alone: bool) -> dict[s
 
     None where there are none: an argument without any value, or all combinations were tried.
     """
-    led_nowhere = bool(facts.samples) and (facts.samples[-1].done or facts.samples[-1].status in (404, 410))
-    sent = {(name, repr(value.value)) for sample in facts.samples for name, value in sample.arguments.items()}
     for wanted in _sets(session, facts):
         choices = session.choices(facts.name, wanted, alone=alone)
-        new = islice((c for c in choices if not session.called(facts.name, c)), 12 if led_nowhere else 1)
-        # Another season of the same player is little news: most arguments get a value that was not sent before.
-        best = max(new, key=lambda c: sum((n, repr(v.value)) not in sent for n, v in c.items()), default=None)
-        if best is not None:
-            return best
+        if (found := next((c for c in choices if not session.called(facts.name, c)), None)) is not None:
+            return found
     return None
 
 

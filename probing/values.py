@@ -157,21 +157,16 @@ def sizes_pages(argument: str) -> bool:
     return _SIZES.search(snake(argument)) is not None
 
 
-def combinations(
-    offered: Mapping[str, Sequence[Value]], records: Sequence[Record], *, apart: bool = False
-) -> Iterator[dict[str, Value]]:
+def combinations(offered: Mapping[str, Sequence[Value]], records: Sequence[Record]) -> Iterator[dict[str, Value]]:
     """Values for all arguments at once, best first, none twice.
 
     First those that a record holds together, then each argument's best value, then each one's candidates in turn.
-    `apart`: what a record holds together is not wanted, since what it describes is there already.
     """
     if any(not values for values in offered.values()):
         return
     seen: set[str] = set()
     first = {name: values[0] for name, values in offered.items()}
-    depth = max((len(values) for values in offered.values()), default=0)
-    spread = ({n: v[(d + k) % len(v)] for k, (n, v) in enumerate(offered.items())} for d in range(depth))
-    together = spread if apart else _together(offered, records) if len(offered) > 1 else iter(())
+    together = _together(offered, records) if len(offered) > 1 else iter(())
     for chosen in chain(islice(together, 12), [first], _in_turn(offered, first)):
         key = repr([(name, chosen[name].value) for name in offered])
         if key not in seen:
