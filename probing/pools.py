@@ -6,7 +6,6 @@ import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
 from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import Any
@@ -25,10 +24,8 @@ from probing.names import (
     Name,
     alike,
     argument_name,
-    common_format,
     distance,
     distinctive,
-    ends_range,
     field_name,
     format_of,
     is_id,
@@ -192,9 +189,7 @@ class Pools:
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
             once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
-        if wanted.dated:
-            found += _dates(argument, places)
-        elif wanted.name.searches:
+        if wanted.name.searches:
             found += _searches(wanted, places)
         return sorted(found, key=lambda pair: pair[0])
 
@@ -221,7 +216,7 @@ class Pools:
             if name.secret and not wanted.name.secret:
                 continue
             apart = distance(wanted.name, name, wanted.text)
-            if apart is None and not wanted.open:
+            if apart is None and not wanted.name.searches:
                 if wanted.closed:
                     continue
                 places = [*places[:2], *(place for place in places[2:] if place in held)]
@@ -246,8 +241,7 @@ class _Wanted:
 
     def __init__(self, protocol: ToolProtocol, argument: ArgumentFacts) -> None:
         self.protocol, self.name, self.text = protocol, argument_name(protocol, argument.name), said_of(argument)
-        self.about, self.dated = nouns_of(protocol), is_date(argument)
-        self.open = self.dated or self.name.searches  # to places of whatever name
+        self.about = nouns_of(protocol)
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = [part for part in good if distinctive(part)][:6]
         self.telling = {text_of(part) for part in telling}
@@ -363,22 +357,6 @@ def is_date(argument: ArgumentFacts) -> bool:
     if given or set(argument.types) & {"integer", "number", "boolean"}:
         return any(isinstance(value, str) and format_of(value) in ("date", "date-time") for value in given)
     return bool(set(words_of(argument.name).split("_")) & {"date", "datetime", "dob", "birthday"})
-
-
-def _dates(argument: ArgumentFacts, places: Iterable[tuple[Place, object]]) -> Iterator[tuple[float, Value]]:
-    """Dates that responses held: a start takes the earliest of each place, an end the day after it, then the latest."""
-    timed = "date-time" in {argument.declared.get("format"), *(hint.format for hint in argument.hints)}
-    for place, _ in places:
-        texts = {
-            str(v.value)[:10]: v.origin for v in place.values.values() if common_format([str(v.value)[:10]]) == "date"
-        }
-        days = sorted(texts)[:30]
-        if days and ends_range(argument.name):
-            days = [str(date.fromisoformat(days[0]) + timedelta(days=1)), *sorted(texts, reverse=True)[:30]]
-        for number, day in enumerate(dict.fromkeys(days)):
-            text = f"{day}T00:00:00Z" if timed else day
-            made = Value(text, replace(next(iter(texts.values())), kind="generated"))
-            yield 1.5 + 0.5 * number, place.values.get(text) or made
 
 
 def _searches(wanted: _Wanted, places: Iterable[tuple[Place, object]]) -> Iterator[tuple[float, Value]]:

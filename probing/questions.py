@@ -6,7 +6,7 @@ A question gives calls that would answer it, as long as the facts leave it open.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from probing.facts import STRANGER, ArgumentFacts, ToolFacts, compatible, usable
@@ -20,9 +20,8 @@ from protocols.jsontypes import Json
 from protocols.protocol import PythonBinding
 from protocols.words import snake
 
-_VARIED, _MOST_VARIED, _ENOUGH_RECORDS = 3, 8, 100
-"""Calls with other values of the arguments that are needed: one list rarely shows all that a record can hold. More
-while a field was never anything but null, or a list never anything but empty; one where so many records were seen."""
+_VARIED = 3
+"""Calls with other values of the arguments that are needed: one answer rarely shows all that a record can hold."""
 _FAR: tuple[tuple[str, frozenset[str], Json], ...] = (
     ("maximum", frozenset({"integer", "number"}), 1_000_000),
     ("minimum", frozenset({"integer", "number"}), -1),
@@ -124,10 +123,7 @@ def _other(session: Session, facts: ToolFacts, start: Sample) -> Iterator[tuple[
     """Other values of the arguments that are needed: what a record may lack, and what it may hold instead."""
     done = [s for s in facts.done if s.purpose in ("vary", "discover") and s.arguments.keys() == start.arguments.keys()]
     failed = sum(sample.purpose == "vary" and not sample.done for sample in facts.samples)
-    responses = [sample.response for sample in facts.done]
-    many = max(map(_longest, responses), default=0) * len(responses) >= _ENOUGH_RECORDS
-    wanted = _MOST_VARIED if _gaps(responses) else 1 if many else _VARIED
-    if not start.arguments or len(done) > wanted or failed >= _VARIED:
+    if not start.arguments or len(done) > _VARIED or failed >= _VARIED:
         return
     known = [name for name in start.arguments if name in facts.arguments]
     choices = islice(session.choices(facts.name, known, alone=False), 40)
@@ -191,28 +187,3 @@ def _astray(text: str) -> str:
     """A text of the same shape that is most likely nobody's."""
     end = "9" if text[-1:].isdigit() else "Z" if text[-1:].isupper() else "z"
     return end * len(text) if text.isdigit() else text[:-3] + end * min(3, len(text))
-
-
-def _gaps(responses: Sequence[Json]) -> bool:
-    """Whether at some path nothing but null, `[]` and `{}` was ever seen."""
-    empty: set[str] = set()
-    filled: set[str] = set()
-    for response in responses:
-        _fill(response, "", empty, filled)
-    return bool(empty - filled)
-
-
-def _fill(node: Json, path: str, empty: set[str], filled: set[str]) -> None:
-    if isinstance(node, dict):
-        for key, part in node.items():
-            _fill(part, f"{path}.{key}", empty, filled)
-    elif isinstance(node, list):
-        for part in node[:50]:
-            _fill(part, f"{path}[]", empty, filled)
-    (empty if node in (None, [], {}) else filled).add(path)
-
-
-def _longest(node: Json) -> int:
-    if isinstance(node, dict):
-        return max(map(_longest, node.values()), default=0)
-    return max(len(node), *map(_longest, node[:20])) if isinstance(node, list) and node else 0
