@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from protocols.toolbox import Toolbox
+from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
@@ -57,3 +60,53 @@ class Closing:
 
     def close(self) -> None:
         """See `Sandbox.close`."""
+
+
+class Stoppable(Protocol):
+    """What runs programs for a sandbox, such as a warm process or a pool of containers."""
+
+    def stop(self) -> None:
+        """End it and all that it started, and wait until that is gone; does nothing where it has ended."""
+
+
+Runner = TypeVar("Runner", bound=Stoppable)
+
+
+class OnDemand(Closing, Generic[Runner]):
+    """A sandbox that starts its runner when it is first needed, uses it for all runs, and stops it with itself."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runner: Runner | None = None
+        self._stop: weakref.finalize[..., Any] | None = None
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start the runner, without waiting for what it does ahead.
+
+        Raises:
+            SandboxUnavailable: it cannot be had here.
+        """
+        self._current()
+
+    def close(self) -> None:
+        """Stop the runner. Runs that are under way end with `SandboxUnavailable`."""
+        with self._lock:
+            self._closed, self._runner = True, None
+        if self._stop is not None:
+            self._stop()
+
+    def _start(self) -> Runner:
+        """A new runner. Raises `SandboxUnavailable` where it cannot be had."""
+        raise NotImplementedError
+
+    def _current(self) -> Runner:
+        with self._lock:
+            if self._closed:
+                raise SandboxUnavailable(f"the {self.name} sandbox was closed; make a new one")
+            if self._runner is None:
+                self._runner = self._start()
+                self._stop = weakref.finalize(self, self._runner.stop)
+            return self._runner

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import Closing
+from sandbox.base import OnDemand
 from sandbox.errors import SandboxUnavailable
 from sandbox.frames import FRAME_BYTES, LEVELS
 from sandbox.journal import Journal
@@ -51,11 +51,10 @@ SHOWN_FRAMES = 30
 
 NO_INPUT = "input() is not available: nobody is there to answer; print the result instead"
 
-_CLOSED = "the monty sandbox was closed; make a new one"
 _TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
-class MontySandbox(Closing):
+class MontySandbox(OnDemand["_Pool"]):
     """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs.
 
     Runs may overlap, from any threads. Close it, or use it as a context manager.
@@ -67,19 +66,6 @@ class MontySandbox(Closing):
     boundary = False
     """Whether layers of the operating system hold a hostile program: here the interpreter alone does."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pool: Any = None
-        self._closed = False
-
-    def warm(self) -> None:
-        """Start the pool.
-
-        Raises:
-            SandboxUnavailable: it cannot be had here.
-        """
-        self._current()
-
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. Where a program needs more of Python than there is, its failure says so."""
         child = _Interpreter(self._current(), limits)
@@ -88,31 +74,29 @@ class MontySandbox(Closing):
             raise SandboxUnavailable("the monty sandbox was closed while it ran the program")
         return trace
 
-    def close(self) -> None:
-        """End every process. Runs that are under way end with `SandboxUnavailable`."""
-        with self._lock:
-            self._closed = True
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.__exit__(None, None, None)
+    def _start(self) -> _Pool:
+        if (reason := unavailable()) is not None:
+            raise SandboxUnavailable(reason)
+        return _Pool()
 
-    def _current(self) -> Any:
-        with self._lock:
-            if self._closed:
-                raise SandboxUnavailable(_CLOSED)
-            if self._pool is None:
-                if (reason := unavailable()) is not None:
-                    raise SandboxUnavailable(reason)
-                pool = _api().Monty(
-                    max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS,
-                    feed_duration_limit_grace=0.05, turn_duration_limit_grace=0.05,
-                )  # fmt: skip
-                try:
-                    pool.__enter__()
-                except Exception as error:
-                    raise SandboxUnavailable(f"the monty sandbox cannot start its interpreter: {error}") from error
-                self._pool = pool
-            return self._pool
+
+class _Pool:
+    """The interpreter's processes."""
+
+    def __init__(self) -> None:
+        self._pool = _api().Monty(
+            max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS,
+            feed_duration_limit_grace=0.05, turn_duration_limit_grace=0.05,
+        )  # fmt: skip
+        try:
+            self._pool.__enter__()
+        except Exception as error:
+            raise SandboxUnavailable(f"the monty sandbox cannot start its interpreter: {error}") from error
+        self.checkout = self._pool.checkout
+
+    def stop(self) -> None:
+        """End every process."""
+        self._pool.__exit__(None, None, None)
 
 
 def unavailable() -> str | None:
@@ -147,7 +131,6 @@ class _Interpreter:
         self._state = threading.Lock()
         self._failed: dict[str, int] = {}
         """The latest call that failed with a text."""
-        self._sleeps: dict[int, float] = {}
         self._elapsed = 0.0
         workers.start(self._main)
 
@@ -231,10 +214,6 @@ class _Interpreter:
             if isinstance(step, api.NameLookupSnapshot):
                 name = step.variable_name
                 step = step.resume(value=_named(name)) if name in self._tools and not step.object_id else step.resume()
-            elif isinstance(step, api.FutureSnapshot):
-                number = min(step.pending_call_ids, key=lambda n: (self._sleeps[n], n))
-                self._sleep(self._sleeps.pop(number) - self._elapsed)
-                step = step.resume({number: {"return_value": None}})
             else:
                 given = self._answer(step)
                 step = step.resume_not_handled() if given is None else step.resume(given)
@@ -247,7 +226,7 @@ class _Interpreter:
         """What a call gives or raises in the program; None where monty itself is to refuse it."""
         name, args = asked.function_name, asked.args
         if asked.is_os_function:
-            return self._system(name, args, asked.call_id)
+            return self._system(name, args)
         if name in self._tools:
             line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
             return self._call(name, args, asked.kwargs, line)
@@ -276,12 +255,9 @@ class _Interpreter:
         self._failed[said] = reply["id"]
         return _raised("RuntimeError", said)
 
-    def _system(self, name: str, args: tuple[Any, ...], number: int) -> dict[str, Any] | None:
+    def _system(self, name: str, args: tuple[Any, ...]) -> dict[str, Any] | None:
         """The machine that a program sees: a clock, chance and a time zone that are the same in every run."""
-        if name.startswith(("asyncio.sleep", "system.async_sleep")):
-            self._sleeps[number] = self._elapsed + max(float(args[0]), 0.0)
-            return {"future": ...}
-        if name in ("time.sleep", "system.sleep"):
+        if name in ("time.sleep", "asyncio.sleep", "system.sleep", "system.async_sleep"):
             self._sleep(float(args[0]))
             return {"return_value": None}
         if name == "os.urandom" and args and type(args[0]) is int and 0 <= args[0] <= MOST_ENTROPY:

@@ -37,6 +37,7 @@ child.install()
 for name in [name for name in sys.modules if name.split(".")[0] == "sandbox"]:
     del sys.modules[name]
 child.limit(options["memory_bytes"], options["cpu_seconds"])
+child.os.write(options["channel"], b".")  # from now on the program's time counts
 child.run(options["channel"], options["channel"])
 """
 
@@ -114,6 +115,9 @@ class _Process:
             except OSError as error:
                 self.channel.close()
                 raise SandboxUnavailable(f"the trusted sandbox cannot start {sys.executable!r}: {error}") from error
+        if not self.channel.recv(1):
+            self.end()
+            raise SandboxUnavailable(f"the trusted sandbox cannot run programs with {sys.executable!r}")
 
     def interrupt(self) -> None:
         """See `sandbox.rpc.Child`, as for the next two."""

@@ -75,7 +75,7 @@ def spare_of(sandbox):
     while not sandbox.spares_ready():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    return sandbox._pool.spares[0]
+    return sandbox._runner.spares[0]
 
 
 @pytest.mark.parametrize("check", sandbox_checks.CHECKS, ids=lambda check: check.__name__)
@@ -255,7 +255,7 @@ def test_a_container_that_somebody_kills_is_no_verdict(own, client):
 
 def test_closing_ends_runs_that_are_under_way_and_leaves_nothing(base_image, client):
     with DockerSandbox(base=base_image, runtime=RUNTIME) as docker:
-        before = {found["Id"] for found in containers(client)}
+        owner = docker._current()._kind.owner
         started = threading.Event()
         caught = []
 
@@ -272,7 +272,7 @@ def test_closing_ends_runs_that_are_under_way_and_leaves_nothing(base_image, cli
         docker.close()
         thread.join(20)
         assert len(caught) == 1
-        assert {found["Id"] for found in containers(client)} - before == set()
+        assert of_host(client, owner) == []
         docker.close()
         with pytest.raises(SandboxUnavailable, match="was closed"):
             run(docker, "1")

@@ -38,7 +38,7 @@ def own():
 
 
 def pid_of(sandbox):
-    return sandbox._zygote._process.pid
+    return sandbox._runner._process.pid
 
 
 def children_of(pid):
@@ -87,7 +87,7 @@ def test_the_zygote_ends_with_its_host():
         from sandbox.zygote import ZygoteSandbox
         sandbox = ZygoteSandbox()
         sandbox._current().await_ready()
-        print(sandbox._zygote._process.pid, flush=True)
+        print(sandbox._runner._process.pid, flush=True)
         sys.stdin.read()
         os._exit(1)  # without any clean-up
     """
@@ -104,8 +104,8 @@ def test_a_zygote_that_dies_during_a_run_is_replaced_and_no_call_repeated(own):
     def kill_once(n):
         made.append(n)
         if n == 1:
-            own._zygote._process.kill()
-            own._zygote._process.wait()
+            own._runner._process.kill()
+            own._runner._process.wait()
         return n
 
     tools = Toolbox([make_tool("f", {"n": {"type": "integer"}}, kill_once, writes=True)])
@@ -116,8 +116,8 @@ def test_a_zygote_that_dies_during_a_run_is_replaced_and_no_call_repeated(own):
 
 def test_a_zygote_that_dies_again_is_no_verdict(own):
     def kill(n):
-        own._zygote._process.kill()
-        own._zygote._process.wait()
+        own._runner._process.kill()
+        own._runner._process.wait()
         return n
 
     tools = Toolbox([make_tool("f", {"n": {"type": "integer"}}, kill)])

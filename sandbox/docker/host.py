@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from protocols.toolbox import Toolbox
-from sandbox.base import Closing
+from sandbox.base import OnDemand
 from sandbox.docker.container import Container, Kind
 from sandbox.docker.engine import GVISOR, LABEL, choose_runtime, connect, remove_leftovers, speaking_to_engine
 from sandbox.docker.image import ensure_image
@@ -39,7 +38,7 @@ SWITCHABLE = frozenset({"seccomp", "landlock", "filter"})
 _CLOSED = "the docker sandbox was closed; make a new one"
 
 
-class DockerSandbox(Closing):
+class DockerSandbox(OnDemand["Pool"]):
     """Runs each program in a container of its own, started beforehand where possible and removed afterwards.
 
     The image is built when first needed. Runs may overlap, from any threads. Close it, or use it as a context manager.
@@ -64,17 +63,14 @@ class DockerSandbox(Closing):
             raise ValueError(
                 f"no layer {unknown[0]!r} that could be left out; there are {', '.join(sorted(SWITCHABLE))}"
             )
+        super().__init__()
         self._base, self._wanted_runtime, self._spares, self._without = base, runtime, spares, frozenset(without)
-        self._lock = threading.Lock()
-        self._pool: Pool | None = None
         self._runtime: str | None = None
-        self._closed = False
-        self._stop: weakref.finalize[..., DockerSandbox] | None = None
 
     @property
     def layers(self) -> tuple[str, ...]:
         """What stands between a program and this machine."""
-        missing = {*self._without, *(() if self._pool is None else self._pool.missing)}
+        missing = {*self._without, *(() if self._runner is None else self._runner.missing)}
         missing.add("seccomp" if self._runtime == GVISOR else "kernel")  # gVisor has its own instead
         return tuple(text for name, text in LAYERS.items() if name not in missing)
 
@@ -88,7 +84,7 @@ class DockerSandbox(Closing):
 
     def spares_ready(self) -> int:
         """How many containers have started and wait for a program."""
-        return 0 if self._pool is None else len(self._pool.spares)
+        return 0 if self._runner is None else len(self._runner.spares)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`."""
@@ -103,28 +99,15 @@ class DockerSandbox(Closing):
             return replace(trace, failure=kernel_limit("memory_bytes", limits))
         return trace
 
-    def close(self) -> None:
-        """Remove every container, and wait until they are gone. Runs under way end with `SandboxUnavailable`."""
-        with self._lock:
-            self._closed = True
-        if self._stop is not None:
-            self._stop()
-
-    def _current(self) -> Pool:
-        with self._lock:
-            if self._closed:
-                raise SandboxUnavailable(_CLOSED)
-            if self._pool is None:
-                client = connect()
-                try:
-                    self._runtime = choose_runtime(client, self._wanted_runtime)
-                    kind = Kind(client, ensure_image(client, self._base), self._runtime, self._without)
-                except BaseException:
-                    client.close()
-                    raise
-                self._pool = Pool(kind, self._spares)
-                self._stop = weakref.finalize(self, self._pool.close)
-            return self._pool
+    def _start(self) -> Pool:
+        client = connect()
+        try:
+            self._runtime = choose_runtime(client, self._wanted_runtime)
+            kind = Kind(client, ensure_image(client, self._base), self._runtime, self._without)
+        except BaseException:
+            client.close()
+            raise
+        return Pool(kind, self._spares)
 
 
 class Pool:
@@ -169,7 +152,7 @@ class Pool:
         """Have a container removed, without waiting for it."""
         self._later(container.try_remove)
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Remove every container, those in use too, and wait until they are gone."""
         with self._lock:
             self._closed = True

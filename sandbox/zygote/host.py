@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import weakref
 from collections import deque
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
@@ -21,7 +20,7 @@ from typing import Any
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import Closing
+from sandbox.base import OnDemand
 from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
@@ -55,7 +54,7 @@ class ZygoteLost(SandboxUnavailable):
     """The zygote died, or does not answer."""
 
 
-class ZygoteSandbox(Closing):
+class ZygoteSandbox(OnDemand["Zygote"]):
     """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
 
     `spares` children are forked ahead of the runs that need them. `without` switches layers off, by their names in
@@ -68,12 +67,9 @@ class ZygoteSandbox(Closing):
     def __init__(self, *, spares: int = 1, without: Collection[str] = ()) -> None:
         if unknown := set(without) - set(LAYERS):
             raise ValueError(f"no layer {min(unknown)!r}; there are {', '.join(LAYERS)}")
+        super().__init__()
         self._spares, self._without = spares, frozenset(without)
-        self._lock = threading.Lock()
-        self._zygote: Zygote | None = None
-        self._stop: weakref.finalize[..., ZygoteSandbox] | None = None
         self._missing: Mapping[str, str] = dict.fromkeys(self._without, SWITCHED_OFF)
-        self._closed = False
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -90,14 +86,6 @@ class ZygoteSandbox(Closing):
         """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
         return not REQUIRED & set(self._missing)
 
-    def warm(self) -> None:
-        """Start the zygote without waiting for it, so that the first run finds it ready.
-
-        Raises:
-            SandboxUnavailable: it cannot be had here.
-        """
-        self._current()
-
     def spares_ready(self) -> int:
         """How many children are forked and wait for a program."""
         return len(self.spare_pids())
@@ -105,7 +93,7 @@ class ZygoteSandbox(Closing):
     def spare_pids(self) -> list[int]:
         """The processes of the children that are forked and wait for a program."""
         with self._lock:
-            return [] if self._zygote is None else self._zygote.spare_pids()
+            return [] if self._runner is None else self._runner.spare_pids()
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. A zygote that dies is replaced once, and the program run again: the calls
@@ -122,31 +110,17 @@ class ZygoteSandbox(Closing):
                     workers.start(partial(zygote.top_up, limits))
             except ZygoteLost:
                 with self._lock:
-                    if self._zygote is zygote:
-                        self._zygote = None
+                    if self._runner is zygote:
+                        self._runner = None
                 zygote.stop()
                 if last or self._closed:
                     raise
         raise AssertionError("unreachable")
 
-    def close(self) -> None:
-        """Kill the zygote and every child. Runs that are under way end with `SandboxUnavailable`."""
-        with self._lock:
-            self._closed = True
-            self._zygote = None
-        if self._stop is not None:
-            self._stop()
-
-    def _current(self) -> Zygote:
+    def _start(self) -> Zygote:
         if (reason := unavailable()) is not None:
             raise SandboxUnavailable(reason)
-        with self._lock:
-            if self._closed:
-                raise SandboxUnavailable("the zygote sandbox was closed; make a new one")
-            if self._zygote is None:
-                self._zygote = Zygote(spares=self._spares, without=self._without)
-                self._stop = weakref.finalize(self, self._zygote.stop)
-            return self._zygote
+        return Zygote(spares=self._spares, without=self._without)
 
 
 def unavailable() -> str | None:
