@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from protocols.parsing import parse
@@ -81,7 +81,7 @@ def inline(source: str, saved: Mapping[str, ProgramBinding]) -> Inlined:
         return Inlined(source)
     lines = source.encode("utf-8", "replace").split(b"\n")  # columns of a tree count bytes
     nodes = list(ast.walk(tree))
-    bound = _bound(nodes)
+    bound = set(bound_names(nodes))
     origins: list[tuple[int, str]] = []
     functions: list[str] = []
     names: dict[str, str] = {}
@@ -112,11 +112,16 @@ def _lines(sites: list[ast.Name], lines: list[bytes], *, alone: bool) -> list[in
     return [*found] if len(found) > 1 and exact and not alone else [None] if found else []
 
 
-def _bound(nodes: list[ast.AST]) -> set[str]:
-    """The names that a program itself gives a value somewhere."""
-    names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    names |= {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    return names | {node.arg for node in nodes if isinstance(node, ast.arg)}
+def bound_names(nodes: list[ast.AST]) -> Iterator[str]:
+    """The names that a program gives a value anywhere, imports aside."""
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
 
 
 def _free(name: str, source: str) -> str:

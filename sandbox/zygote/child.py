@@ -25,6 +25,7 @@ import threading
 import time
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
@@ -88,10 +89,12 @@ def run(reader: int, writer: int) -> None:
 
 
 def limit(memory_bytes: int, cpu_seconds: float) -> None:
-    """Have the kernel keep these two limits of a process without layers."""
+    """Have the kernel keep these two limits of a process without layers, as far as it can (macOS keeps no memory's)."""
     cpu = math.ceil(min(max(cpu_seconds, 1), 1 << 30))
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))  # the first raises in the program, the second kills it
+    with suppress(ValueError, OSError):  # there is a lower one
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))  # the first raises in the program, the second kills it
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
 def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
