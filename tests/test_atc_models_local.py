@@ -20,8 +20,6 @@ from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
 
 FAKE = Path(__file__).with_name("fake_llama.py")
-ANYTHING = {"type": "object"}
-MAYBE = '%llguidance {}\nstart: "maybe"\n'
 LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
 

@@ -27,10 +27,6 @@ class Compass:
         return of_length_one(np.array(sums, np.float32).reshape(len(texts), 2))
 
 
-class Nobody(Compass):
-    name = "nobody"
-
-
 def compass(*texts: str, names: Sequence[str] | None = None) -> Dense:
     return Dense(names or list(texts), Compass().embed(texts), Compass())
 
@@ -46,10 +42,6 @@ def clouds(rows: int, dimensions: int = 24, centres: int = 60, seed: int = 1):
     return of_length_one(
         (middles[random.integers(centres, size=rows)] + 0.5 * random.standard_normal((rows, dimensions))).astype("f4")
     )
-
-
-def names_of(rows: int) -> list[str]:
-    return [f"tool{row:06}" for row in range(rows)]
 
 
 def test_the_nearest_come_first_with_their_cosines():

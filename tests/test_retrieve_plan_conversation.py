@@ -6,23 +6,6 @@ from hypothesis import strategies as st
 
 from benchmarks.toolqp.planner import ends, plan_text, query_text, read_plan, read_query
 
-SYSTEM = """\
-You plan the search for the tools that a user's request takes, then search for them over several turns.
-
-Each of your turns is one of these:
-- The plan, in your first turn: a <task_breakdown> block, and on the line after it a <sub_goals> block with a JSON \
-list of texts.
-- A search, in later turns: one query that describes what a tool does, in a <query> block.
-- The end: <stop_retrieval>, when every sub-goal has its tools."""
-
-QUESTION = """\
-Found:
-1. lend: Lends a book
-
-Does one of these tools serve sub-goal 1 (Lend.)? "serves": its name, or "none".
-If one does, "query" is the query for sub-goal 2: Mail.
-If none does, "query" is another query for sub-goal 1, in other words."""
-
 plain = (
     st.text(st.characters(categories=("L", "N", "P", "Zs"), exclude_characters="<>"), min_size=1)
     .map(lambda text: " ".join(text.split()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from atc.strategies.anytool import Options
-from protocols.ask import Powers
 from tests.anytool_lab import (
     CHECK,
     FLIGHTS,
@@ -21,7 +20,7 @@ from tests.anytool_lab import (
     give_up,
     lab,
 )  # fmt: skip
-from tests.hierarchy_lab import FINISH, Cast, call
+from tests.hierarchy_lab import FINISH, call
 
 FLIGHT = [act("find_flight", city="Oslo"), give_up("no flights", "find_flight")]
 TRAIN = [act("find_train", city="Oslo"), finish("IC 7")]
@@ -118,12 +117,3 @@ def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool
     again = [prompt for who, prompt in model.prompts if who == SOLVER][-1]
     assert again[-1].content == "Observation: {'sent': 'Oslo'}"
     assert "def send_letter(" not in again[-3].content
-
-
-WIDE = {"meta": [call("create_agent_category_level", category=name) for name in ("travel", "food", "post")] + [FINISH]}
-
-
-class SideBySideCast(Cast):
-    """A cast that several agents may ask at once."""
-
-    powers = Powers(parallel=True)

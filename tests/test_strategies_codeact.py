@@ -17,30 +17,6 @@ PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace"
 LIST = "people = list_people()\nprint(people)"
 TEXT = {"type": "string"}
 
-CODEACT = """\
-You solve a task by acting on real services with Python code, turn after turn. The functions you are given are already \
-defined.
-
-Each of your turns is one of these, never both:
-- A thought if it helps, and one ```python block. It runs at once in a session that goes on, as in a notebook, and you \
-are shown what it prints, or its traceback. What earlier blocks defined is still there.
-- When you are done: a line that begins with `Answer:`, and behind it the answer alone, without a sentence around \
-it: one value as it is, several as one Python list, pairs as a list of lists, None if there is nothing to answer with.
-
-Rules:
-- Call the functions with keyword arguments. Do not define or import them. Use no other way to get data.
-- Results are plain dicts and lists: read them with result["key"], and only with keys that are declared or that you \
-have seen.
-- Codes and ids that the task does not give come from the result of another function. Never make them up.
-- A result with page and pages holds only one page: loop until the last page.
-- A value that may be None must be tested before it is compared or added.
-- A call that fails raises ToolError, which has .status and .body.
-- Print what you want to see. You have 10 turns."""
-
-NEITHER = """\
-That reply held neither a ```python block nor an answer. Write the next block; or, if you are done, a line that \
-begins with `Answer:`"""
-
 
 @pytest.fixture
 def sent():

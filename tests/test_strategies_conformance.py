@@ -45,16 +45,6 @@ def store(tmp_path):
         yield store
 
 
-class Clock:
-    """A request takes a second, and nothing else takes any time."""
-
-    def __init__(self, model: Player) -> None:
-        self._model = model
-
-    def monotonic(self) -> float:
-        return float(len(self._model.prompts))
-
-
 def named(solution: Solution) -> str | None:
     """What a run that failed says of why: the limit that ended it, or its last fault."""
     fault = next((attempt.fault.kind for attempt in reversed(solution.attempts) if attempt.fault), None)

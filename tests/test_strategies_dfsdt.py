@@ -1,7 +1,5 @@
 """DFSDT: where a way leads nowhere, an earlier point is taken up again, and something else is done there."""
 
-from functools import partial
-
 import pytest
 
 from atc.strategies import dfsdt
@@ -12,7 +10,6 @@ LIST, LOG = turn("list_people"), turn("read_log")
 NOTE0, NOTE1 = turn("get_note", id="p0"), turn("get_note", id="p1")
 MARK = turn("add_mark", person="p1")
 BACK = turn("go_back", reason="a dead end")
-thrice = partial(dfsdt.solve, tries=3)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def undoing(call: ToolCall, tools: Toolbox) -> str | None:
 
     Known are the fields of the write's answer, then its arguments.
     """
-    known = {**call.arguments, **_fields(call.result)}
+    known = {**call.arguments, **answered_fields(call.result)}
     found = []
     for tool in tools.values():
         given = {alias: known[alias] for alias in tool.arguments if alias in tool.required and alias in known}
@@ -104,7 +104,7 @@ def undoing(call: ToolCall, tools: Toolbox) -> str | None:
     return invocation(found[0]) if len(found) == 1 else None
 
 
-def _fields(value: Json) -> Mapping[str, Json]:
+def answered_fields(value: Json) -> Mapping[str, Json]:
     """The fields of an answer, those of an object that it only wraps included."""
     if not isinstance(value, Mapping):
         return {}

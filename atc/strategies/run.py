@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from atc.events import AttemptEnded, ToolsChosen
 from atc.meter import BudgetSpent, Meter
+from atc.repair.case import answered_fields
 from atc.retrieve.searches import in_turns
 from atc.searching import Searching
 from atc.strategies.base import Parts
 from atc.types import Attempt, Fault, FaultKind, Program, Solution, Status
-from protocols.jsontypes import Json
 from protocols.render import DETAILS, Docs, described_within, names_only, stubs, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
@@ -156,14 +156,6 @@ def _undoes(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
     tool = tools.get(call.tool)
     if tool is None or not tool.protocol.annotations.destructive or call.tool == orphan.tool:
         return False
-    answered = dict(orphan.arguments) | dict(_fields(orphan.result))
+    answered = dict(orphan.arguments) | dict(answered_fields(orphan.result))
     given = [(name, value) for name, value in call.arguments.items() if name in tool.required]
     return bool(given) and all(name in answered and answered[name] == value for name, value in given)
-
-
-def _fields(value: Json) -> Mapping[str, Json]:
-    """The plain fields of an answer, those of an object that it only wraps included."""
-    if not isinstance(value, Mapping):
-        return {}
-    inner = next(iter(value.values())) if len(value) == 1 else None
-    return {**value, **inner} if isinstance(inner, Mapping) else value
