@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from protocols.protocol import EvidenceLevel
@@ -28,11 +27,11 @@ class Producers:
         self._toolbox = toolbox
         self._alias = {(tool.source, tool.protocol.name): tool.alias for tool in toolbox.values()}
 
-    def of(self, tool: Tool, argument: str, *, wanted: Collection[str] = ()) -> list[Producer]:
+    def of(self, tool: Tool, argument: str) -> list[Producer]:
         """Producers of an argument (by its original name), the best first; one a tool.
 
-        Better known links go first; then tools that need no produced value themselves (a search by words); then those
-        in `wanted`; then in name order.
+        Better known links go first; then tools that need no produced value themselves (a search by words); then in name
+        order.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:
@@ -44,17 +43,13 @@ class Producers:
             other = self._toolbox[alias]
             linked = {link.argument for link in other.protocol.links if (other.source, link.tool) in self._alias}
             needs[alias] = len(other.protocol.required & linked)
-        order = {alias: number for number, alias in enumerate(wanted)}
-        return sorted(
-            best.values(),
-            key=lambda p: (_TRUST[p.support], needs[p.tool], order.get(p.tool, len(order)), p.tool),
-        )
+        return sorted(best.values(), key=lambda p: (_TRUST[p.support], needs[p.tool], p.tool))
 
-    def expression(self, producer: Producer, *, arguments: str = "…", index: str = "0") -> str:
+    def expression(self, producer: Producer, *, arguments: str = "…") -> str:
         """How a program reads the value: `search_airports(…)[0]["code"]`, for unwrapped responses too."""
         tool = self._toolbox[producer.tool]
         path = steps(producer.path)
         if tool.wrapper is not None and path[:1] == [tool.wrapper]:
             path = path[1:]
-        read = "".join(f"[{index}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+        read = "".join("[0]" if isinstance(step, int) else f'["{step}"]' for step in path)
         return f"{producer.tool}({arguments}){read}"

@@ -83,11 +83,8 @@ def test_one_protocol_file_and_a_list_of_them(folder, tmp_path):
     assert (tool.alias, tool.source) == ("only", "one")
 
 
-def test_names_are_given_by_prefix_or_argument(api, module):
+def test_names_are_given_by_prefix(api, module):
     assert {tool.source for tool in load(f"air={api}", f"x.y-z={module}").values()} == {"air", "x.y-z"}
-    assert {tool.source for tool in load(api, module, names=["p", "q"]).values()} == {"p", "q"}
-    with pytest.raises(ValueError, match="2 sources need as many names, got 1"):
-        load(api, module, names=["p"])
 
 
 def test_one_source_twice_counts_once_and_two_of_one_name_are_refused(api, tmp_path):

@@ -12,9 +12,8 @@ from collections.abc import AsyncIterator, Coroutine, Mapping
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as TookTooLong
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.oauth import SIGN_IN_SECONDS, SignInPage
@@ -49,14 +48,12 @@ class AnswerRefused(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallResult:
-    """What a tool gave. `content` are MCP's content blocks as JSON; `structured` counts where `has_structured`."""
+class CallResult(NamedTuple):
+    """What a tool gave: MCP's content blocks as JSON, and its structured content, `None` where it has none."""
 
-    content: list[JsonObject] = field(default_factory=list)
-    structured: Json = None
-    has_structured: bool = False
-    is_error: bool = False
+    content: list[dict[str, Any]]
+    structured: Json
+    is_error: bool
 
 
 class Connection:
@@ -140,12 +137,7 @@ class Connection:
         session = self._client.session
         asked = session.send_request(request, CallToolResult, request_read_timeout_seconds=timeout_seconds)
         result = self._wait(asked, timeout_seconds)
-        return CallResult(
-            content=[_plain(block) for block in result.content],
-            structured=result.structured_content,
-            has_structured=result.structured_content is not None,
-            is_error=result.is_error,
-        )
+        return CallResult([_plain(block) for block in result.content], result.structured_content, bool(result.is_error))
 
     def close(self) -> None:
         """Close the connection, and end the server where we have started it. Twice is once."""

@@ -238,7 +238,7 @@ def value_of(result: CallResult, schema: JsonObject | None) -> Json:
     Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
     what they are and how many bytes they have is given.
     """
-    if result.has_structured:
+    if result.structured is not None:
         return result.structured
     values = [_block(block, schema) for block in result.content]
     return values[0] if len(values) == 1 else values or None

@@ -30,15 +30,15 @@ class Loaded:
     recorded: tuple[RecordedCall, ...] = ()
 
 
-def load_tools(*sources: ToolSource, invoker: Invoker | None = None, names: Sequence[str] | None = None) -> Toolbox:
+def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     """The tools of all `sources`, ready to be called, with guessed links and verifying reads beside the declared ones.
 
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or Swagger document (file or
     http(s) address), a Python module (dotted name or `.py` file) or `module:Class`, a HAR recording, or an MCP server
     (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with type hints and a docstring is a tool itself; a
-    list holds any of these. `name=SRC` names a source, else its title or file does; `names` names them all, in order;
-    no two may have one name. The same source twice counts once. `SRC@https://host` says where a document's service
-    runs; without it, a document from an address may have only its own host called.
+    list holds any of these. `name=SRC` names a source, else its title or file does; no two may have one name. The same
+    source twice counts once. `SRC@https://host` says where a document's service runs; without it, a document from an
+    address may have only its own host called.
 
     MCP servers run until the `invoker` is closed.
 
@@ -50,11 +50,8 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None, names: Sequ
     functions: list[Callable[..., Any]] = []
     for source in _flat(sources):
         (texts if isinstance(source, str) else functions).append(source)
-    if names is not None and len(names) != len(texts):
-        raise ValueError(f"{len(texts)} sources need as many names, got {len(names)}")
-    given = [f"{name}={source}" for name, source in zip(names, texts, strict=True)] if names else texts
     invoker = invoker or Invoker()
-    distinct = list(dict.fromkeys(given))
+    distinct = list(dict.fromkeys(texts))
     read = read_sources(distinct, invoker, list(dict.fromkeys(functions)))
     named: dict[str, str] = {}
     for one, text in zip(read, [*distinct, "the functions"], strict=False):
