@@ -14,9 +14,8 @@ from typing import Any
 from atc.findings import finding
 from atc.types import Finding, Program
 from protocols.parsing import parsed
-from protocols.producers import Producers
 from protocols.schema import validator
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Producers, Tool, Toolbox
 
 _SMALL = 100
 """Below it a number may be an hour, a count or a limit; from it on it is likely an id."""

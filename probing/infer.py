@@ -19,7 +19,7 @@ from probing.names import common_format
 from probing.words import FIELDS
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error, pointer, resolve, type_name, types, validator
-from protocols.vocabulary import ID_WORDS
+from protocols.words import ID_WORDS
 
 _DEEPEST, _FOLLOWED = 64, 12
 """Levels of nesting that are described, and levels of a known document that are merged."""

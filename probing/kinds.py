@@ -16,8 +16,7 @@ from urllib.parse import unquote_plus
 from probing.words import PATHS, VERBS
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
-from protocols.vocabulary import PAYS, SENDS, TELLS
-from protocols.words import singular, snake
+from protocols.words import PAYS, SENDS, TELLS, singular, snake
 
 Kind = Literal["read", "create", "update", "remove", "end"]
 """*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one

@@ -23,8 +23,7 @@ from probing.samples import Log, Sample
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
 from protocols.schema import resolve, validator
-from protocols.vocabulary import ID_WORDS, VAGUE, WRAPPERS
-from protocols.words import singular, snake
+from protocols.words import ID_WORDS, VAGUE, WRAPPERS, singular, snake
 
 _NAMES = frozenset({
     "alias", "dest", "destination", "email", "file", "filename", "filepath", "name", "path", "source", "src", "title",

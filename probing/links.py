@@ -43,7 +43,7 @@ from probing.pools import Place, Pools, is_date, said_of
 from probing.samples import Arguments, Value
 from probing.values import Fits
 from protocols.protocol import Link
-from protocols.vocabulary import NOT_LINKED, POSITIONS, VAGUE
+from protocols.words import NOT_LINKED, POSITIONS, VAGUE
 
 _ENOUGH = 2
 """Values of one source that are tried on arguments of one name."""

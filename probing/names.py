@@ -12,8 +12,7 @@ from protocols.links import field_key, noun_of
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import types, validator
 from protocols.secrets import kind_of
-from protocols.vocabulary import ID_WORDS, SEARCHES, VAGUE, VERBS, WRAPPERS
-from protocols.words import singular, snake
+from protocols.words import ID_WORDS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's

@@ -19,8 +19,7 @@ from probing.values import Fits, candidates, combinations
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.toolbox import Toolbox
-from protocols.vocabulary import ID_WORDS
-from protocols.words import snake
+from protocols.words import ID_WORDS, snake
 
 _OPEN = ("generated", "given", "model")
 """Where values come from that may as well be others."""

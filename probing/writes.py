@@ -18,8 +18,7 @@ from probing.values import Fits
 from protocols.jsontypes import Json
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.schema import types
-from protocols.vocabulary import ID_WORDS
-from protocols.words import snake
+from protocols.words import ID_WORDS, snake
 
 _ORDER = ("read", "create", "update", "remove", "end")
 _TRIES, _SHOWING = 3, 2

@@ -15,8 +15,7 @@ from typing import Any
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
 from protocols.schema import resolve, types, wrapper_key
-from protocols.vocabulary import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS
-from protocols.words import singular, snake
+from protocols.words import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""

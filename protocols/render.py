@@ -11,9 +11,8 @@ from itertools import count
 from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.producers import Producers
 from protocols.schema import narrowed, resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Producers, Tool, Toolbox
 from protocols.words import singular
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`

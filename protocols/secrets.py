@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
 from protocols.schema import resolve
-from protocols.vocabulary import words
+from protocols.words import words
 
 Kind = Literal["text", "number", "random"]
 """What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the

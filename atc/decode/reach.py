@@ -14,11 +14,9 @@ from typing import Any
 from atc.grounding import is_common, is_measure, words_of
 from protocols.jsontypes import Json
 from protocols.links import argument_key, field_key
-from protocols.producers import Producers
 from protocols.schema import resolve, types, validator
-from protocols.toolbox import Tool, Toolbox
-from protocols.vocabulary import VAGUE
-from protocols.words import singular, snake
+from protocols.toolbox import Producers, Tool, Toolbox
+from protocols.words import VAGUE, singular, snake
 
 _MOST_VALUES = 300
 """Of one argument; where more are known, it takes any value."""

@@ -17,9 +17,8 @@ from atc.attribute import origins
 from atc.edits import with_text
 from atc.types import Program
 from protocols.parsing import literal, parse
-from protocols.producers import Producers
 from protocols.schema import resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Producers, Tool, Toolbox
 from sandbox.trace import Trace
 
 _FURTHEST = 2

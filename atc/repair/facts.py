@@ -18,9 +18,8 @@ from atc.synthesize import described
 from atc.types import Fault, Finding, Program
 from protocols.ask import Message
 from protocols.parsing import parse
-from protocols.producers import Producers
 from protocols.schema import steps
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Producers, Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _MOST_FINDINGS = 5

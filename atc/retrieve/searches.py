@@ -11,8 +11,7 @@ from atc.retrieve.base import Hit, Ranker, Retrieval
 from atc.retrieve.prompts import fill
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
-from protocols.producers import Producers
-from protocols.toolbox import Toolbox
+from protocols.toolbox import Producers, Toolbox
 
 _LEAST = 1e-9
 """A rise that counts: where two tools produce for each other, rises get smaller without end."""

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.schema import resolve
-from protocols.vocabulary import PAYS, SENDS, TELLS
+from protocols.words import PAYS, SENDS, TELLS
 
 Sensitivity = Literal["recipient", "url", "command", "amount"]
 
