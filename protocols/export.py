@@ -107,7 +107,7 @@ def _operation(
         "parameters": parameters,
         "requestBody": _request_body(protocol, binding, properties),
         "deprecated": protocol.extra.get("deprecated") is True,
-        "x-atc-annotations": dict(protocol.annotations.hints.items() - usual.items()),
+        "x-atc-annotations": {k: v for k, v in protocol.annotations.hints.items() if usual.get(k) != v},
         "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
         "responses": _responses(protocol, binding, components, links),
         "security": [{n: [] for n in ([one] if isinstance(one, str) else one)} for one in binding.credentials],

@@ -105,13 +105,15 @@ def _with_places(protocol: ToolProtocol, command: Sequence[str]) -> ToolProtocol
         return protocol
     properties = dict(protocol.parameters)
     for name, schema in protocol.parameters.items():
+        if not isinstance(schema, dict) or schema.keys() & {"examples", "enum"}:
+            continue
         parts, kinds = {*snake(name).split("_")}, types(schema)
         files = [file for folder in folders for file in _first_file(folder)] if parts & _FILES else []
         paths = [*(folders if parts & _FOLDERS else []), *(files if not parts & _FOLDERS - _FILES else [])]
         examples: list[Json] = [str(path) for path in paths] if not kinds or "string" in kinds else []
         if "array" in kinds:
             examples = [[str(path)] for path in files or paths]
-        if examples and not schema.keys() & {"examples", "enum"}:
+        if examples:
             properties[name] = {**schema, "examples": examples}
     return replace(protocol, input_schema={**protocol.input_schema, "properties": properties})
 
