@@ -103,23 +103,21 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types and
     formats must agree. The result depends on the set of tools alone, not on their order.
     """
-    places = _Places(protocols)
-    return [_with_guesses(protocol, places) for protocol in protocols]
-
-
-def _with_guesses(protocol: ToolProtocol, places: _Places) -> ToolProtocol:
-    known = {link.argument for link in protocol.links}
-    guesses: list[Link] = []
-    for argument in protocol.parameters:
-        if argument in known:
-            continue
-        found: dict[str, Link] = {}
-        for place in places.of(protocol, argument):
-            found.setdefault(place.tool, Link(argument=argument, tool=place.tool, path=place.path, support="guessed"))
-            if len(found) == LINKS_PER_ARGUMENT:
-                break
-        guesses += found.values()
-    return replace(protocol, links=(*protocol.links, *guesses)) if guesses else protocol
+    places, result = _Places(protocols), []
+    for protocol in protocols:
+        guesses: list[Link] = []
+        known = {link.argument for link in protocol.links}
+        for argument in (name for name in protocol.parameters if name not in known):
+            found: dict[str, str] = {}
+            for place in places.of(protocol, argument):
+                found.setdefault(place.tool, place.path)
+                if len(found) == LINKS_PER_ARGUMENT:
+                    break
+            guesses += (
+                Link(argument=argument, tool=tool, path=path, support="guessed") for tool, path in found.items()
+            )
+        result.append(replace(protocol, links=(*protocol.links, *guesses)) if guesses else protocol)
+    return result
 
 
 def _paths(
@@ -366,23 +364,23 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     lists records is taken before one that gives a single record, which may be another; then the one that takes fewest
     arguments.
     """
-    reads = [protocol for protocol in protocols if not protocol.writes]
-    return [_with_guess(protocol, reads) for protocol in protocols]
-
-
-def _with_guess(write: ToolProtocol, reads: Sequence[ToolProtocol]) -> ToolProtocol:
-    if not write.writes or write.verified_by is not None:
-        return write
-    record = record_fields(write)
-    if len(record) < _ALIKE or not record & write.parameters.keys():
-        return write
-    showing = []
-    for read in reads:
-        if read.required <= write.parameters.keys():
-            places = [path for path, schema in response_paths(read.output_schema) if _fields(schema) == record]
-            if places:
-                showing.append((not any("[]" in path for path in places), len(read.parameters), read.name))
-    return replace(write, verified_by=Verify(tool=min(showing)[2], support="guessed")) if showing else write
+    shown: dict[frozenset[str], list[tuple[bool, int, str, frozenset[str]]]] = {}  # by the fields of their records
+    for read in protocols:
+        listed: dict[frozenset[str], bool] = {}
+        for path, schema in response_paths(read.output_schema) if not read.writes else ():
+            fields = _fields(schema)
+            listed[fields] = listed.get(fields, False) or "[]" in path
+        for fields, several in listed.items():
+            shown.setdefault(fields, []).append((not several, len(read.parameters), read.name, read.required))
+    result = []
+    for write in protocols:
+        record = record_fields(write) if write.writes and write.verified_by is None else frozenset()
+        fitting = [read for read in shown.get(record, ()) if read[3] <= write.parameters.keys()]
+        if len(record) >= _ALIKE and record & write.parameters.keys() and fitting:
+            result.append(replace(write, verified_by=Verify(tool=min(fitting)[2], support="guessed")))
+        else:
+            result.append(write)
+    return result
 
 
 def record_fields(protocol: ToolProtocol) -> frozenset[str]:

@@ -312,7 +312,13 @@ class _Secrets:
 
     def covered(self, value: Json) -> Json:
         """`value` with a placeholder for each secret, by its name and wherever else it stands."""
-        return covered(value, None, self._placeholder, rest=self.clean)
+
+        def cover(leaf: Json) -> Json:
+            if isinstance(leaf, str) and conceals_nothing(leaf):
+                return leaf
+            return self._known.get(str(leaf)) or placeholder(leaf, "h0")
+
+        return covered(value, None, cover, rest=self.clean)
 
     def clean(self, value: Json) -> Json:
         """A leaf without the secrets that stand in it."""
@@ -327,11 +333,6 @@ class _Secrets:
         if len(secret) >= _SHORTEST and secret not in self._known and not conceals_nothing(secret):
             self._known[secret] = placeholder(secret, f"h{len(self._known) + 1}")
             self._pattern = None
-
-    def _placeholder(self, value: Json) -> Json:
-        if isinstance(value, str) and conceals_nothing(value):
-            return value
-        return self._known.get(str(value)) or placeholder(value, "h0")
 
 
 def _template(segments: Sequence[str], secrets: _Secrets) -> str:

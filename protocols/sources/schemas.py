@@ -233,16 +233,13 @@ class Schemas:
             else part
             for part in parts
         ]
-        if not parts or not all(_is_plain_object(part) for part in (*told, beside)):
+        plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in (*told, beside))
+        if not parts or not all(plain) or any(part.get("type", "object") != "object" for part in (*told, beside)):
             return schema
         joined: Any = {}
         for part in (*told, beside):
             joined = narrowed(joined, {key: value for key, value in part.items() if key not in ANNOTATIONS})
         return {"type": "object", "properties": {}, **joined, **{k: v for k, v in beside.items() if k in ANNOTATIONS}}
-
-
-def _is_plain_object(part: Any) -> bool:
-    return isinstance(part, dict) and part.keys() <= _JOINABLE and part.get("type", "object") == "object"
 
 
 def _says_nullable(raw: JsonObject) -> bool:
