@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from protocols.alias import identifier
+from protocols.alias import free_alias, identifier
 from protocols.errors import Outcome, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url, split_url
@@ -124,23 +124,18 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
         operations.setdefault((entry.origin, _template(entry.segments, secrets), entry.method), []).append(entry)
     operations = {key: found for key, found in operations.items() if any(entry.answered for entry in found)}
     moved = base_url if base_url and all(entry.origin != _origin(base_url) for entry in entries) else None
-    protocols: dict[tuple[str, str, str], ToolProtocol] = {}
-    for origin in dict.fromkeys(key[0] for key in operations):
-        paths: dict[str, dict[str, Any]] = {}
-        for (there, path, method), found in operations.items():
-            if there == origin:
-                paths.setdefault(path, {})[method.lower()] = _described(origin, path, found, secrets)
-        host = urlsplit(origin).hostname or origin
-        told = {"openapi": "3.1.0", "info": {"title": host}, "servers": [{"url": origin}], "paths": paths}
-        keys = [(origin, path, method.upper()) for path, item in paths.items() for method in item]
-        protocols |= zip(keys, read_openapi(told, where=where, base_url=moved), strict=True)
-    recorded, taken = [], dict[str, int]()
-    for key, found in operations.items():
-        protocol = protocols[key]
-        taken[protocol.name] = number = taken.get(protocol.name, 0) + 1  # two hosts may have one path
-        protocol = replace(protocol, name=f"{protocol.name}_{number}") if number > 1 else protocol
-        recorded.append(_recorded(protocol, key[1], found, secrets))
-    return recorded
+    recorded: dict[str, Recorded] = {}
+    for (origin, path, method), found in operations.items():
+        told = {
+            "openapi": "3.1.0",
+            "info": {"title": urlsplit(origin).hostname or origin},
+            "servers": [{"url": origin}],
+            "paths": {path: {method.lower(): _described(origin, path, found, secrets)}},
+        }
+        (protocol,) = read_openapi(told, where=where, base_url=moved)
+        name = free_alias(protocol.name, recorded)  # two hosts may have one path
+        recorded[name] = _recorded(replace(protocol, name=name), path, found, secrets)
+    return list(recorded.values())
 
 
 def _recorded(protocol: ToolProtocol, path: str, entries: Sequence[_Entry], secrets: _Secrets) -> Recorded:
