@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +22,15 @@ from protocols.origin import is_url, split_url
 from protocols.protocol import Evidence, HttpBinding, ToolProtocol
 from protocols.reply import one_line, outcome_of, parse
 from protocols.schema import type_name
-from protocols.secrets import PLACEHOLDER, conceals_nothing, covered, looks_random, names_secret, placeholder, within
+from protocols.secrets import (
+    PLACEHOLDER,
+    conceals_nothing,
+    covered,
+    looks_random,
+    names_secret,
+    placeholder,
+    secrets_of,
+)
 from protocols.sources.arguments import is_json
 from protocols.sources.openapi import read_openapi
 from protocols.words import singular, snake
@@ -157,12 +166,10 @@ def _recorded(protocol: ToolProtocol, path: str, entries: Sequence[_Entry], secr
 def _of_one_site(entries: list[_Entry], raw: list[JsonObject], base_url: str | None) -> list[_Entry]:
     if base_url and (asked := [entry for entry in entries if entry.origin == _origin(base_url)]):
         return asked
-    sites: dict[str, int] = {}
-    for entry in entries:
-        sites[_site(entry.origin)] = sites.get(_site(entry.origin), 0) + entry.answered
+    sites = Counter(_site(entry.origin) for entry in entries if entry.answered)
     requests = [item["request"] for item in raw if item.get("_resourceType") == "document"]
     pages = [_site(str(request.get("url"))) for request in requests if isinstance(request, Mapping)]
-    main = next((site for site in pages if sites.get(site)), None) or max(sites, key=lambda site: sites[site])
+    main = next((site for site in pages if sites[site]), None) or sites.most_common(1)[0][0]
     return [entry for entry in entries if _site(entry.origin) == main]
 
 
@@ -297,13 +304,8 @@ class _Secrets:
 
     def note(self, value: Json) -> None:
         """Note the secrets in a query, a body or a response, by their names and by what they look like."""
-
-        def rest(leaf: Json) -> Json:
-            for found in within(leaf) if isinstance(leaf, str) else ():
-                self._add(found)
-            return leaf
-
-        covered(value, None, lambda leaf: self._add(str(leaf)), rest=rest)
+        for secret in secrets_of(value, None):
+            self._add(str(secret))
 
     def covered(self, value: Json) -> Json:
         """`value` with a placeholder for each secret, by its name and wherever else it stands."""
@@ -332,9 +334,8 @@ class _Secrets:
 
 def _template(segments: Sequence[str], secrets: _Secrets) -> str:
     """The template of a path: an identifier or a secret is an argument: `/users/17` → `/users/{user_id}`."""
-    taken: set[str] = set()
     named: list[str] = []
-    noun = ""
+    noun, taken = "", Counter[str]()
     for segment in segments:
         suffix = next((end for end in (".json", ".xml") if segment.endswith(end)), "")
         stem = segment.removesuffix(suffix)
@@ -342,12 +343,9 @@ def _template(segments: Sequence[str], secrets: _Secrets) -> str:
             noun = noun if _NO_NOUN.fullmatch(segment) else singular(snake(segment)) or noun
             named.append(quote(segment, safe="!$&'()*+,;=:@~"))
             continue
-        usual = f"{noun}_id" if noun else "id"
-        name, number = usual, 2
-        while name in taken:
-            name, number = f"{usual}_{number}", number + 1
-        taken.add(name)
-        named.append(f"{{{name}}}{suffix}")
+        name = f"{noun}_id" if noun else "id"
+        taken[name] += 1
+        named.append(f"{{{name if taken[name] == 1 else f'{name}_{taken[name]}'}}}{suffix}")
     return "/" + "/".join(named)
 
 
