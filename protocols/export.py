@@ -134,8 +134,8 @@ def _parameters(protocol: ToolProtocol, binding: HttpBinding, properties: JsonOb
 def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: JsonObject) -> dict[str, Any] | None:
     if (whole := binding.body_argument) is not None:
         schema = properties.get(whole, {})
-        told = schema if isinstance(schema, Mapping) else {}
-        content = {told.get("contentMediaType", "application/json"): {"schema": schema}}
+        described = schema if isinstance(schema, Mapping) else {}
+        content = {described.get("contentMediaType", "application/json"): {"schema": schema}}
         return {"required": whole in protocol.required, "content": content}
     fields = {name: part for name, part in properties.items() if binding.location(name) in ("body", "form")}
     if not fields:

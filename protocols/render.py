@@ -230,10 +230,10 @@ class _Shapes:
             self._left -= 1
             if self._left < 0 or depth == 0:
                 return merged
-            told = resolve(part, root)
-            told = self._merged(told, root, depth - 1) if "allOf" in told else told
-            both = narrowed(told, merged)
-            merged = both if isinstance(both, Mapping) and "allOf" not in both else {**told, **merged}
+            inner = resolve(part, root)
+            inner = self._merged(inner, root, depth - 1) if "allOf" in inner else inner
+            both = narrowed(inner, merged)
+            merged = both if isinstance(both, Mapping) and "allOf" not in both else {**inner, **merged}
         return merged
 
     def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:

@@ -226,8 +226,8 @@ class Connection:
         os.set_blocking(reading, False)
         loop.add_reader(reading, self._listen, reading)
         try:
-            with os.fdopen(writing, "w") as told:
-                yield stdio_client(parameters, errlog=told)
+            with os.fdopen(writing, "w") as errors:
+                yield stdio_client(parameters, errlog=errors)
         finally:
             loop.remove_reader(reading)
             self._listen(reading)

@@ -256,8 +256,8 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
             return {"type": kind, "mimeType": block.get("mimeType"), "bytes": _size(block.get("data"))}
         case "resource":
             inner = block.get("resource", {})
-            told = {"type": "resource", "uri": inner.get("uri"), "mimeType": inner.get("mimeType")}
-            return told | ({"text": inner["text"]} if "text" in inner else {"bytes": _size(inner.get("blob"))})
+            described = {"type": "resource", "uri": inner.get("uri"), "mimeType": inner.get("mimeType")}
+            return described | ({"text": inner["text"]} if "text" in inner else {"bytes": _size(inner.get("blob"))})
         case _:
             return {key: value for key, value in block.items() if key not in ("_meta", "annotations", "icons")}
 

@@ -4,7 +4,7 @@
     {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}", "arguments": ["id", "verbose"]}
     {"name": "total", "function": "shop.prices:total"}
 
-They become protocols that say what was told and no more: `atc probe` finds out the rest.
+They become protocols that hold what was described and no more: `atc probe` finds out the rest.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def complete(document: Json, *, where: str, base_url: str | None = None) -> dict
     if not module or not name:
         raise _invalid(where, f"{own['function']!r} is no function; write 'module:function'.", "function")
     required = [argument for argument, schema in arguments.items() if schema.pop("required", False) is True]
-    told = {"inputSchema": {"type": "object", "properties": arguments, "required": required}} if arguments else {}
-    return base | given | told | {"binding": {"python": {"module": module, "function": name}}}
+    inputs = {"inputSchema": _schema(arguments, required)} if arguments else {}
+    return base | given | inputs | {"binding": {"python": {"module": module, "function": name}}}
 
 
 def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, base_url: str | None) -> dict[str, Any]:
@@ -103,15 +103,15 @@ def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, 
     locations: dict[str, str] = {}
     required = []
     for name, schema in arguments.items():
-        told = schema.pop("in", None)
-        if told is not None and told not in get_args(Location):
-            raise _invalid(where, f"{told!r} is no place; write one of {', '.join(get_args(Location))}.", name)
-        locations[name] = "path" if name in in_path else told or ("query" if name in asked else usual)
+        place = schema.pop("in", None)
+        if place is not None and place not in get_args(Location):
+            raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
+        locations[name] = "path" if name in in_path else place or ("query" if name in asked else usual)
         if schema.pop("required", False) is True or name in in_path:
             required.append(name)
     return {
         "name": readable_name(method.lower(), "/" + "/".join(url.partition("?")[0].split("/")[3:])),
-        "inputSchema": {"type": "object", "properties": arguments, "required": required},
+        "inputSchema": _schema(arguments, required),
         "annotations": annotations_of(method).hints,
         "binding": {"http": {"method": method, "url": url, "locations": locations}},
     }
@@ -144,32 +144,37 @@ def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
         case None:
             pairs: list[tuple[str, Json]] = []
         case Mapping():
-            pairs = [(str(name), told) for name, told in given.items()]
+            pairs = [(str(name), described) for name, described in given.items()]
         case list() if all(isinstance(part, str | Mapping) for part in given):
             pairs = [(one, None) if isinstance(one, str) else (str(one.get("name", "")), dict(one)) for one in given]
         case _:
             raise _invalid(where, f"they must be a list of names or an object, got {given!r}.", "arguments")
     if any(not name for name, _ in pairs):
         raise _invalid(where, "an argument has no name.", "arguments")
-    return {name: _told(told, where, name) for name, told in pairs}
+    return {name: _argument(described, where, name) for name, described in pairs}
 
 
-def _told(told: Json, where: str, name: str) -> dict[str, Any]:
+def _argument(described: Json, where: str, name: str) -> dict[str, Any]:
     """An argument's schema from what was said of it: nothing, a type, a sentence, a schema."""
-    match told:
+    match described:
         case None | "":
             return {}
-        case str() if told.strip().lower() in _TYPES:
-            return {"type": _TYPES[told.strip().lower()]}
+        case str() if described.strip().lower() in _TYPES:
+            return {"type": _TYPES[described.strip().lower()]}
         case str():
-            return {"description": told.strip()}
+            return {"description": described.strip()}
         case Mapping():
-            schema = {str(key): value for key, value in told.items() if key != "name"}
+            schema = {str(key): value for key, value in described.items() if key != "name"}
             if isinstance(kind := schema.get("type"), str):
                 schema["type"] = _TYPES.get(kind.lower(), kind)
             return schema
         case _:
-            raise _invalid(where, f"{told!r} is neither a sentence nor a schema.", f"arguments.{name}")
+            raise _invalid(where, f"{described!r} is neither a sentence nor a schema.", f"arguments.{name}")
+
+
+def _schema(arguments: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": dict(arguments)}
+    return schema | ({"required": required} if required else {})
 
 
 def _is_listing(document: JsonObject) -> bool:

@@ -72,8 +72,8 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
             where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
         )
     bare = is_bare(document)
-    told = complete(document, where=where, base_url=base_url) if bare else document
-    protocol = load(told, where=where)
+    completed = complete(document, where=where, base_url=base_url) if bare else document
+    protocol = load(completed, where=where)
     if not isinstance(protocol.binding, PythonBinding):
         return protocol
     function = named.get(protocol.binding.module, {}).get(protocol.binding.function)
@@ -99,6 +99,6 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
         name=protocol.name,
         title=protocol.title or function.title,
         description=protocol.description or function.description,
-        input_schema=protocol.input_schema if "inputSchema" in told else function.input_schema,
+        input_schema=protocol.input_schema if "inputSchema" in completed else function.input_schema,
         collection=protocol.collection or function.collection,
     )

@@ -135,13 +135,13 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
     moved = base_url if base_url and all(entry.origin != _origin(base_url) for entry in entries) else None
     recorded: dict[str, Recorded] = {}
     for (origin, path, method), found in operations.items():
-        told = {
+        document = {
             "openapi": "3.1.0",
             "info": {"title": urlsplit(origin).hostname or origin},
             "servers": [{"url": origin}],
             "paths": {path: {method.lower(): _described(origin, path, found, secrets)}},
         }
-        (protocol,) = read_openapi(told, where=where, base_url=moved)
+        (protocol,) = read_openapi(document, where=where, base_url=moved)
         name = free_alias(protocol.name, recorded)  # two hosts may have one path
         recorded[name] = _recorded(replace(protocol, name=name), path, found, secrets)
     return list(recorded.values())
@@ -272,7 +272,7 @@ def _pairs(items: Json) -> list[tuple[str, str]]:
 
 
 class _Secrets:
-    """What must not be told of a recording. First all of it is noted, then values are covered."""
+    """The secrets of a recording. All of them are noted first, then values are covered."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -366,14 +366,14 @@ def _described(origin: str, path: str, entries: Sequence[_Entry], secrets: _Secr
             several = any(len(given) > 1 for given in asked)
             schema = {"type": "array", "items": one} if several else one
             parameters.append({"name": name, "in": "query", "schema": schema})
-    told: dict[str, Any] = {"parameters": parameters, "responses": {}}
+    operation: dict[str, Any] = {"parameters": parameters, "responses": {}}
     if kind := max((entry.media for entry in entries), default=""):
         bodies = [entry.body for entry in entries if entry.media == kind]
         media = "application/json" if kind == "json" else "application/x-www-form-urlencoded"
-        told["requestBody"] = {"content": {media: {"schema": _sent(kind, bodies, secrets)}}}
+        operation["requestBody"] = {"content": {media: {"schema": _sent(kind, bodies, secrets)}}}
     if all(entry.credential for entry in entries if entry.answered):
-        told["security"] = [{identifier(urlsplit(origin).hostname or origin): []}]
-    return told
+        operation["security"] = [{identifier(urlsplit(origin).hostname or origin): []}]
+    return operation
 
 
 def _sent(kind: str, bodies: Sequence[Json], secrets: _Secrets) -> dict[str, Any]:
@@ -401,12 +401,12 @@ def _of_values(values: Sequence[Json], secrets: _Secrets) -> dict[str, Any]:
     """The schema of JSON values: their types, and some of them as examples where they are short and no secrets."""
     kinds = list(dict.fromkeys(type_name(value) for value in values))
     kinds = ["number"] if set(kinds) == {"integer", "number"} else kinds
-    told: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+    schema: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
     examples = {
         json.dumps(shown := secrets.covered(value)): shown for value in values if value not in (None, "", [], {})
     }
     kept = [one for text, one in examples.items() if len(text) <= _LONGEST_EXAMPLE and not PLACEHOLDER.search(text)]
-    return told | ({"examples": kept[:_EXAMPLES]} if kept else {})
+    return schema | ({"examples": kept[:_EXAMPLES]} if kept else {})
 
 
 def _arguments(protocol: ToolProtocol, path: str, entry: _Entry) -> dict[str, Json]:

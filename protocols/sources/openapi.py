@@ -266,13 +266,13 @@ class _Reader:
         flows = raw.get("flows")
         if (flow := _SWAGGER_FLOWS.get(str(raw.get("flow")))) and not isinstance(flows, Mapping):
             flows = {flow: raw}
-        told = {}
+        usable = {}
         for flow, one in _mapping(flows).items():
             if flow in ("clientCredentials", "authorizationCode") and isinstance(one, Mapping):
                 urls = {key: one[key] for key in ("authorizationUrl", "tokenUrl") if isinstance(one.get(key), str)}
                 scopes = dict.fromkeys(map(str, _mapping(one.get("scopes"))), "")
-                told[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {"scopes": scopes}
-        return scheme | ({"flows": told} if told else {})
+                usable[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {"scopes": scopes}
+        return scheme | ({"flows": usable} if usable else {})
 
     def _links(self, operations: list[_Operation], names: list[str]) -> dict[str, list[Link]]:
         """OpenAPI's `links`, turned round: consuming tool → where its arguments come from."""

@@ -227,17 +227,17 @@ class Schemas:
         beside = {key: value for key, value in schema.items() if key != "allOf"}
         if len(parts) == 1 and isinstance(parts[0], dict) and beside.keys() <= ANNOTATIONS:
             return {**parts[0], **beside}
-        told = [
+        resolved = [
             self._definition(self._refs[part["$ref"].removeprefix("#/$defs/")], direction)
             if isinstance(part, dict) and part.keys() == {"$ref"}
             else part
             for part in parts
         ]
-        plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in (*told, beside))
-        if not parts or not all(plain) or any(part.get("type", "object") != "object" for part in (*told, beside)):
+        plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in (*resolved, beside))
+        if not parts or not all(plain) or any(part.get("type", "object") != "object" for part in (*resolved, beside)):
             return schema
         joined: Any = {}
-        for part in (*told, beside):
+        for part in (*resolved, beside):
             joined = narrowed(joined, {key: value for key, value in part.items() if key not in ANNOTATIONS})
         return {"type": "object", "properties": {}, **joined, **{k: v for k, v in beside.items() if k in ANNOTATIONS}}
 
