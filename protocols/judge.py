@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import dotted, first_error, pointer, validator
+from protocols.schema import dotted, first_error, inside, pointer, subschemas, validator
 
 MOST_STEPS = 5_000_000
 """Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
@@ -29,7 +29,6 @@ _STATES_PER_STEP = 40  # of a pattern that are followed for one character, in th
 _LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_000
 _PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
 _RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
-_MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 _BRANCHES = ("anyOf", "oneOf")
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
@@ -125,7 +124,7 @@ class _Cost:
         """The place under a key, or of an item."""
         known = key if key in place.own_keys else str if isinstance(key, str) else int
         if known not in place.children:
-            place.children[known] = self._place([part for schema in place.schemas for part in _inside(schema, known)])
+            place.children[known] = self._place([part for schema in place.schemas for part in inside(schema, known)])
         return place.children[known]
 
     def _place(self, schemas: Sequence[Any]) -> _Place:
@@ -152,7 +151,7 @@ class _Cost:
         return found
 
     def _beside(self, schema: JsonObject) -> Iterator[Any]:
-        yield from _values(
+        yield from subschemas(
             schema, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"
         )
         for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
@@ -192,18 +191,6 @@ class _Place:
         return self._comparisons
 
 
-def _inside(schema: JsonObject, key: Any) -> Iterator[Any]:
-    """The schemas of what stands under a key; `str` and `int` stand for keys and items that have none of their own."""
-    if key is str or isinstance(key, str):
-        own = schema.get("properties") or {}
-        yield from [own[key]] if key in own else _values(schema, "additionalProperties", "unevaluatedProperties")
-        yield from _values(schema, "patternProperties", "propertyNames")
-    else:
-        first = schema.get("prefixItems") or ()
-        yield from [first[key]] if key is not int and key < len(first) else _values(schema, "items", "unevaluatedItems")
-        yield from _values(schema, "contains")
-
-
 def _parts(value: Json) -> Iterator[Json]:
     """All that stands in a value, and itself."""
     left = [value]
@@ -231,16 +218,6 @@ def _states(pattern: str) -> int:
             total, last = total + 1, 1
     # Look-around and back-references are tried again and again at one place.
     return min(total, _MOST_STATES) + (_STATES_OF_RETRIES if _RETRIES.search(pattern) else 0)
-
-
-def _values(schema: JsonObject, *keywords: str) -> Iterator[Any]:
-    """The schemas under these keywords: one, a list or a mapping of them under each."""
-    for keyword in keywords:
-        value = schema.get(keyword)
-        if isinstance(value, list):
-            yield from value
-        elif isinstance(value, Mapping):
-            yield from value.values() if keyword in _MAPS else (value,)
 
 
 def _without_branches(schema: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
-from protocols.schema import resolve, types, wrapper_key
+from protocols.schema import resolve, subschemas, types, wrapper_key
 from protocols.words import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
@@ -138,9 +138,8 @@ def _paths(
         yield from _paths(items, root, f"{path}[]", above, steps)
     if isinstance(rest := here.get("additionalProperties"), dict):
         yield from _paths(rest, root, f"{path}.*" if path else "*", above, steps)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        for part in here.get(keyword, ()):
-            yield from _paths(part, root, path, above, steps)
+    for part in subschemas(here, "allOf", "anyOf", "oneOf"):
+        yield from _paths(part, root, path, above, steps)
 
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, str, _Produced]]:
@@ -190,7 +189,7 @@ def _fitting(protocol: ToolProtocol, argument: str) -> Callable[[_Produced], boo
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
         schema = resolve(items, protocol.input_schema)
     wanted = set(types(schema))
-    for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+    for part in subschemas(schema, "anyOf", "oneOf"):
         wanted |= set(types(resolve(part, protocol.input_schema)))
     wanted |= {"integer"} if "number" in wanted else set()
     wanted -= {"null"}

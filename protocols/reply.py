@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 from protocols.errors import Outcome
 from protocols.jsontypes import Json, JsonObject, loads
-from protocols.schema import resolve, types
+from protocols.schema import resolve, subschemas, types
 
 MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
 MAX_ERROR_TEXT = 500  # characters
@@ -88,7 +88,7 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     except ValueError as error:
         problem = str(error)
     # What says nothing of types allows a string, and a tool declared to answer nothing promises no JSON.
-    options = [*top.get("anyOf", ()), *top.get("oneOf", ()), *([top] if wanted else [])]
+    options = [*subschemas(top, "anyOf", "oneOf"), *([top] if wanted else [])]
     named = [types(resolve(option, schema or {})) for option in options]
     text_fits = not named or any(not kinds or "string" in kinds or kinds == ("null",) for kinds in named)
     if says_json or not text_fits:

@@ -126,6 +126,32 @@ def narrowed(one: Any, other: Any) -> Any:
     return merged if merged.get("type") != [] and merged.get("enum") != [] else {"allOf": [one, other]}
 
 
+_MAPS = ("patternProperties", "dependentSchemas", "dependencies")
+
+
+def inside(schema: JsonObject, key: Any) -> Iterator[Any]:
+    """The schemas of what stands under a key; `str` and `int` stand for keys and items that have none of their own."""
+    if key is str or isinstance(key, str):
+        own = schema.get("properties") or {}
+        yield from [own[key]] if key in own else subschemas(schema, "additionalProperties", "unevaluatedProperties")
+        yield from subschemas(schema, "patternProperties", "propertyNames")
+    else:
+        first = schema.get("prefixItems") or ()
+        own_place = key is not int and key < len(first)
+        yield from [first[key]] if own_place else subschemas(schema, "items", "unevaluatedItems")
+        yield from subschemas(schema, "contains")
+
+
+def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
+    """The schemas under these keywords: one, a list or a mapping of them under each."""
+    for keyword in keywords:
+        value = schema.get(keyword)
+        if isinstance(value, list):
+            yield from value
+        elif isinstance(value, Mapping):
+            yield from value.values() if keyword in _MAPS else (value,)
+
+
 def types(schema: JsonObject) -> tuple[str, ...]:
     """The JSON types that a (resolved) schema names, or that its keywords and values imply; empty when open."""
     declared = schema.get("type")

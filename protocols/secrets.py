@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
-from protocols.schema import resolve
+from protocols.schema import inside, resolve, subschemas
 from protocols.words import words
 
 Kind = Literal["text", "number", "random"]
@@ -155,7 +155,7 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
             }
         if isinstance(value, list | tuple):
             inner = "" if place.said is False else name
-            return [node(item, place.item(i), inner, marked=inside) for i, item in enumerate(value)]
+            return [node(item, place.child(i), inner, marked=inside) for i, item in enumerate(value)]
         if value is None or isinstance(value, bool) or value == "" or place.said is False:
             return plain(value)
         kind = kind_of(name) if name and not place.listed else None  # a listed value is known to all who read it
@@ -182,32 +182,18 @@ class _Place:
         said = any(view.get("writeOnly") is True or view.get("format") == "password" for view in self.views)
         self.said: bool | None = any(marks) if marks else True if said else None
         """What the schemas declare; None where they declare nothing."""
+        self._firsts = max((len(view.get("prefixItems", ())) for view in self.views), default=0)
         self._parts: dict[str | int, _Place] = {}
 
-    def child(self, key: str) -> _Place:
-        """The place under `key` of an object."""
+    def child(self, key: str | int) -> _Place:
+        """The place under a key of an object, or of a list's element."""
         if not self.views:
             return self
+        key = key if isinstance(key, str) else min(key, self._firsts)
         if key not in self._parts:
-            found: list[Any] = []
-            for view in self.views:
-                if key in view.get("properties", ()):
-                    found.append(view["properties"][key])
-                else:  # a foreign pattern is not tried, it may take forever: what it marks is marked for every key
-                    found += [*view.get("patternProperties", {}).values(), view.get("additionalProperties")]
-            self._parts[key] = _Place(found, self.root)
+            # A foreign pattern is not tried, it may take forever: what it marks is marked for every key.
+            self._parts[key] = _Place([part for view in self.views for part in inside(view, key)], self.root)
         return self._parts[key]
-
-    def item(self, index: int) -> _Place:
-        """The place of a list's element."""
-        if not self.views:
-            return self
-        index = min(index, max(len(view.get("prefixItems", ())) for view in self.views))
-        if index not in self._parts:
-            firsts = [(view.get("prefixItems", ()), view.get("items")) for view in self.views]
-            found = [first[index] if index < len(first) else items for first, items in firsts]
-            self._parts[index] = _Place(found, self.root)
-        return self._parts[index]
 
 
 def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
@@ -220,9 +206,7 @@ def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = froz
         below = above | {ref} if isinstance(ref, str) else above
         if view:
             yield view
-        for keyword in _COMBINED:
-            parts = view.get(keyword, ())
-            yield from _flat(parts if isinstance(parts, list) else [parts] if parts else [], root, below)
+        yield from _flat(list(subschemas(view, *_COMBINED)), root, below)
 
 
 def _name(key: str, beside: JsonObject, above: str) -> str:
