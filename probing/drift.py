@@ -177,36 +177,29 @@ def _responses(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
         walk.answer += 1
         walk.visit(sample.response, old.output_schema, "")
     for path, at in walk.places.items():
-        yield from _value_changes(old.name, path, at)
+        shown, of = repr(path) if path else "the response", f"of {at.values} places"
+        nulls = at.types.pop("null", 0)
+        if at.types:
+            total, slight = at.types.total(), set(at.types) == {"number"} and "integer" in at.wanted
+            text = f"{shown} is {' or '.join(sorted(at.types))} in {total} {of}, and was {' or '.join(at.wanted)}"
+            severity: Severity = "risky" if slight else "breaking"
+            yield Change(old.name, path, "type", severity, text, everywhere=total == at.values)
+        if nulls:
+            yield Change(old.name, path, "nullable", "risky", f"{shown} is null in {nulls} {of}, and never was")
+        if at.enum:
+            text = f"{shown} has values that it did not have: {', '.join(map(repr, at.enum[:5]))}"
+            yield Change(old.name, path, "enum", "risky", text, tuple(at.enum))
+        for form, count in at.formats.items():
+            yield Change(old.name, path, "format", "risky", f"{shown} is no {form} in {count} {of}")
         for name, always in at.properties.items():
             if at.keys[name] < at.objects:
                 yield from _absence(old, f"{path}.{name}".lstrip("."), at, name, always=always)
         for name, count in at.new.items():
             below = f"{path}.{name}".lstrip(".")
             text = f"{below!r} is new, in {count} of {at.objects} records"
-            lone = not path and wrapper_key(old.output_schema) is not None
-            if lone:
+            if lone := not path and wrapper_key(old.output_schema) is not None:
                 text += "; programs get the one field of such an answer alone until its protocol says otherwise"
             yield Change(old.name, below, "new_field", "risky" if lone else "harmless", text)
-
-
-def _value_changes(tool: str, path: str, at: _At) -> Iterator[Change]:
-    shown = repr(path) if path else "the response"
-    nulls = at.types.pop("null", 0)
-    if at.types:
-        kinds, total = " or ".join(sorted(at.types)), at.types.total()
-        slight = set(at.types) == {"number"} and "integer" in at.wanted
-        text = f"{shown} is {kinds} in {total} of {at.values} places, and was {' or '.join(at.wanted)}"
-        yield Change(tool, path, "type", "risky" if slight else "breaking", text, everywhere=total == at.values)
-    if nulls:
-        yield Change(
-            tool, path, "nullable", "risky", f"{shown} is null in {nulls} of {at.values} places, and never was"
-        )
-    if at.enum:
-        names = ", ".join(repr(value) for value in at.enum[:5])
-        yield Change(tool, path, "enum", "risky", f"{shown} has values that it did not have: {names}", tuple(at.enum))
-    for form, count in at.formats.items():
-        yield Change(tool, path, "format", "risky", f"{shown} is no {form} in {count} of {at.values} places")
 
 
 def _absence(old: ToolProtocol, path: str, at: _At, name: str, *, always: bool) -> Iterator[Change]:
@@ -219,10 +212,10 @@ def _absence(old: ToolProtocol, path: str, at: _At, name: str, *, always: bool) 
         severity: Severity = "breaking" if at.objects >= _ENOUGH else "risky"
         yield Change(old.name, path, "removed", severity, f"{path!r} is in none of {at.objects} records; {before}")
     else:
-        count = old.evidence.fields.get(path, 0)
-        of = old.evidence.fields.get(path.rpartition(".")[0].removesuffix("[]"), seen) or seen
-        if not there and count and of and (1 - min(count / of, 1)) ** len(at.answers) <= _CHANCE:
-            text = f"{path!r} is in none of {len(at.answers)} answers; it was in {count} of {of}"
+        count, above = old.evidence.fields.get(path, 0), path.rpartition(".")[0].removesuffix("[]")
+        of, answers = old.evidence.fields.get(above, seen) or seen, len(at.answers)
+        if not there and count and of and (1 - min(count / of, 1)) ** answers <= _CHANCE:
+            text = f"{path!r} is in none of {answers} answers; it was in {count} of {of}"
             yield Change(old.name, path, "removed", "risky", text)
 
 
@@ -236,50 +229,49 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             text = f"its answer is no data any more: {one_line(sample.error, limit=120)}"
             yield Change(old.name, "", "unreadable", "breaking", text)
         elif sample.outcome != "unknown" or (sample.status is not None and sample.status < 500):
-            told = [change for hint in facts.said.get(sample.number, ()) for change in _told(old, hint, sample)]
+            hints = (hint for hint in facts.said.get(sample.number, ()) if hint.argument is not None)
+            told = [change for hint in hints if (change := _told(old, str(hint.argument), hint, sample))]
             yield from told
             dumb += [] if told else [sample]
     if dumb:
-        yield _untold(old, facts, dumb)
+        kind, severity, text = _untold(facts, dumb)
+        yield Change(old.name, "", kind, severity, text)
 
 
-def _told(old: ToolProtocol, hint: Hint, sample: Sample) -> Iterator[Change]:
+def _told(old: ToolProtocol, name: str, hint: Hint, sample: Sample) -> Change | None:
     """What one hint says, of an argument that was right as it was given, or left out, before."""
-    name = hint.argument
-    if name is None:
-        return
     if name not in sample.arguments:
-        if hint.kind == "missing" and name not in old.required:
-            text = f"the argument {name!r} must be given now"
-            yield Change(old.name, name, "argument_required", "breaking", text)
+        new = hint.kind == "missing" and name not in old.required
+        kind, text = "required" if new else "", "must be given now"
     elif hint.kind == "unknown":
-        yield Change(old.name, name, "argument_unknown", "breaking", f"the argument {name!r} is not known any more")
+        kind, text = "unknown", "is not known any more"
     elif hint.kind == "enum":
-        known = old.parameters.get(name, {}).get("enum", ())
-        lost = [value for value in known if value not in hint.values]
-        if lost or sample.plain[name] not in hint.values:
-            values = f", of {', '.join(map(repr, lost))}" if lost else ""
-            text = f"the argument {name!r} does not take all values any more{values}"
-            yield Change(old.name, name, "argument_enum", "breaking", text, hint.values)
-    elif hint.kind in _BROKEN:
+        lost = [value for value in old.parameters.get(name, {}).get("enum", ()) if value not in hint.values]
+        kind = "enum" if lost or sample.plain[name] not in hint.values else ""
+        text = f"does not take all values any more{', of ' * bool(lost)}{', '.join(map(repr, lost))}"
+    else:
+        kind = "refused" if hint.kind in _BROKEN else ""
         said = f": “{one_line(hint.text, limit=120)}”" if hint.text else ""
-        text = f"the argument {name!r} is refused with a value that was accepted{said}"
-        yield Change(old.name, name, "argument_refused", "breaking", text)
+        text = f"is refused with a value that was accepted{said}"
+    if not kind:
+        return None
+    values = hint.values if kind == "enum" else ()
+    return Change(old.name, name, f"argument_{kind}", "breaking", f"the argument {name!r} {text}", values)
 
 
-def _untold(old: ToolProtocol, facts: ToolFacts, dumb: Sequence[Sample]) -> Change:
+def _untold(facts: ToolFacts, dumb: Sequence[Sample]) -> tuple[str, Severity, str]:
+    """What refusals say that name no argument: kind, severity and a clause."""
     whole = f"{len(dumb)} of {len(facts.samples)} calls that were answered before"
     statuses, said = {sample.status for sample in dumb}, f"“{one_line(dumb[0].error, limit=120)}”"
     if statuses & set(_NO_TOOL) and not facts.done:
-        return Change(old.name, "", "gone", "breaking", f"the tool is not there any more: {said}")
+        return "gone", "breaking", f"the tool is not there any more: {said}"
     if statuses <= set(_DENIED):
-        return Change(old.name, "", "denied", "risky", f"{whole} are not let in: {said}; look at the credential")
-    if statuses <= {404, *_NO_TOOL}:
-        if not facts.done and (len(dumb) > 1 or not any(sample.arguments for sample in dumb)):
-            return Change(old.name, "", "gone", "breaking", f"{whole} find nothing any more: {said}")
-        text = f"{whole} find nothing any more, so the things may be gone: {said}"
-        return Change(old.name, "", "not_found", "risky", text)
-    return Change(old.name, "", "refused", "breaking", f"{whole} are refused: {said}")
+        return "denied", "risky", f"{whole} are not let in: {said}; look at the credential"
+    if not statuses <= {404, *_NO_TOOL}:
+        return "refused", "breaking", f"{whole} are refused: {said}"
+    if not facts.done and (len(dumb) > 1 or not any(sample.arguments for sample in dumb)):
+        return "gone", "breaking", f"{whole} find nothing any more: {said}"
+    return "not_found", "risky", f"{whole} find nothing any more, so the things may be gone: {said}"
 
 
 def revised(old: ToolProtocol, changes: Sequence[Change], facts: ToolFacts) -> ToolProtocol:
