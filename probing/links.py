@@ -68,7 +68,7 @@ class Taker:
     """An argument and the fate of each different value (by its text) that it was given.
 
     `took`: the tool answered, and its answer held something. `refused`: a reply said that the value is wrong. `missed`:
-    it led nowhere, or gave an empty answer where another value, all else equal, gave a full one.
+    it led nowhere.
     """
 
     tool: ToolFacts
@@ -287,10 +287,7 @@ def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
             given = [sample for sample in tool.done if name in sample.arguments]
             full = [sample for sample in given if tool.protocol.writes or says_something(sample.response)]
             taker.took.update(pair for sample in full for pair in _texts(sample.arguments[name]))
-            beside = [{n: v for n, v in sample.plain.items() if n != name} for sample in full]
-            empty = [s for s in given if s not in full and {n: v for n, v in s.plain.items() if n != name} in beside]
-            missed = [*argument.not_found, *(sample.arguments[name] for sample in empty)]
-            for fate, values in ((taker.refused, argument.refused), (taker.missed, missed)):
+            for fate, values in ((taker.refused, argument.refused), (taker.missed, argument.not_found)):
                 fate.update(pair for value in values for pair in _texts(value) if pair[0] not in taker.took)
             yield taker
 

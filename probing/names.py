@@ -12,7 +12,7 @@ from protocols.links import field_key, noun_of
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import types, validator
 from protocols.secrets import kind_of
-from protocols.words import ID_WORDS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
+from protocols.words import ID_WORDS, SEARCHES, VAGUE, VERBS, singular, snake
 
 EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
@@ -56,14 +56,10 @@ _FORMATS = {
 
 @dataclass(frozen=True)
 class Name:
-    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`).
-
-    `above` is the noun that a field stands under: `owner` for `repository.owner.login`.
-    """
+    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`)."""
 
     own: str
     key: str
-    above: str = ""
 
     @cached_property
     def thing(self) -> str:
@@ -120,9 +116,7 @@ def field_name(protocol: ToolProtocol, path: str) -> Name:
     if parts[-1].endswith("[]") or own in ("ids", "codes", "keys"):
         own = singular(own)
     key = field_key(protocol, path.replace("*", "").replace("..", "."))
-    nouns = (words_of(part.replace("[]", "")) for part in reversed(parts[:-1]))
-    above = next((singular(noun) for noun in nouns if noun not in WRAPPERS and noun), "")
-    return Name(own, words_of(key) if key else own, above)
+    return Name(own, words_of(key) if key else own)
 
 
 @lru_cache(maxsize=131_072)
@@ -138,8 +132,6 @@ def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> fl
         both = wanted.identifies and held.identifies and wanted.key.rpartition("_")[2] != held.key.rpartition("_")[2]
         if wanted.thing == held.thing or _ends(wanted.thing, held.thing):
             return NEAR + (0.5 if both else 0.0)
-    if held.own in ID_WORDS and held.above and (wanted.key == held.above or _ends(wanted.key, held.above)):
-        return NEAR
     if wanted.key == held.thing and held.own.rpartition("_")[2] == "name":
         return TOLD
     if held.thing and held.identifies and set(held.thing.split("_")) <= text:
