@@ -75,7 +75,7 @@ _FORMAT_WORDS = (
     ("date-time", r"date-?time|timestamp|iso ?-?8601|rfc ?3339"),
     ("date", r"\bdate\b|yyyy-mm-dd"),
     ("email", r"e-?mail"),
-    ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"), ("time", r"\btime\b"),
+    ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"), ("time", r"\btime\b(?! ?zone)"),
 )  # fmt: skip
 _TYPED = re.compile(
     r"\b(?:be|is|type|types|expected|not|to|into|as|valid|should be|required|must|an?)\b[^\w\n]{0,3}"

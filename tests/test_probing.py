@@ -50,6 +50,10 @@ def test_a_refusal_is_read(answer, found):
     assert found in read(answer)
 
 
+def test_the_id_of_a_time_zone_is_no_time():
+    assert read("argument 'since' must be an opaque id of a time zone, got 'x'.") == [("refused", "since")]
+
+
 def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
     fakes = Fakes()
     fakes.add("stats", lambda _: {"n": 1}, "/stats")
