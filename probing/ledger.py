@@ -309,10 +309,6 @@ class Ledger:
         same = bool(self._nouns[write]) and alike(self._nouns[read], self._nouns[write])
         return same or self._same_address(read, write)
 
-    def is_of(self, tool: str, argument: str, maker: str) -> bool:
-        """Whether an argument takes the id of what another tool makes."""
-        return alike(self.noun_of(tool, argument), self._nouns[maker])
-
     def noun_of(self, tool: str, argument: str) -> str:
         """What an argument's value is an id of."""
         protocol, word = self._protocols[tool], snake(argument)

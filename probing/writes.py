@@ -190,16 +190,9 @@ class Writes:
         return []
 
     def _in_order(self) -> list[str]:
-        """All tools that are not known to be reads, by kind; of one kind, those that need nothing of another first."""
-        session, ledger = self._session, self._session.ledger
-        names = [name for name in session.protocols if name not in session.reads]
-        makers = [name for name in names if session.kinds[name] == "create"]
-
-        def needs(name: str) -> int:
-            arguments = [a for a in session.protocols[name].parameters if snake(a).rpartition("_")[0]]
-            return sum(any(ledger.is_of(name, a, other) for a in arguments) for other in makers if other != name)
-
-        return sorted(names, key=lambda name: (_ORDER.index(session.kinds[name]), needs(name)))
+        """All tools that are not known to be reads, by kind."""
+        names = (name for name in self._session.protocols if name not in self._session.reads)
+        return sorted(names, key=lambda name: _ORDER.index(self._session.kinds[name]))
 
 
 def _is_list(schema: Json) -> bool:
