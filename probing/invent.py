@@ -27,6 +27,11 @@ _YES = frozenset({"active", "all", "debug", "dry_run", "enabled", "force", "full
 _YES_FIRST = frozenset(
     {"allow", "can", "do", "enable", "has", "include", "includes", "is", "only", "show", "use", "with"}
 )
+_UNITS = frozenset({
+    "cm", "days", "degrees", "eur", "feet", "ft", "hours", "kg", "kilometers", "km", "m", "meters", "mi", "miles",
+    "minutes", "mm", "mph", "ms", "percent", "seconds", "usd",
+})  # fmt: skip
+"""Last words that only say in what a number is measured: `radius_km`."""
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
 _LATER = ("2024-01-16", "2020-06-02", "2010-01-02", "2030-06-02", "2000-01-02")
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -119,6 +124,8 @@ def named(name: str) -> tuple[Json, ...]:
     """Good guesses by an argument's name, best first; empty where the name says nothing."""
     own = words_of(name).rstrip("0123456789_") or words_of(name)
     words = own.split("_")
+    while len(words) > 1 and words[-1] in _UNITS:
+        words.pop()
     if words[0] in _YES_FIRST or own in _YES:
         return (True, False)
     if own in VALUES:
