@@ -72,11 +72,6 @@ def test_the_tools_of_all_pages_are_protocols(notes):
     assert notes["get_broken"].protocol.parameters == {"a": {}}, "a schema that is none leaves the names"
 
 
-def test_a_server_is_not_believed_that_a_tool_reads():
-    with Invoker(settings()) as invoker:
-        assert all(tool.protocol.writes for tool in load_tools(COMMAND, invoker=invoker).values())
-
-
 def test_a_trusted_server_is_believed():
     with Invoker(settings(trust_annotations=True)) as invoker:
         loaded = load_source(COMMAND, invoker=invoker)
@@ -151,12 +146,17 @@ def test_calls_from_several_threads(notes):
 
 def test_a_command_gets_a_clean_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never")
-    servers = {"notes": McpServer(command=(sys.executable, "-I", "-S", SCRIPT), environment={"WANTED": "yes"})}
+    servers = {
+        "notes": McpServer(
+            command=(sys.executable, "-I", "-S", SCRIPT),
+            environment={"WANTED": "yes", "NOTES_API_KEY": "k-1234567890ab"},
+        )
+    }
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
     ours = {"PATH", "HOME", "LANG", "TMPDIR"} & os.environ.keys()
-    assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED"}, "Python itself adds LC_CTYPE"
-    assert seen["WANTED"] == "yes"
+    assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED", "NOTES_API_KEY"}, "Python itself adds LC_CTYPE"
+    assert (seen["WANTED"], seen["NOTES_API_KEY"]) == ("yes", "***"), "what a secret's variable holds is masked"
 
 
 @pytest.mark.parametrize("confirm", [None, lambda server: False])
@@ -214,14 +214,6 @@ def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
     done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True)
     assert done.stderr.strip().endswith("KeyboardInterrupt")
     assert time.monotonic() - began < 30, "it has 60 seconds to start"
-
-
-def test_secrets_given_to_a_server_are_masked():
-    command = (sys.executable, "-I", "-S", SCRIPT)
-    servers = {"notes": McpServer(command=command, environment={"NOTES_API_KEY": "k-1234567890ab"})}
-    with Invoker(InvokeSettings(servers=servers)) as invoker:
-        seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
-    assert seen["NOTES_API_KEY"] == "***"
 
 
 def test_a_time_out_is_unknown_and_the_next_call_goes_on(tmp_path):
