@@ -146,12 +146,8 @@ def test_calls_from_several_threads(notes):
 
 def test_a_command_gets_a_clean_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never")
-    servers = {
-        "notes": McpServer(
-            command=(sys.executable, "-I", "-S", SCRIPT),
-            environment={"WANTED": "yes", "NOTES_API_KEY": "k-1234567890ab"},
-        )
-    }
+    given = {"WANTED": "yes", "NOTES_API_KEY": "k-1234567890ab"}
+    servers = {"notes": McpServer(command=(sys.executable, "-I", "-S", SCRIPT), environment=given)}
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
     ours = {"PATH", "HOME", "LANG", "TMPDIR"} & os.environ.keys()
