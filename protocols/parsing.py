@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 FILENAME = "<program>"
@@ -57,12 +59,18 @@ def literal(source: str) -> Any:
     return ast.literal_eval(parse_expression(source))
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Within the block, what Python thinks of a program's style does not reach the host's error stream."""
+    with _quiet, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def _tree(source: str, mode: str, flags: int) -> ast.AST:
     for left in reversed(range(TRIES)):
         try:
-            # What Python thinks of a program's style does not reach the host's error stream.
-            with _quiet, warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with without_warnings():
                 tree = compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             break
         except SystemError:
