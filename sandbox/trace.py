@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from protocols.errors import Outcome
@@ -121,25 +121,6 @@ class Trace:
     seconds: float = 0.0
     backend: str = ""
     pins: Pins = field(default_factory=Pins)
-
-
-def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """The trace as plain JSON."""
-    return asdict(trace)
-
-
-def trace_from_json(document: Mapping[str, Any]) -> Trace:
-    """The inverse of `trace_to_json`, also after a trip through JSON text."""
-    failure = document["failure"]
-    return Trace(
-        calls=tuple(call_from_json(call) for call in document["calls"]),
-        stdout=document["stdout"],
-        value=document["value"],
-        failure=failure and failure_from_json(failure),
-        seconds=document["seconds"],
-        backend=document["backend"],
-        pins=Pins(**document["pins"]),
-    )
 
 
 def failure_from_json(document: Mapping[str, Any]) -> Failure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from sandbox import conformance
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Pins, Trace, trace_to_json
+from sandbox.trace import Pins, Trace
 from sandbox.zygote import unavailable
 from tests import sandbox_checks
 
@@ -57,7 +57,7 @@ def test_sample_program_leaves_its_trace(sandbox, path):
 def _timeless(trace: Trace) -> Any:
     """The trace as JSON, without times, and without columns and hints, which not every backend has."""
     calls = tuple(replace(call, started=0.0, seconds=0.0) for call in trace.calls)
-    document = json.loads(json.dumps(trace_to_json(replace(trace, calls=calls, seconds=0.0))))
+    document = json.loads(json.dumps(asdict(replace(trace, calls=calls, seconds=0.0))))
     if (failure := document["failure"]) is not None:
         del failure["hints"]
         failure["frames"] = [{name: frame[name] for name in ("line", "function")} for frame in failure["frames"]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from benchmarks.sandbox.containment import Program
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.conformance import make_tool, run, shop
-from sandbox.trace import trace_to_json
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
@@ -83,7 +83,7 @@ def runs(sandbox, canaries, before):
 def test_it_is_contained(runs, canaries, path):
     source, trace, wall, changes = runs[path]
     assert changes == []
-    assert leaked(list(strings({**trace_to_json(trace), "backend": ""})), canaries.secrets) == []
+    assert leaked(list(strings({**asdict(trace), "backend": ""})), canaries.secrets) == []
     assert not any(says_escaped(text, source) for text in (trace.stdout, str(trace.value)))
     assert len(trace.calls) <= 20
     assert trace.failure is None or trace.failure.type != "wall_seconds" or trace.seconds < wall + 1.0

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 import time
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +22,7 @@ from sandbox.hints import mark
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
-from sandbox.trace import Trace, trace_from_json, trace_to_json
+from sandbox.trace import Trace, call_from_json, failure_from_json
 
 
 class FakeChild:
@@ -223,8 +224,9 @@ near_frames = st.one_of(
 def test_whatever_a_child_sends_the_host_gives_a_trace(data):
     trace = serve_bytes(data)
     assert trace.failure is not None or b"done" in data
-    document = json.loads(json.dumps(trace_to_json(trace), ensure_ascii=False).encode("utf-8"))
-    assert trace_from_json(document) == trace
+    document = json.loads(json.dumps(asdict(trace), ensure_ascii=False).encode("utf-8"))
+    assert (document["failure"] and failure_from_json(document["failure"])) == trace.failure
+    assert tuple(map(call_from_json, document["calls"])) == trace.calls
 
 
 def test_what_stops_the_host_stops_the_child_first():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from atc import __version__
 from atc.recording.document import CALL_FIELDS
@@ -16,7 +16,7 @@ from atc.types import Attempt
 from protocols.protocol import ToolProtocol
 from protocols.secrets import PLACEHOLDER
 from sandbox.limits import Limits
-from sandbox.trace import ToolCall, Trace, trace_to_json
+from sandbox.trace import ToolCall, Trace
 
 
 def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recording:
@@ -48,7 +48,7 @@ def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recordin
         limits=replace(Limits(), tool_calls=config.get("max_calls", Limits().tool_calls)),
         policy=config.get("policy") is True,
         versions={"atc": __version__, "python": platform.python_version()},
-        secrets=hide.standing(task, program, json.dumps(trace_to_json(trace))),
+        secrets=hide.standing(task, program, json.dumps(asdict(trace))),
     )
 
 

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from sandbox.base import Sandbox
 from sandbox.conformance import make_tool, shop
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Trace, trace_to_json
+from sandbox.trace import Trace
 from sandbox.zygote import ZygoteSandbox
 
 ENDLESS = {
@@ -265,7 +266,7 @@ def measure_soak(
             trace = sandbox.run(source, shop(), limits=within, journal=Journal())
             end = trace.failure.type if trace.failure else "finished"
             ends[f"{'hostile' if expected is None else 'ordinary'} {end}"] += 1
-            said = [*strings(trace_to_json(trace))]
+            said = [*strings(asdict(trace))]
             if expected is not None and (trace.failure is not None or trace.stdout != expected):
                 troubles.append(f"{name}: {trace.stdout[:100]!r} where it prints {expected!r} ({trace.failure})"[:300])
             elif expected is None and (leaked(said, canaries.secrets) or says_escaped(trace.stdout, source)):
