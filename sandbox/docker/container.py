@@ -153,11 +153,6 @@ class Container:
         with speaking_to_engine("remove a container"), suppress(sdk().errors.NotFound):
             self.container.remove(force=True, v=True)
 
-    def try_remove(self) -> None:
-        """As `remove`, for whoever cannot do anything about it."""
-        with suppress(SandboxUnavailable):
-            self.remove()
-
     def _kill(self) -> None:
         if self._pidfd >= 0:  # without waiting for the engine
             with suppress(OSError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from protocols.toolbox import Toolbox
 from sandbox.base import OnDemand
@@ -34,8 +35,6 @@ LAYERS = {
 """Every layer, and what it means. `seccomp`, `landlock` and `filter` can be switched off, to test the others."""
 
 SWITCHABLE = frozenset({"seccomp", "landlock", "filter"})
-
-_CLOSED = "the docker sandbox was closed; make a new one"
 
 
 class DockerSandbox(OnDemand["Pool"]):
@@ -124,7 +123,7 @@ class Pool:
         self._lock, self._starting = threading.Lock(), threading.Lock()
         self._closed = False
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="docker-sandbox")  # to start and to remove
-        self._later(self._remove_leftovers)
+        self._later(partial(remove_leftovers, kind.client))
 
     def fill(self) -> None:
         """Have spares started, without waiting for them."""
@@ -150,7 +149,7 @@ class Pool:
 
     def discard(self, container: Container) -> None:
         """Have a container removed, without waiting for it."""
-        self._later(container.try_remove)
+        self._later(container.remove)
 
     def stop(self) -> None:
         """Remove every container, those in use too, and wait until they are gone."""
@@ -158,7 +157,8 @@ class Pool:
             self._closed = True
         self._workers.shutdown(wait=True)
         while self.spares:
-            self.spares.pop().try_remove()
+            with suppress(SandboxUnavailable):
+                self.spares.pop().remove()
         client = self._kind.client
         with suppress(SandboxUnavailable), speaking_to_engine("remove its containers"):
             for container in client.containers.list(
@@ -168,12 +168,13 @@ class Pool:
         client.close()
 
     def _later(self, task: Callable[[], None]) -> None:
+        """Have something done, and forget what it raises: the next run will tell."""
         with self._lock:
             if not self._closed:
                 self._workers.submit(task)
 
     def _fill(self) -> None:
-        with self._starting, suppress(SandboxUnavailable):  # the next run will tell
+        with self._starting:
             while not self._closed and len(self.spares) < self._most:
                 self.spares.append(self._start(self._limits))
 
@@ -181,10 +182,6 @@ class Pool:
         container = Container(self._kind, limits)
         self.missing = container.missing
         if self._closed:
-            container.try_remove()
-            raise SandboxUnavailable(_CLOSED)
+            container.remove()
+            raise SandboxUnavailable("the docker sandbox was closed; make a new one")
         return container
-
-    def _remove_leftovers(self) -> None:
-        with suppress(SandboxUnavailable):
-            remove_leftovers(self._kind.client)

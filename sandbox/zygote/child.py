@@ -63,8 +63,10 @@ def install() -> None:
         for module, where in ((_thread, name), (threading, f"_{name}")):
             if hasattr(module, where):
                 setattr(module, where, _refuse_thread)
-    for name in ("_make_self_pipe", "_close_self_pipe", "_write_to_self", "time", "shutdown_default_executor"):
-        setattr(asyncio.selector_events.BaseSelectorEventLoop, name, vars(EventLoop)[name])
+    loop: Any = asyncio.selector_events.BaseSelectorEventLoop
+    for name in ("_make_self_pipe", "_close_self_pipe", "_write_to_self"):  # nothing wakes it from another thread
+        setattr(loop, name, lambda self: None)  # noqa: ARG005
+    loop.time, loop.shutdown_default_executor = lambda self: _monotonic(), _do_nothing  # noqa: ARG005
     selector: Any = lambda: Selector(_channel)  # noqa: E731
     selectors.DefaultSelector = selector  # type: ignore[misc]
 
@@ -180,24 +182,12 @@ class InlineExecutor(concurrent.futures.Executor):
         return future
 
 
-class Selector(selectors.BaseSelector):
-    """Waits for the replies of one channel, and for time to pass."""
+class Selector(selectors.SelectSelector):
+    """Waits for the replies of one channel, and for time to pass: a program has no descriptor to wait for."""
 
     def __init__(self, channel: Channel) -> None:
+        super().__init__()
         self._channel = channel
-        self._map: dict[Any, selectors.SelectorKey] = {}
-
-    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:  # noqa: ARG002
-        """Refuse: a program has nothing that it could wait for."""
-        raise OSError("a program has no files or sockets to wait for")
-
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        """Refuse likewise."""
-        raise KeyError(fileobj)
-
-    def get_map(self) -> dict[Any, selectors.SelectorKey]:
-        """Nothing."""
-        return self._map
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait. No event is that of a descriptor."""
@@ -205,28 +195,7 @@ class Selector(selectors.BaseSelector):
         return []
 
 
-class EventLoop(asyncio.SelectorEventLoop):
-    """An event loop of one thread, which nothing wakes from another one."""
-
-    def __del__(self) -> None:
-        """Nothing: one that a program left open holds nothing."""
-
-    def _make_self_pipe(self) -> None: ...
-
-    def _close_self_pipe(self) -> None: ...
-
-    def _write_to_self(self) -> None: ...
-
-    def time(self) -> float:
-        """Real seconds."""
-        return _monotonic()
-
-    async def shutdown_default_executor(self, *_: object) -> None:
-        """Nothing is under way in it."""
-
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]  # noqa: ARG002
-        """Do it at once."""
-        return asyncio.wrap_future(InlineExecutor().submit(func, *args), loop=self)
+async def _do_nothing(*_: object) -> None: ...
 
 
 def _refuse_thread(*_: object, **__: object) -> NoReturn:

@@ -51,8 +51,8 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def split(arguments: dict[str, Any], text: Callable[[Any], str] = repr) -> tuple[dict[str, Any], dict[str, str]]:
-    """The arguments that are JSON, and what `text` makes of those that are not."""
+def split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The arguments that are JSON, and the `repr` of those that are not."""
     sendable_: dict[str, Any] = {}
     unsendable: dict[str, str] = {}
     for name, value in arguments.items():
@@ -60,7 +60,7 @@ def split(arguments: dict[str, Any], text: Callable[[Any], str] = repr) -> tuple
             encode(value).encode("utf-8")
             sendable_[name] = value
         except (TypeError, ValueError, RecursionError):
-            unsendable[name] = sendable(shorten(text(value), 200))
+            unsendable[name] = sendable(shorten(repr(value), 200))
     return sendable_, unsendable
 
 
