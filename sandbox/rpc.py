@@ -1,6 +1,6 @@
 """The host's side of a run, the same for every backend: it serves one hostile child over one channel.
 
-Frames are JSON lines. The host opens with `{"source", "tools", "limits", "pins"}`. The child sends
+Frames are JSON lines. The host opens with `{"source", "tools", "pins"}`. The child sends
 
     {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits": false?}
     {"stdout": text}
@@ -20,7 +20,7 @@ import socket
 import threading
 from collections import deque
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import NamedTuple, Protocol
 
 from protocols.jsontypes import Json
@@ -99,8 +99,7 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
         start = {
             "source": source,
             "tools": {alias: list(tool.arguments) for alias, tool in tools.items()},
-            "limits": {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds},
-            "pins": {"seed": pins.seed, "clock": pins.clock, "timezone": pins.timezone},
+            "pins": asdict(pins),
         }
         run = _Run(child, source, calls, limits, clock)
         ended = run.hold((encode(start) + "\n").encode("ascii"))
