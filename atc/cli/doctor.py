@@ -25,7 +25,7 @@ from atc.cli.state import open_store
 from atc.cli.wiring import require_flights
 from atc.config import Config
 from atc.models import openai
-from atc.models.fetch import LOCAL_MODELS, cached
+from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
 from protocols.errors import AtcError, ModelUnavailable, SourceUnavailable
 from protocols.toolbox import Toolbox
@@ -99,14 +99,10 @@ def _model(config: Config) -> tuple[State, str]:
         require_runtime()
     except ModelUnavailable as error:
         return "missing", str(error)
-    if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
-        return ("ok", own) if Path(own).is_file() else ("failed", f"ATC_MODEL_PATH names {own!r}, which is no file")
-    model = LOCAL_MODELS[name]
-    path = cached(model, folder=config.cache_dir / "models")
-    if path is None:
-        command = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
-        return "missing", f"{name} is fetched when first used ({model.size / 1e6:,.0f} MB), or now by {command}"
-    return "ok", f"{name} at {path}"
+    state, where = whereabouts(name, folder=config.cache_dir / "models")
+    if state == "file" and not Path(where).is_file():
+        return "failed", f"ATC_MODEL_PATH names {where!r}, which is no file"
+    return ("missing", f"{name}: {where}") if state == "not fetched" else ("ok", f"{name} at {where}")
 
 
 def _runs(config: Config) -> tuple[State, str]:

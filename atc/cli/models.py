@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config
 from atc.models import llamacpp_url, nearby, ollama_url, openai
-from atc.models.fetch import LOCAL_MODELS, cached, fetch
+from atc.models.fetch import LOCAL_MODELS, fetch, whereabouts
 from atc.retrieve import embedders
 from atc.view import stderr_console
 from protocols.ask import Message
@@ -104,16 +103,9 @@ def test(*, as_json: bool, **flags: Any) -> None:
 def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
     """Name, state, place, and whether it is the one in use."""
     remote = openai.configured()
-    for name, model in LOCAL_MODELS.items():
+    for name in LOCAL_MODELS:
         used = config.model == name or (name == "local" and config.model is None and not remote)
-        if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
-            state, where = "file", own
-        elif path := cached(model, folder=config.cache_dir / "models"):
-            state, where = "here", str(path)
-        else:
-            by = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
-            state, where = "not fetched", f"{model.size / 1e6:,.0f} MB, fetched when first used or by {by}"
-        yield name, state, where, used
+        yield name, *whereabouts(name, folder=config.cache_dir / "models"), used
     if remote:
         yield "(endpoint)", "set", openai.OpenAIModel().url, config.model is None
     offered = dict(nearby.served(ollama_url(), llamacpp_url()))
@@ -121,12 +113,8 @@ def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
         yield name, "served", where, config.model == name
     if (best := nearby.recommended(free := nearby.free_memory())) is not None:
         fits = f"recommended: needs {best.needs / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
-        yield (
-            f"ollama:{best.tag}",
-            "fits",
-            f"{fits}; 'ollama pull {best.tag}', or --model FILE.gguf for any GGUF",
-            False,
-        )
+        how = f"{fits}; 'ollama pull {best.tag}', or --model FILE.gguf for any GGUF"
+        yield f"ollama:{best.tag}", "fits", how, False
     if config.model is not None and config.model not in (*LOCAL_MODELS, *offered):
         yield config.model, "configured", "asked by 'atc models test'", True
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import requests
 from platformdirs import user_cache_dir
@@ -105,6 +105,16 @@ def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | Non
         return path if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path, model) else None
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def whereabouts(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
+    """Whether a model of `LOCAL_MODELS` can be used at once, and where it is, or how it is had."""
+    if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
+        return "file", own
+    if path := cached(LOCAL_MODELS[name], folder=folder):
+        return "here", str(path)
+    command = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
+    return "not fetched", f"{LOCAL_MODELS[name].size / 1e6:,.0f} MB, fetched when first used or by {command}"
 
 
 def own_file(name: str) -> Path | None:

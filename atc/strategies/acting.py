@@ -20,7 +20,7 @@ from atc.events import Doubted
 from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.searching import MOST_SEARCHES, Searching
-from atc.strategies.attempts import calls_made, executed
+from atc.strategies.attempts import executed
 from atc.strategies.base import Parts
 from atc.strategies.conversation import longest_shown
 from atc.strategies.run import Run
@@ -79,8 +79,9 @@ class Acting(Run):
 
     @property
     def made(self) -> int:
-        """Calls that reached a tool, over all attempts."""
-        return calls_made(self.attempts)
+        """Calls that reached a tool, over all attempts: neither answered by the journal nor refused unsent."""
+        calls = (call for attempt in self.attempts for call in attempt.calls)
+        return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
     def scope(self, tools: Toolbox) -> Scope:
         """What a call of `tools` may refer to now."""

@@ -311,12 +311,6 @@ def seen_output(attempts: Sequence[Attempt]) -> bool:
     return any(attempt.calls for attempt in attempts)
 
 
-def calls_made(attempts: Sequence[Attempt]) -> int:
-    """Calls that reached a tool: neither answered by the journal nor refused unsent."""
-    calls = (call for attempt in attempts for call in attempt.calls)
-    return sum(not call.reused and call.outcome != "not_run" for call in calls)
-
-
 def written(run: Run) -> dict[Call, ToolCall]:
     """Calls of the run's attempts that changed something, or may have, each once.
 
