@@ -113,7 +113,7 @@ def test_the_budget_is_shared_and_stops_all_agents() -> None:
     metas = [call("create_agent_category_level", category=f"c{i:02}") for i in range(20)]
     search = played(Cast({META: metas, **agents}, tokens=100), documents, tokens=1000)
     assert search.ended == "budget"
-    assert 1000 <= search.budget.spent <= 1000 + 16 * 110
+    assert 1000 <= search.ask.spent <= 1000 + 16 * 110
     assert "the budget of 1,000 tokens is used up" in search.transcript[-1]
     assert not [agent for agent in search.agents if agent.status == "active"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from atc.retrieve.agents import AnyTool, Options, Search
-from atc.retrieve.hierarchy import prompt_tokens
+from atc.retrieve.asking import prompt_tokens
 from protocols.ask import Message
 from tests.hierarchy_lab import CHECK, FINISH, META, SPORTS_AGENT, WORLD, Cast, Line, box, call, verdict
 

@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from atc.retrieve import hierarchy as listing
-from atc.retrieve.asking import a_list, a_text, an_object, json_object, one_text
+from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, one_text, prompt_tokens, tokens_of
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.hierarchy import Budget, Hierarchy, Place, Room, nearest, prompt_tokens, spelled, tokens_of
+from atc.retrieve.hierarchy import Hierarchy, Place, Room, nearest, spelled
 from atc.retrieve.prompts import fill
-from atc.side_by_side import Request, SideBySide, ask_each
+from atc.side_by_side import Request, SideBySide
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable
@@ -353,7 +353,6 @@ class Search:
     def __init__(self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options) -> None:
         self.hierarchy = hierarchy
         self.options: Options = options
-        self.budget = Budget(options.tokens)
         self.agents: list[Agent] = []
         self.pool: list[str] = []
         self.dropped: set[str] = set()
@@ -362,7 +361,7 @@ class Search:
         self.verdict: Verdict | None = None
         self.awaiting: list[Agent] = []
         """Agents that are to hear whether the pool suffices."""
-        self._ask = ask
+        self.ask = Tally(ask)
         self.room = Room.of(options.prompt_tokens or ask.prompt_tokens)
         self.query = listing.within(query, room=self.room.request)
 
@@ -462,10 +461,10 @@ class Search:
         why = {
             "solvable": f"the pool of {len(self.pool)} APIs is not unsolvable",
             "pool full": f"the pool is full ({len(self.pool)} APIs)",
-            "budget": f"the budget of {self.budget.tokens:,} tokens is used up",
+            "budget": f"the budget of {self.options.tokens:,} tokens is used up",
         }.get(self.ended, "no agent has anything left to do")
-        calls = self.budget.usage.model_calls
-        self.transcript.append(f"ended: {why}; {calls} calls of the model, {self.budget.spent:,} tokens")
+        calls = self.ask.usage.model_calls
+        self.transcript.append(f"ended: {why}; {calls} calls of the model, {self.ask.spent:,} tokens")
 
     def resume(self, reason: str, roles: Collection[Role] = ("tool", "category", "meta", "flat")) -> None:
         """Tell every unfinished agent why the pool failed, then wake them one after another (§4.3).
@@ -492,22 +491,20 @@ class Search:
     def retrieval(self, *, k: int) -> Retrieval:
         """The pool in order of addition, at most `k`; scores only say that order."""
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
-        return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.budget.usage)
+        return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.ask.usage)
 
     def _round(self, agents: Sequence[Agent], threads: Executor) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
-        prompts = [agent.prompt(room=self.room.prompt) for agent in agents]
         requests = [
-            Request(messages=prompt, schema=schema(self, agent), max_tokens=_REPLY_TOKENS)
-            for agent, prompt in zip(agents, prompts, strict=True)
+            Request(messages=agent.prompt(room=self.room.prompt), schema=schema(self, agent), max_tokens=_REPLY_TOKENS)
+            for agent in agents
         ]
-        replies = ask_each(self._ask, requests, threads)
+        replies = self.ask.each(requests, threads)
         calls, failed, verdict = [], None, ""
-        for agent, prompt, reply in zip(agents, prompts, replies, strict=True):
+        for agent, reply in zip(agents, replies, strict=True):
             if isinstance(reply, ModelUnavailable):
                 failed = failed or reply
                 continue
-            self.budget.charge(reply, prompt)
             agent.history.append(Message("assistant", reply.text))
             calls.append((agent, *perform(self, agent, reply.text)))
         try:
@@ -555,8 +552,7 @@ class Search:
             Message("system", fill("agents_solvable")),
             Message("user", fill("agents_solvable_task", listing="\n".join(lines), query=self.query)),
         ]
-        reply = self._ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
-        self.budget.charge(reply, messages)
+        reply = self.ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
         found = json_object(reply.text)
         if found.get("verdict") in _WORDS:
             return Verdict(tuple(self.pool), found["verdict"], one_text(found.get("reason")))
@@ -571,7 +567,7 @@ class Search:
             return "solvable"
         if len(self.pool) >= self.options.pool:
             return "pool full"
-        return "" if self.budget.spent < self.budget.tokens else "budget"
+        return "" if self.ask.spent < self.options.tokens else "budget"
 
 
 def _named(arguments: JsonObject, key: str, known: Sequence[str], *, one: bool) -> tuple[list[str], str]:

@@ -14,10 +14,14 @@ from atc.side_by_side import Reply, Request, ask_each
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.jsontypes import Json, JsonObject
+from protocols.render import token_estimate
 
 
 class Tally:
-    """`ask` with a count of what it took, from `usage` on; one a search. Several threads may ask at once."""
+    """`ask` with a count of what it took, from `usage` on; one a search. Several threads may ask at once.
+
+    Where an endpoint tells no numbers they are estimated: else no budget would ever be spent.
+    """
 
     def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
         self._ask, self.usage = ask, usage or Usage()
@@ -29,31 +33,42 @@ class Tally:
         """The model's."""
         return powers(self._ask)
 
+    @property
+    def spent(self) -> int:
+        """Tokens of prompts and replies so far."""
+        return self.usage.input_tokens + self.usage.output_tokens
+
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
         """Continue `messages`, see `Ask`; a call that raises is not counted."""
-        return self._counted(self._ask(messages, **options))
+        return self._counted(self._ask(messages, **options), messages)
 
     def each(self, requests: Sequence[Request], threads: Executor) -> Sequence[Reply]:
         """The reply to each request, see `ask_each`."""
-        replies = ask_each(self._ask, requests, threads)
-        return [self._counted(reply) if isinstance(reply, Completion) else reply for reply in replies]
+        replies = zip(requests, ask_each(self._ask, requests, threads), strict=True)
+        return [self._counted(one, asked.messages) if isinstance(one, Completion) else one for asked, one in replies]
 
-    def _counted(self, completion: Completion) -> Completion:
+    def _counted(self, completion: Completion, messages: Sequence[Message]) -> Completion:
         with self._lock:
-            self.usage = with_reply(self.usage, completion)
+            usage = self.usage
+            self.usage = replace(
+                usage,
+                model_calls=usage.model_calls + 1,
+                input_tokens=usage.input_tokens + (completion.input_tokens or prompt_tokens(messages)),
+                output_tokens=usage.output_tokens + (completion.output_tokens or tokens_of(completion.text)),
+                cached_tokens=usage.cached_tokens + completion.cached_tokens,
+                model_seconds=usage.model_seconds + completion.seconds,
+            )
         return completion
 
 
-def with_reply(usage: Usage, completion: Completion) -> Usage:
-    """`usage` and one reply more."""
-    return replace(
-        usage,
-        model_calls=usage.model_calls + 1,
-        input_tokens=usage.input_tokens + completion.input_tokens,
-        output_tokens=usage.output_tokens + completion.output_tokens,
-        cached_tokens=usage.cached_tokens + completion.cached_tokens,
-        model_seconds=usage.model_seconds + completion.seconds,
-    )
+def tokens_of(text: str) -> int:
+    """About how many tokens a text has, on the safe side for scripts in which a character is a token or more."""
+    return token_estimate(text) + sum(not character.isascii() for character in text)
+
+
+def prompt_tokens(messages: Iterable[Message]) -> int:
+    """About how many tokens a conversation has."""
+    return sum(tokens_of(message.content) + 4 for message in messages)
 
 
 def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:

@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from atc.retrieve.asking import with_reply
+from atc.retrieve.asking import tokens_of
 from atc.retrieve.document import ToolDocument
-from atc.types import Usage
 from protocols.abridge import clipped
-from protocols.ask import Completion, Message
-from protocols.render import token_estimate
 
 _TOOL_OF_A_CATEGORY = 20
 """So many APIs of a category that name no tool still make one tool together."""
@@ -85,35 +82,6 @@ def spelled(name: str, known: Sequence[str]) -> str | None:
 def nearest(name: str, known: Sequence[str]) -> list[str]:
     """At most three of `known` that are spelled nearly like `name`."""
     return get_close_matches(name, known, n=3, cutoff=0.5) if len(known) <= _MOST_COMPARED else []
-
-
-class Budget:
-    """Tokens, of prompts and replies together, that calls are charged to, by one thread."""
-
-    def __init__(self, tokens: int) -> None:
-        self.tokens = tokens
-        self.usage = Usage()
-
-    @property
-    def spent(self) -> int:
-        """Tokens so far; more than the budget where calls were under way when it was used up."""
-        return self.usage.input_tokens + self.usage.output_tokens
-
-    def charge(self, completion: Completion, messages: Sequence[Message]) -> None:
-        """Count one call. Where an endpoint tells no numbers they are estimated: else nothing would ever be spent."""
-        read = completion.input_tokens or prompt_tokens(messages)
-        written = completion.output_tokens or tokens_of(completion.text)
-        self.usage = with_reply(self.usage, replace(completion, input_tokens=read, output_tokens=written))
-
-
-def tokens_of(text: str) -> int:
-    """About how many tokens a text has, on the safe side for scripts in which a character is a token or more."""
-    return token_estimate(text) + sum(not character.isascii() for character in text)
-
-
-def prompt_tokens(messages: Iterable[Message]) -> int:
-    """About how many tokens a conversation has."""
-    return sum(tokens_of(message.content) + 4 for message in messages)
 
 
 class Room(NamedTuple):

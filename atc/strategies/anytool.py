@@ -205,7 +205,7 @@ class _AnyTool(Acting):
         A call that changed something stays in the history and in the program, whatever was said of its tool: it did
         happen.
         """
-        asked = self.search.budget.usage.model_calls
+        asked = self.search.ask.usage.model_calls
         before, self.state = self.state, (failed, len(self.turns), tuple(self.search.pool))
         if failed.functions:
             self.search.prune(failed.functions)
@@ -213,7 +213,7 @@ class _AnyTool(Acting):
             self.without(gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
         self.search.resume(failed.reason, _WOKEN[self.options.woken])
-        woken = self.search.budget.usage.model_calls > asked
+        woken = self.search.ask.usage.model_calls > asked
         return woken or (bool(self.search.pool) and self.state != before)
 
     def _candidates(self) -> Toolbox:
