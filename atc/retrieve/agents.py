@@ -63,7 +63,7 @@ class Options:
     """The limits of AnyTool (§4.1, A.1 and the published code), and the ablations of its Tables 3, 6 and 7.
 
     Raises:
-        ValueError: one is less than 1.
+        ValueError: one is less than 1, or than its `least`.
     """
 
     pool: int = 64
@@ -83,9 +83,9 @@ class Options:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value = getattr(self, one.name)
-            if value is not None and not isinstance(value, bool) and value < 1:
-                raise ValueError(f"{one.name} must be at least 1, not {value}")
+            value, least = getattr(self, one.name), one.metadata.get("least", 1)
+            if isinstance(value, int) and not isinstance(value, bool) and value < least:
+                raise ValueError(f"{one.name} must be at least {least}, not {value}")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -480,9 +480,9 @@ class Search:
         reason = listing.within(reason, room=self.room.result)
         for agent in unfinished:
             agent.hear(fill("agents_resume_tool" if agent.apis else f"agents_resume_{agent.role}", reason=reason))
-        self.verdict = Verdict(tuple(self.pool), "Unsolvable", listing.plain(reason))
+        self.verdict = Verdict(tuple(self.pool), "Unsolvable", one_text(reason))
         self.ended = self._limit()
-        self.transcript.append(f"resumed, since: {listing.plain(reason)}")
+        self.transcript.append(f"resumed, since: {one_text(reason)}")
         for agent in sorted(unfinished, key=lambda agent: (-_DEPTH[agent.role], -agent.number)):
             if agent.role in roles and self.ended in ("", "done"):
                 agent.status, agent.steps, agent.repeats = "active", 0, 0
@@ -525,7 +525,7 @@ class Search:
         agent.repeats = agent.repeats + 1 if repeated else 0
         agent.steps += 1
         agent.hear(_REPEATED if repeated else result)
-        self.transcript.append(f"{agent}: {clipped(call, _LINE)} → {clipped(listing.plain(result), _LINE)}")
+        self.transcript.append(f"{agent}: {clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}")
         why = "it repeats itself" if agent.repeats >= _MOST_REPEATS else ""
         if not why and agent.steps >= self.options.steps:
             why = f"it made its {self.options.steps} steps"

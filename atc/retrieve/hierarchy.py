@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from atc.retrieve.asking import tokens_of
+from atc.retrieve.asking import one_text, tokens_of
 from atc.retrieve.document import ToolDocument
 from protocols.abridge import clipped
 
@@ -160,10 +160,10 @@ def tools_text(places: Sequence[Place], hierarchy: Hierarchy, *, room: int) -> s
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
     """Everything that is known of an API, each part from its beginning."""
-    about = {name: _beginning(plain(text), 80) for name, text in document.parameters.items()}
+    about = {name: _beginning(one_text(text), 80) for name, text in document.parameters.items()}
     told = {name: f"{name} ({text})" if text else name for name, text in about.items()}
     parts = {
-        "description": plain(document.description),
+        "description": one_text(document.description),
         "required": "; ".join(told[name] for name in about if name in document.required),
         "optional": "; ".join(told[name] for name in about if name not in document.required),
         "returns": ", ".join(document.returns),
@@ -184,11 +184,6 @@ def within(text: str, *, room: int) -> str:
     return shown
 
 
-def plain(text: str) -> str:
-    """A text on one line."""
-    return " ".join(text.split())
-
-
 def _fitting(lines: Callable[[int], list[str]], room: int) -> list[str]:
     """The lines with the longest descriptions at which they fit."""
     for most in _BEGINNINGS:
@@ -204,6 +199,6 @@ def _beginning(text: str, most: int) -> str:
 
 def _described(document: ToolDocument, most: int) -> str:
     """A line about an API with `most` characters of its description; none: its name alone."""
-    title, about = plain(document.title), plain(document.description)
+    title, about = one_text(document.title), one_text(document.description)
     named = f"- {document.name}" if not most or not title or title in document.name else f"- {document.name} ({title})"
     return f"{named}: {_beginning(about, most)}" if about and most else named

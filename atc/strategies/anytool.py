@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from atc.events import ToolsChosen
@@ -49,15 +49,11 @@ _WOKEN: Mapping[str, tuple[agents.Role, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options(agents.Options):
-    """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations.
-
-    Raises:
-        ValueError: a number is less than 1 (`rounds`: than 0).
-    """
+    """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
     """Table 3: with backtracking, or without."""
-    rounds: int = 6
+    rounds: int = field(default=6, metadata={"least": 0})
     """Self-reflections at most; 0 is Table 3's run without any."""
     woken: Literal["tool", "category", "meta"] = "meta"
     """Table 4: the highest role of agents that are woken."""
@@ -67,12 +63,6 @@ class Options(agents.Options):
     """Calls that the solver makes at most in a round (A.1)."""
     votes: int = 3
     """Of the judge."""
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            value, least = getattr(self, one.name), 0 if one.name == "rounds" else 1
-            if isinstance(value, int) and not isinstance(value, bool) and value < least:
-                raise ValueError(f"{one.name} must be at least {least}, not {value}")
 
 
 def solve(

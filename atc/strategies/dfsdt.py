@@ -79,8 +79,8 @@ class _Search:
                 return _OUT
             self.turns.back_to(turns)
             self.acting.back_to(calls)
-            before.append(self._next(before))
-            back = self._levels(before[-1], depth)
+            before.append(turn := self._next(before))
+            back = _BACK if turn.end == "back" else self.expand(depth + 1) if turn.end is None else _OUT
             if back > 1:
                 return back if back == _OUT else back - 1
         return 1
@@ -91,16 +91,6 @@ class _Search:
         self.taken += 1
         self.turns.add(turn)
         return turn
-
-    def _levels(self, turn: Turn, depth: int) -> int:
-        """How many levels the turn that was just taken, or what came of it, goes back."""
-        match turn.end:
-            case "back":
-                return _BACK
-            case None:
-                return self.expand(depth + 1)
-            case _:
-                return _OUT
 
 
 def _told(turn: Turn) -> str:

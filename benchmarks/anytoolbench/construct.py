@@ -141,7 +141,7 @@ class Query:
         try:
             response = self.pool[name].call(given if isinstance(given, dict) else {})
         except CallFailed as failed:
-            raise Mistake(clipped(listing.plain(str(failed)), self._room)) from None
+            raise Mistake(clipped(one_text(str(failed)), self._room)) from None
         return f"response: {abridged(response, most=self._room)}"
 
     def _finish(self, _search: Search, _agent: Agent, arguments: JsonObject) -> str:
@@ -225,7 +225,7 @@ def _explore(query: Query, number: int, ask: Ask) -> None:
         agent.heard[call] = result
         agent.history.append(Message("assistant", reply.text))
         agent.hear("the result is the same as before; make another call" if repeats else result)
-        query.transcript.append(f"{clipped(call, _LINE)} → {clipped(listing.plain(result), _LINE)}")
+        query.transcript.append(f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}")
 
 
 def verified(
@@ -291,7 +291,7 @@ def judged(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: 
     lines = []
     for number, call in enumerate(solution, start=1):
         given = clipped(", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE)
-        lines.append(f"{number}. {listing.plain(call['api'])}({given}) → {abridged(call['response'], most=most)}")
+        lines.append(f"{number}. {one_text(call['api'])}({given}) → {abridged(call['response'], most=most)}")
     case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
     word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
     if word != "resolved":
