@@ -20,7 +20,7 @@ from probing.names import scalars, text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.teacher import Words
-from probing.writes import Effects
+from probing.writes import effects_of
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ErrorOutcome, Evidence, Example, ToolProtocol
 from protocols.reply import one_line, parse
@@ -48,23 +48,15 @@ _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
     """The protocol of each tool, by name."""
-    return {
-        name: document(
-            facts,
-            links=probed.links,
-            effects=probed.effects.get(name),
-            words=probed.words.get(name),
-            keep_values=keep_values,
-        )
-        for name, facts in probed.facts.items()
-    }
+    words = probed.words
+    return {name: document(facts, links=probed.links, words=words.get(name), keep_values=keep_values)
+            for name, facts in probed.facts.items()}  # fmt: skip
 
 
 def document(
     facts: ToolFacts,
     *,
     links: Sequence[ObservedLink] = (),
-    effects: Effects | None = None,
     words: Words | None = None,
     keep_values: bool = False,
 ) -> ToolProtocol:
@@ -91,7 +83,7 @@ def document(
         description=protocol.description or telling.text(known.description),
         input_schema=_described(arguments, {name: telling.text(text) for name, text in known.arguments.items()}),
         output_schema=_described(output, {path: telling.text(text) for path, text in known.fields.items()}),
-        annotations=effects.annotations if effects else protocol.annotations,
+        annotations=effects_of(protocol)[0],
         errors=_outcomes(facts, telling),
         examples=(*protocol.examples, *_examples(facts, telling)),
         links=tuple({**declared, **shown, **declared}.values()),

@@ -18,6 +18,7 @@ from probing.infer import nodes
 from probing.links import ObservedLink
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
+from probing.writes import effects_of
 from protocols.files import cannot_write, write_whole
 from protocols.jsontypes import Json, dumps
 from protocols.protocol import ToolProtocol, dump
@@ -154,7 +155,7 @@ def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str,
 
 
 def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
-    facts, effects = probed.facts[name], probed.effects.get(name)
+    facts = probed.facts[name]
     return {
         "answered": bool(facts.done),
         "calls": sum(sample.purpose != "recorded" for sample in facts.samples),
@@ -171,7 +172,7 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
         },
         "fields": len(protocol.evidence.fields) if facts.done else 0,
         "links": [f"{link.argument} from {link.tool}: {link.path}" for link in protocol.links],
-        **({"effects": dict(effects.why)} if effects else {}),
+        "effects": effects_of(facts.protocol)[1],
         "missing": list(dict.fromkeys(_missing(facts, protocol, probed.stopped.get(name, "")))),
     }
 

@@ -24,7 +24,7 @@ from probing.replies import Hint
 from probing.samples import Log, Note, Phase, ProbeSettings, Step, Watch, unwatched
 from probing.session import Session
 from probing.teacher import READ, Teacher, Words
-from probing.writes import Effects, Writes, effects_of
+from probing.writes import Writes
 from protocols.ask import Ask
 from protocols.reply import one_line
 from protocols.toolbox import Toolbox
@@ -42,12 +42,11 @@ class Probed:
     """What a probing found out, by the tools' own names. `stopped` says why tools were not called, or not any more.
 
     `made` has a record for each thing that was made, as JSON: by which calls, under which marks and ids, whether it was
-    removed, and why not. `questions` are a model's: the number of a sample → what a person asks that it answers.
+    removed, and why not.
     """
 
     facts: Mapping[str, ToolFacts]
     links: tuple[ObservedLink, ...] = ()
-    effects: Mapping[str, Effects] = field(default_factory=dict)
     words: Mapping[str, Words] = field(default_factory=dict)
     stopped: Mapping[str, str] = field(default_factory=dict)
     made: tuple[Mapping[str, Any], ...] = ()
@@ -89,18 +88,12 @@ def take_away(toolbox: Toolbox, log: Log, *, settings: ProbeSettings, watch: Wat
         _Probing(session, None).take_away()
 
 
-def concluded(facts: Mapping[str, ToolFacts], pools: Pools | None = None) -> Probed:
-    """What follows from the facts alone: links and effects."""
-    if pools is None:
-        pools = Pools(one.protocol for one in facts.values())
-        for sample in (sample for one in facts.values() for sample in one.samples):
-            pools.add(sample)
-    links = tuple(observed_links(facts, pools))
-    return Probed(
-        facts=facts,
-        links=links,
-        effects={n: effects_of(one.protocol) for n, one in facts.items()},
-    )
+def concluded(facts: Mapping[str, ToolFacts]) -> Probed:
+    """What follows from the facts alone."""
+    pools = Pools(one.protocol for one in facts.values())
+    for sample in (sample for one in facts.values() for sample in one.samples):
+        pools.add(sample)
+    return Probed(facts=facts, links=tuple(observed_links(facts, pools)))
 
 
 def read_notes(log: Log) -> dict[str, Sequence[Hint]]:
@@ -163,14 +156,13 @@ class _Probing:
 
     def result(self) -> Probed:
         session = self._session
-        found = concluded(session.world, session.pools)
+        facts = session.world
         cut_off = "a call was cut off by a kill, and is not made again (--resend sends reads again)"
         answered = {sample.tool for sample in session.log.samples}
         cut = {t: cut_off for intent in session.log.intents.values() if (t := str(intent["tool"])) not in answered}
         return Probed(
-            facts=found.facts,
-            links=found.links,
-            effects=found.effects,
+            facts=facts,
+            links=tuple(observed_links(facts, session.pools)),
             words=dict(self._words),
             stopped={**cut, **session.caller.stopped, **self._stopped},
             made=tuple(_told(session)),

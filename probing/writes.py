@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import islice
 
 from probing.facts import ToolFacts, needed
@@ -27,30 +26,24 @@ _NOTHING_MADE = "it takes things away, and this probing made nothing that it cou
 _UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Effects:
-    """What a call may do, by method, name and declaration; `why` has a clause for each hint that something tells of."""
+def effects_of(protocol: ToolProtocol) -> tuple[Annotations, dict[str, str]]:
+    """What a call may do, by method, name and declaration, and for each hint a clause that says why.
 
-    annotations: Annotations = field(default_factory=Annotations)
-    why: Mapping[str, str] = field(default_factory=dict)
-
-
-def effects_of(protocol: ToolProtocol) -> Effects:
-    """The effects of a tool. What nothing tells stays open."""
+    What nothing tells stays open.
+    """
     kind, why = kind_of(protocol)
     declared, http = protocol.annotations, isinstance(protocol.binding, HttpBinding)
     if reads(protocol):
         because = why if http and kind == "read" else "its source declares it"
-        return Effects(annotations=Annotations(read_only=True), why={"read_only": because})
+        return Annotations(read_only=True), {"read_only": because}
     method = protocol.binding.method if isinstance(protocol.binding, HttpBinding) else ""
     unsaid = False if http else declared.read_only  # a method that is no GET is no read until that is shown
     destructive = True if kind == "remove" else False if kind == "create" and why != UNTOLD else declared.destructive
     idempotent = True if declared.idempotent is None and method in ("PUT", "DELETE") else declared.idempotent
-    annotations = Annotations(
-        read_only=unsaid if kind == "read" or why == UNTOLD else False, destructive=destructive, idempotent=idempotent
-    )
+    read_only = unsaid if kind == "read" or why == UNTOLD else False
     whys = {"read_only": why, **({} if destructive is None else {"destructive": why})}
-    return Effects(annotations=annotations, why=whys | ({"idempotent": f"it is a {method}"} if idempotent else {}))
+    whys |= {"idempotent": f"it is a {method}"} if idempotent else {}
+    return Annotations(read_only=read_only, destructive=destructive, idempotent=idempotent), whys
 
 
 def made_here(facts: ToolFacts) -> list[Sample]:

@@ -15,7 +15,6 @@ from probing.links import ObservedLink
 from probing.output import file_names, write
 from probing.probe import Probed
 from probing.samples import Log, Origin, Sample, Value
-from probing.writes import Effects
 from protocols.errors import AtcError
 from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol, load
 from protocols.sources.folder import read_folder
@@ -61,7 +60,6 @@ def probed(samples=SAMPLES, protocols=(LIST, GET, EMPTY, ADD, LOST)):
     return Probed(
         facts={p.name: learn(p, samples) for p in protocols},
         links=(ObservedLink(consumer="get/user", link=link, accepted=1, refused=1),),
-        effects={"add_user": Effects(annotations=Annotations(read_only=False), why={"read_only": "it is a POST"})},
         stopped={"add_user": WHY_NOT, "down.example.org": "nobody listens there"},
     )
 
