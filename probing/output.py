@@ -42,7 +42,6 @@ class Written:
     folder: Path
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
     written: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
 
@@ -68,17 +67,18 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     files[READABLE] = readable(report)
     known = _known(folder)
     hashes: dict[str, str] = {}
-    fates: dict[str, list[str]] = {"written": [], "unchanged": [], "kept": []}
+    fates: dict[str, list[str]] = {"written": [], "kept": []}
     for name, text in files.items():
         new, there = _hash(text.encode("utf-8", "backslashreplace")), _hash_of(folder / name)
-        fate = "unchanged" if there == new else "written" if there in (None, known.get(name)) else "kept"
-        fates[fate].append(name)
-        if fate == "kept":
+        changed = there not in (None, new, known.get(name))  # by a person, or there before
+        if there != new:
+            fates["kept" if changed else "written"].append(name)
+        if changed:
             write_whole(folder / FOLDER / _ASIDE / name, text, mode=0o600)
             hashes |= {name: known[name]} if name in known else {}
             continue
         (folder / FOLDER / _ASIDE / name).unlink(missing_ok=True)
-        if fate == "written":
+        if there != new:
             write_whole(folder / name, text)
         hashes[name] = new
     stale = tuple(name for name in known if name not in files and (folder / name).is_file())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from atc.recording.recording import RecordedTools
 from atc.store import Store
 from atc.store.stored import StoredRun
 from atc.terminal import clipped, count, escape_controls
-from atc.types import Finding, Program
+from atc.types import Finding
 from atc.view import Moving
 from probing.drift import Checked
 from probing.gate import Plan, PlannedTool
@@ -171,41 +171,33 @@ class Broken:
 
 def broken_runs(store: Store, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]) -> Iterator[Broken]:
     """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
-    changed = {name for name, protocol in old.items() if new.get(name) != protocol}
+    changed = {name: protocol for name, protocol in old.items() if new.get(name) != protocol}
     for summary in store.list(None) if changed else ():
         run = store.load(summary.id)
-        called = {alias: p.name for alias, p in run.protocols.items() if p.name in changed and _same(p, old[p.name])}
+        # Of several services that have a tool of this name, the same.
+        called = {
+            alias: one.name for alias, one in run.protocols.items()
+            if one.name in changed and (not one.binding or changed[one.name].binding in (None, one.binding))
+        }  # fmt: skip
         if not called or not run.attempts:
             continue
-        program = run.attempts[-1].program
-        before = set(_certain(program, _with(run, called, old)))
-        after = tuple(finding for finding in _certain(program, _with(run, called, new)) if finding not in before)
-        if after:
+        before, after = (_certain(run, called, protocols) for protocols in (old, new))
+        if findings := tuple(finding for finding in after if finding not in before):
             names = tuple(dict.fromkeys(called.values()))
-            yield Broken(run=run.summary.id, task=run.summary.task, tools=names, findings=after)
+            yield Broken(run=run.summary.id, task=run.summary.task, tools=names, findings=findings)
 
 
-def _same(one: ToolProtocol, other: ToolProtocol) -> bool:
-    """Whether two protocols are of one tool: of several services that have a tool of this name, the same."""
-    return one.binding is None or other.binding is None or one.binding == other.binding
+def _certain(run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, ToolProtocol]) -> list[Finding]:
+    """What is certainly wrong with a run's last program, with the tools that it called as they are in `protocols`.
 
-
-def _with(
-    run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, ToolProtocol]
-) -> Mapping[str, ToolProtocol]:
-    """The run's tools, by alias, with those called as they are in `protocols`; a tool that is gone is not among them.
-
-    What was observed is taken at its word here: the check itself holds no observed key against a program, but a key
-    that was there and is gone breaks it.
+    A tool that is gone is not among them. What was observed is taken at its word here: the check itself holds no
+    observed key against a program, but a key that was there and is gone breaks it.
     """
     kept = {alias: protocol for alias, protocol in run.protocols.items() if alias not in called}
     current = {alias: protocols[name] for alias, name in called.items() if name in protocols}
     taken = {a: replace(one, evidence=replace(one.evidence, level="declared")) for a, one in current.items()}
-    return kept | taken
-
-
-def _certain(program: Program, protocols: Mapping[str, ToolProtocol]) -> Iterable[Finding]:
-    return (finding for finding in check(program, RecordedTools(protocols)) if finding.certain)
+    findings = check(run.attempts[-1].program, RecordedTools(kept | taken))
+    return [finding for finding in findings if finding.certain]
 
 
 def conclude_check(checked: Checked, broken: Sequence[Broken], *, as_json: bool) -> int:
