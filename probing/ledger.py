@@ -17,7 +17,7 @@ from typing import Any
 
 from probing.facts import place_of
 from probing.kinds import UNTOLD, Kind, is_verb, kind_of, reads
-from probing.names import text_of
+from probing.names import parts_of, text_of
 from probing.replies import refusal_in
 from probing.samples import Log, Sample
 from protocols.jsontypes import Json, JsonObject
@@ -535,18 +535,6 @@ def id_fields(record: JsonObject) -> Iterator[tuple[str, str | int]]:
         word = snake(str(name))
         if isinstance(value, str | int) and not isinstance(value, bool) and word.rpartition("_")[2] in ID_WORDS:
             yield word, value
-
-
-def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """The scalars in an argument, each with the name that is nearest to it."""
-    if isinstance(value, Mapping):
-        for inner, part in value.items():
-            yield from parts_of(str(inner), part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from parts_of(name, part)
-    else:
-        yield name, value
 
 
 def has_list(node: Json) -> bool:

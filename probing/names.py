@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -176,6 +176,18 @@ def scalars(value: Json) -> list[Json]:
     """A scalar itself, or those in a list of them."""
     items = value[:20] if isinstance(value, list | tuple) else [value]
     return [item for item in items if isinstance(item, str | int | float)]
+
+
+def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """The scalars in an argument, each with the name that is nearest to it."""
+    if isinstance(value, Mapping):
+        for inner, part in value.items():
+            yield from parts_of(str(inner), part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from parts_of(name, part)
+    else:
+        yield name, value
 
 
 def common_format(values: Iterable[str], name: str = "") -> str | None:

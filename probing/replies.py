@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from probing.names import text_of
+from probing.names import parts_of, text_of
 from probing.samples import Sample
 from probing.words import REPLIES
 from protocols.jsontypes import Json
@@ -146,7 +146,8 @@ def reply_of(sample: Sample) -> str:
 def template_of(sample: Sample) -> str:
     """A refusal's words without the values that were sent and without numbers: equal for replies of one kind."""
     text = one_line(sample.error or sample.answer or "", limit=600)
-    for given in sorted(map(text_of, _leaves(sample.plain)), key=len, reverse=True):
+    sent = (part for _, part in parts_of("", sample.plain) if part is not None and not isinstance(part, bool))
+    for given in sorted(map(text_of, sent), key=len, reverse=True):
         if given:
             text = re.sub(rf"(?<!\w){re.escape(given[:200])}(?!\w)", "…", text)
     return text
@@ -485,14 +486,6 @@ def _parsed(text: str) -> Json:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict | list) else None
-
-
-def _leaves(value: Json) -> Iterator[Json]:
-    if isinstance(value, Mapping | list):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _leaves(part)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield value
 
 
 def _number(value: str) -> float:

@@ -23,6 +23,7 @@ from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.links import response_paths
+from protocols.reply import one_line
 from protocols.schema import types
 from protocols.secrets import covered
 
@@ -175,13 +176,6 @@ class Teacher:
             return None  # cut off, or of a model that takes a schema for advice
 
 
-def plain_line(text: str, *, most: int | None = None) -> str:
-    """`text` on one line of at most `most` characters, without characters that are not printed."""
-    shown = (c if c.isprintable() else " " if c.isspace() else "" for c in text)
-    line = " ".join("".join(shown).split())
-    return line if most is None or len(line) <= most else line[: most - 1].rstrip() + "…"
-
-
 def _shown(facts: ToolFacts) -> str:
     """A tool as a prompt shows it: its name, what it takes, a response and its last refusals, quoted as data."""
     protocol = facts.protocol
@@ -215,7 +209,7 @@ def _hint(note: Json, names: Sequence[str]) -> Hint | None:
 
 def _inert(text: str) -> str:
     """Text of a tool on one line, without characters that are not printed, and without fences."""
-    return plain_line(text).replace("```", "'''").replace('"""', "'''")
+    return one_line(text).replace("```", "'''").replace('"""', "'''")
 
 
 def _sensible(value: Json, name: str) -> bool:
@@ -238,7 +232,7 @@ def _text(said: Json, name: str, *, most: int) -> str:
     """
     if not isinstance(said, str):
         return ""
-    text = plain_line(said, most=most).strip(" \"'*#-")
+    text = one_line(said, limit=most).strip(" \"'*#-")
     if _NOT_PLAIN.search(text) or _ORDERS.search(text) or not any(map(str.isalpha, text)):
         return ""
     letters = [re.sub(r"[\W_]", "", one.lower()) for one in (text, name, f"the {name}")]
