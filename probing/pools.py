@@ -175,8 +175,12 @@ class Pools:
         self.records += records_of(sample)
         if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
             keys = self._keys.setdefault(protocol.binding.url, {})
+            around = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
             for name in islice(map(str, sample.response), 100):
-                keys.setdefault(name, Value(name, _origin(sample, KEYS)))
+                one = keys.setdefault(name, Value(name, _origin(sample, KEYS)))
+                if around and len(keys) <= _MOST_VALUES:  # `{"min1": …}` of `/load` goes with `load`
+                    names = frozenset(sample.arguments)
+                    self.records.append(Record(sample.tool, sample.number, {**around, (sample.tool, KEYS): one}, names))
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""

@@ -123,7 +123,7 @@ def candidates(
         (1.4, 0.6, _as(told, "error")),
         (2.6, 0.6, _as(suggested, "model")),
         (3.4 if sure(argument) else 4.6, 0.6, made_up(argument, tool.protocol.input_schema)),
-        (1.8, 0.6, pools.above(tool.protocol, argument) if pools else []),
+        (0.9, 0.6, pools.above(tool.protocol, argument) if pools else []),
     ]
     found = [(start + step * n, v) for start, step, values in sources for n, v in enumerate(values)]
     found += [(1.0 + far, value) for far, value in pools.ranked(tool.protocol, argument)] if pools else []
