@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from atc import __version__
-from atc.cli.options import json_option
+from atc.cli.options import json_option, several
 from atc.cli.output import escape_controls
 from atc.config import Config, public
 from atc.view import stderr_console
@@ -24,7 +24,6 @@ from toolflow_bench.rows import Header, InvalidRunFile, read_rows, same_header
 from toolflow_bench.runner import Item, digest
 from toolflow_bench.task import Question
 
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
 _SETTINGS = (
     *("strategy", "sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
     *("max_model_calls", "repair", "decoding", "docs", "temperature"),
@@ -44,17 +43,6 @@ class RunOptions:
     out: Path | None
     restart: bool
     as_json: bool
-
-
-def several(*options: Callable[[Any], Any]) -> Callable[[_Verb], _Verb]:
-    """One decorator of several options, which the help shows in this order."""
-
-    def decorate(verb: _Verb) -> _Verb:
-        for option in reversed(options):
-            verb = option(verb)
-        return verb
-
-    return decorate
 
 
 _ONE = click.IntRange(1)

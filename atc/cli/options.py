@@ -13,8 +13,8 @@ from atc.strategies import STRATEGIES, UnknownStrategy, read
 FC = TypeVar("FC", bound=Callable[..., Any])
 
 
-def _together(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
-    """One decorator for several options, told in this order."""
+def several(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
+    """One decorator of several options, which the help shows in this order."""
 
     def decorate(verb: FC) -> FC:
         for option in reversed(options):
@@ -53,7 +53,7 @@ def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, .
 
 
 _POSITIVE = click.FloatRange(0, min_open=True)
-tools_option = _together(
+tools_option = several(
     click.option(
         "--tools",
         multiple=True,
@@ -71,7 +71,7 @@ tools_option = _together(
         help="Where the service of the one source runs, as 'SRC@URL' says it.",
     ),
 )
-servers_options = _together(
+servers_options = several(
     click.option(
         "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
     ),
@@ -83,13 +83,13 @@ strategy_option = click.option(
     "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
-endpoint_options = _together(
+endpoint_options = several(
     click.option("--model-timeout", type=_POSITIVE, metavar="S", help="Time that an endpoint has for a reply (120)."),
     click.option(
         "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
     ),
 )
-decoding_options = _together(
+decoding_options = several(
     click.option(
         "--decoding",
         type=click.Choice(["off", "calls", "auto"]),
@@ -123,7 +123,7 @@ on_unknown_option = click.option(
     help="A write of which nothing tells whether it took effect: pause (default), send it again where repeating "
     "changes nothing more, or go on without it.",
 )
-budget_options = _together(
+budget_options = several(
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run."),
     click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model."),
     click.option("--max-seconds", type=_POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),
