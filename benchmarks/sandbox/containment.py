@@ -153,7 +153,7 @@ class _Host:
         # A sandbox that claims to be one is tested as it stands; the others must not take the machine with them.
         isolate = backend == "trusted" or backend not in NAMES
         command = [sys.executable, "-P", "-s", "-B", "-m", "benchmarks.sandbox.host", str(theirs.fileno())]
-        passed = ("PATH", "LANG", "XDG_RUNTIME_DIR", "ATC_DOCKER_BASE", "ATC_DOCKER_RUNTIME", "DOCKER_HOST")
+        passed = ("PATH", "LANG", "XDG_RUNTIME_DIR", "ATC_DOCKER_BASE", "DOCKER_HOST")
         variables = {name: os.environ[name] for name in passed if name in os.environ}
         variables |= environment(canaries.secrets["environment"])
         variables |= {

@@ -19,8 +19,6 @@ OLDEST_API = (1, 40)
 GVISOR = "runsc"
 """The runtime that is chosen where the engine has it: a kernel of its own for each container."""
 
-RUNTIME_VARIABLE = "ATC_DOCKER_RUNTIME"
-
 LABEL = "org.atc.sandbox"
 """On each container; its value begins with the number of the process whose it is."""
 
@@ -94,7 +92,7 @@ def sdk() -> Any:
 
 
 def choose_runtime(client: Any, wanted: str | None = None) -> str:
-    """The runtime of the containers: `wanted`, else what ATC_DOCKER_RUNTIME names, else gVisor, else the engine's own.
+    """The runtime of the containers: `wanted`, else gVisor, else the engine's own.
 
     Raises:
         SandboxUnavailable: the engine has no such runtime.
@@ -102,7 +100,6 @@ def choose_runtime(client: Any, wanted: str | None = None) -> str:
     with speaking_to_engine("ask for its runtimes"):
         info = client.info()
     known = info.get("Runtimes") or {}
-    wanted = wanted or os.environ.get(RUNTIME_VARIABLE)
     if wanted and wanted not in known:
         raise SandboxUnavailable(
             f"the Docker engine has no runtime {wanted!r}; it has {', '.join(sorted(known)) or 'none'}"
