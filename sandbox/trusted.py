@@ -6,11 +6,9 @@ nothing but that review keeps a program from your files and your network.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +21,7 @@ from sandbox.limits import Limits
 from sandbox.policy import LAYER, refused, review
 from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
-from sandbox.zygote.host import BOOTSTRAP, ENVIRONMENT, FLAGS, PACKAGE
+from sandbox.zygote.host import start_inside
 
 WARNING = (
     "the trusted sandbox is no boundary: programs run as you, with your files and your network; "
@@ -93,28 +91,12 @@ class _Process:
 
     def __init__(self, limits: Limits) -> None:
         self.channel, theirs = socket.socketpair()
-        options = {
-            "package": PACKAGE,
-            "channel": theirs.fileno(),
-            "memory_bytes": limits.memory_bytes,
-            "cpu_seconds": limits.cpu_seconds,
-        }
-        command = [sys.executable, *FLAGS, "-c", BOOTSTRAP + _INSIDE, json.dumps(options)]
-        with theirs:
-            try:
-                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    env=ENVIRONMENT,
-                    cwd="/",
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                )
-            except OSError as error:
-                self.channel.close()
-                raise SandboxUnavailable(f"the trusted sandbox cannot start {sys.executable!r}: {error}") from error
+        kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
+        try:
+            self._process = start_inside(_INSIDE, theirs, **kept)
+        except SandboxUnavailable:
+            self.channel.close()
+            raise
         if not self.channel.recv(1):
             self.end()
             raise SandboxUnavailable(f"the trusted sandbox cannot run programs with {sys.executable!r}")

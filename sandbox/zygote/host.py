@@ -32,22 +32,41 @@ START_SECONDS = 30.0
 DEATH_SECONDS = 5.0
 """How long a killed child may take to be gone before its zygote counts as lost."""
 
-PACKAGE = str(Path(__file__).resolve().parent.parent)
 # No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
-FLAGS = ("-s", "-S", "-B", "-P")
-ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+_FLAGS = ("-s", "-S", "-B", "-P")
+_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 # The packages without their __init__ files, which import what is ours; they are gone before a program runs.
-BOOTSTRAP = """
+_BOOTSTRAP = """
 import json, sys, types
 options = json.loads(sys.argv[1])
 for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
     module = sys.modules[name] = types.ModuleType(name)
     module.__path__ = [options["package"] + folder]
 """
-_INSIDE = """
-from sandbox.zygote.server import serve
-serve(options)
-"""
+
+
+def start_inside(code: str, theirs: socket.socket, **options: Any) -> subprocess.Popen[bytes]:
+    """A Python process that has nothing of this one but the socket `theirs`. It runs `code`, with `options` there.
+
+    Raises:
+        SandboxUnavailable: it cannot be started.
+    """
+    options |= {"package": str(Path(__file__).resolve().parent.parent), "channel": theirs.fileno()}
+    command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP + code, json.dumps(options)]
+    with theirs:
+        try:
+            return subprocess.Popen(  # noqa: S603 - our own interpreter and code
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_ENVIRONMENT,
+                cwd="/",
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C at the terminal is for the host alone
+            )
+        except OSError as error:
+            raise SandboxUnavailable(f"the sandbox cannot start {sys.executable!r}: {error}") from error
 
 
 class ZygoteLost(SandboxUnavailable):
@@ -143,28 +162,12 @@ class Zygote:
         self._missing: dict[str, str] | None = None
         tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
         zones = [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else []
-        options = {
-            "package": PACKAGE,
-            "control": theirs.fileno(),
-            "without": sorted(without),
-            "zones": zones,
-        }
-        command = [sys.executable, *FLAGS, "-c", BOOTSTRAP + _INSIDE, json.dumps(options)]
-        with theirs:
-            try:
-                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    env=ENVIRONMENT,
-                    cwd="/",
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,  # Ctrl-C at the terminal is for the host alone
-                )
-            except OSError as error:
-                self._control.close()
-                raise SandboxUnavailable(f"the zygote sandbox cannot start {sys.executable!r}: {error}") from error
+        inside = "from sandbox.zygote.server import serve; serve(options)"
+        try:
+            self._process = start_inside(inside, theirs, without=sorted(without), zones=zones)
+        except SandboxUnavailable:
+            self._control.close()
+            raise
         self.top_up(Limits())  # it finds the requests when it has loaded
 
     def await_ready(self) -> Mapping[str, str]:

@@ -33,7 +33,7 @@ Run = Callable[[int, int], object]
 
 def serve(options: dict[str, Any]) -> NoReturn:
     """Load, put the layers on, greet the host, and fork on request until it is gone."""
-    control = socket.socket(fileno=options["control"])
+    control = socket.socket(fileno=options["channel"])
     try:
         layering = Layering(options["without"])
         layering.put("no_new_privs", privileges.no_new_privileges)
