@@ -23,9 +23,9 @@ from atc.retrieve.base import Retriever
 from atc.run_record import RunRecord, ignore
 from atc.store.stored import RunEnded, StoredRun, ToolsChanged
 from atc.strategies import strategy
-from atc.strategies.base import Parts
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
+from atc.strategies.run import Parts
 from atc.typed import OutputType, TypedSolution
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask

@@ -11,7 +11,7 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from atc.strategies.base import Strategy
+from atc.strategies.run import Strategy
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -21,9 +21,8 @@ from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.searching import MOST_SEARCHES, Searching
 from atc.strategies.attempts import executed
-from atc.strategies.base import Parts
 from atc.strategies.conversation import longest_shown
-from atc.strategies.run import Run
+from atc.strategies.run import Parts, Run
 from atc.types import Attempt, Program
 from protocols.abridge import abridged, clipped
 from protocols.ask import Message

@@ -26,9 +26,9 @@ from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import spelled
 from atc.strategies import dfsdt, react
 from atc.strategies.acting import Acting, Action, offered
-from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.strategies.judge import Grader, Judge, told
+from atc.strategies.run import Parts
 from atc.types import Attempt, Solution
 from protocols.abridge import clipped
 from protocols.render import described_within

@@ -17,8 +17,7 @@ from atc.learned import observed
 from atc.mend import look_up_names, mend
 from atc.mend.lookups import look_up_answer
 from atc.mend.paging import read_every_page, unread_pages
-from atc.strategies.base import Parts
-from atc.strategies.run import Run
+from atc.strategies.run import Parts, Run
 from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
 from protocols.protocol import ProgramBinding

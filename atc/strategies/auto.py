@@ -10,8 +10,8 @@ from itertools import groupby
 from atc.events import RouteChanged
 from atc.repair import worth_repairing
 from atc.strategies.attempts import MISREAD, writing_tools
-from atc.strategies.base import Parts
 from atc.strategies.chain import Chain
+from atc.strategies.run import Parts
 from atc.strategies.stepwise import Stepwise
 from atc.synthesize import described, listed
 from atc.types import Attempt, Fault, Program, Solution

@@ -19,8 +19,7 @@ from atc.strategies.attempts import (
     writing_tools,
     written,
 )
-from atc.strategies.base import Parts
-from atc.strategies.run import Run
+from atc.strategies.run import Parts, Run
 from atc.synthesize import new_program, opening
 from atc.types import Attempt, Finding, Program, Solution
 from protocols.parsing import parse

@@ -17,10 +17,9 @@ from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.repair.ways import traceback_text
 from atc.strategies.attempts import executed, with_named
-from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, opening, room_for_turns
 from atc.strategies.growing import Growing, answering
-from atc.strategies.run import Run
+from atc.strategies.run import Parts, Run
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols import parsing

@@ -18,8 +18,8 @@ from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
 from atc.prompts import fill
 from atc.strategies.acting import Acting, finish_tool, reply_tool
-from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, briefer, room_for_turns
+from atc.strategies.run import Parts
 from atc.synthesize import parse
 from atc.types import Solution
 from protocols.abridge import abridged, clipped, printed, sampled

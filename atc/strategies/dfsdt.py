@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from atc.prompts import fill
 from atc.strategies.acting import Acting, CallsSpent, Offer
-from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns
 from atc.strategies.react import Ended, Tries, next_turn
+from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import clipped
 

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 
 from atc.check import check
 from atc.strategies.attempts import given, with_named
-from atc.strategies.base import Parts
-from atc.strategies.run import Run
+from atc.strategies.run import Parts, Run
 from atc.types import Attempt, Finding, Program, Solution
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable

@@ -15,8 +15,8 @@ from atc.decode.read import ReadCall
 from atc.prompts import fill
 from atc.strategies import conversation
 from atc.strategies.acting import Acting, CallsSpent, Offer, offered
-from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, room_for_turns
+from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message

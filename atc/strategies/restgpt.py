@@ -18,8 +18,8 @@ from atc.findings import invocation
 from atc.prompts import fill
 from atc.repair.reading import fenceless
 from atc.strategies.acting import Acting, reply_tool
-from atc.strategies.base import Parts
 from atc.strategies.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
+from atc.strategies.run import Parts
 from atc.synthesize import parse
 from atc.types import Solution
 from protocols.abridge import abridged, clipped, printed

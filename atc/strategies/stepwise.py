@@ -24,11 +24,10 @@ from atc.strategies.attempts import (
     writing_tools,
     written,
 )
-from atc.strategies.base import Parts
 from atc.strategies.chain import UNCHANGED
 from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns
 from atc.strategies.growing import Growing, finished, new_lines, unfinished
-from atc.strategies.run import Run, not_undone
+from atc.strategies.run import Parts, Run, not_undone
 from atc.synthesize import new_program
 from atc.types import Attempt, Program, Solution
 from protocols.abridge import abridged, clipped, printed

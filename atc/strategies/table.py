@@ -17,7 +17,7 @@ from atc.flags import Flags, Kind, read_spec
 from protocols.errors import AtcError
 
 if TYPE_CHECKING:  # reading a spec needs no more than its words
-    from atc.strategies.base import Parts, Strategy
+    from atc.strategies.run import Parts, Strategy
     from atc.types import Solution
 
 
