@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
-from probing.infer import one_or_all, relaxed
+from probing.infer import conforms, one_or_all, relaxed
 from probing.invent import clauses, number_of
 from probing.names import common_format, text_of
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, type_name, validator
+from protocols.schema import resolve, type_name
 
 _EXAMPLES, _SEVERAL = 3, 3
 _OURS = ("generated", "model")
@@ -66,7 +66,7 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, ke
     whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}
     schema |= {k: v for k, v in found.items() if k not in top and not (k == "type" and whole)}
     default = [hint.values[0] for hint in argument.told("default") if hint.values]
-    if default and "default" not in top and _valid({**_beside(root), "allOf": [schema]}, default[-1]):
+    if default and "default" not in top and conforms({**_beside(root), "allOf": [schema]}, default[-1]):
         schema["default"] = default[-1]
     if not top.keys() & {"examples", "example"} and (shown := _examples(facts, argument.name, keep_values=keep_values)):
         schema["examples"] = shown
@@ -104,7 +104,7 @@ def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: Argument
         elif as_text and not isinstance(value, list | dict):
             of = [text_of(value)] if "type" not in clause else [value, text_of(value), number_of(text_of(value))]
             forms = [*of, {"true": True, "false": False, "1": True, "0": False}.get(text_of(value).lower())]
-        if not any(form is not None and _valid(clause, form) for form in forms) and value is not None:
+        if not any(form is not None and conforms(clause, form) for form in forms) and value is not None:
             return False
     return True
 
@@ -149,13 +149,6 @@ def _relate(schema: dict[str, Any], facts: ToolFacts) -> None:
         schema["not"] = ways[0] if len(ways) == 1 else {"anyOf": ways}
     if sentences:
         schema["description"] = " ".join(filter(None, [schema.get("description", ""), *sentences]))
-
-
-def _valid(schema: JsonObject, value: Json) -> bool:
-    try:
-        return bool(validator(schema).is_valid(value))
-    except (ValueError, RecursionError):
-        return False
 
 
 def _beside(root: JsonObject) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from probing.facts import ToolFacts, learn, says_something
 from probing.gate import Caller, NotCalled
-from probing.infer import infer, nodes
+from probing.infer import conforms, infer, nodes
 from probing.kinds import kind_of, reads
 from probing.pools import harvest
 from probing.replies import Hint
@@ -21,7 +21,7 @@ from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sampl
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Evidence, ToolProtocol
 from protocols.reply import one_line
-from protocols.schema import resolve, type_name, types, validator, wrapper_key
+from protocols.schema import resolve, type_name, types, wrapper_key
 from protocols.secrets import PLACEHOLDER
 from protocols.toolbox import Toolbox
 
@@ -136,7 +136,7 @@ class _Walk:
         if value not in [*listed, *at.enum]:
             at.enum.append(value)
         form = view.get("format")
-        if isinstance(value, str) and isinstance(form, str) and not validator({"format": form}).is_valid(value):
+        if isinstance(value, str) and isinstance(form, str) and not conforms({"format": form}, value):
             at.formats[form] += 1
         if isinstance(value, list):
             first = view.get("prefixItems", ())
@@ -156,11 +156,8 @@ class _Walk:
                 at.new[name] += 1
 
     def _nearness(self, value: Json, option: JsonObject) -> tuple[bool, int]:
-        try:
-            valid = validator({**option, "$defs": self._root.get("$defs", {})}).is_valid(value)
-        except ValueError:
-            valid = False
-        return valid, len(value.keys() & option.get("properties", {}).keys()) if isinstance(value, dict) else 0
+        shared = len(value.keys() & option.get("properties", {}).keys()) if isinstance(value, dict) else 0
+        return conforms({**option, "$defs": self._root.get("$defs", {})}, value), shared
 
 
 def _is_of(value: Json, wanted: Sequence[str]) -> bool:

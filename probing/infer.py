@@ -105,6 +105,14 @@ def _relax(node: Any, keyword: str | int, value: Any) -> None:
         node[keyword] = {}
 
 
+def conforms(schema: JsonObject, value: Json, *, otherwise: bool = False) -> bool:
+    """Whether a value conforms to a schema; `otherwise` where that is none."""
+    try:
+        return bool(validator(schema).is_valid(value))
+    except (ValueError, RecursionError):
+        return otherwise
+
+
 def one_or_all(kinds: Sequence[str]) -> str | list[str]:
     """One type, or several without repetition, in a fixed order; an integer is a number."""
     found = [kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)]

@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts
-from probing.infer import one_or_all
+from probing.infer import conforms, one_or_all
 from probing.names import PAGING, Name, ends_range, text_of, words_of
 from probing.samples import MADE_UP, Value
 from probing.words import FORMATS, VALUES
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, types, validator
+from protocols.schema import resolve, types
 
 IMPROBABLE = "qzx~!7w"
 """A word that no service knows, with characters that most patterns refuse."""
@@ -224,8 +224,4 @@ def _strings(name: str, schema: JsonObject) -> Iterator[str]:
 
 
 def _fits(schema: JsonObject, value: Json) -> bool:
-    known = {key: schema[key] for key in (*_EDGES, "pattern", "multipleOf") if key in schema}
-    try:
-        return bool(validator(known).is_valid(value))
-    except ValueError:
-        return False
+    return conforms({key: schema[key] for key in (*_EDGES, "pattern", "multipleOf") if key in schema}, value)

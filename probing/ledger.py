@@ -16,13 +16,14 @@ from posixpath import dirname, splitext
 from typing import Any
 
 from probing.facts import place_of
+from probing.infer import conforms
 from probing.kinds import UNTOLD, Kind, is_verb, kind_of, reads
 from probing.names import parts_of, text_of
 from probing.replies import refusal_in
 from probing.samples import Log, Sample
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
-from protocols.schema import resolve, validator
+from protocols.schema import resolve
 from protocols.words import ID_WORDS, VAGUE, WRAPPERS, singular, snake
 
 _NAMES = frozenset({
@@ -115,10 +116,7 @@ def is_measure(text: str) -> bool:
 
 def _valid(clauses: Mapping[str, Any], root: JsonObject, value: Json) -> bool:
     beside = {key: root[key] for key in ("$defs", "definitions") if key in root}
-    try:
-        return validator({**beside, **clauses}).is_valid(value)
-    except (ValueError, RecursionError):
-        return True
+    return conforms({**beside, **clauses}, value, otherwise=True)
 
 
 @dataclass
