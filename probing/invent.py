@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from probing.names import PAGING, Name, ends_range, text_of, words_of
 from probing.samples import MADE_UP, Value
 from probing.words import FORMATS, VALUES
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, types
+from protocols.schema import resolve, types, validator
 
 IMPROBABLE = "qzx~!7w"
 """A word that no service knows, with characters that most patterns refuse."""
@@ -211,7 +212,9 @@ def _strings(name: str, schema: JsonObject) -> Iterator[str]:
     shortest, longest = int(schema.get("minLength") or 0), finite(schema.get("maxLength"))
     if pattern:
         usual = [str(value) for values in (*FORMATS.values(), *VALUES.values()) for value in values]
-        yield from (text for text in (*guesses, *usual, *_DATES, *_TEXTS) if _fits({"pattern": pattern}, text))
+        with suppress(ValueError):  # a pattern that is none
+            judge = validator({"pattern": pattern})
+            yield from filter(judge.is_valid, (*guesses, *usual, *_DATES, *_TEXTS))
     elif form in ("date", "date-time"):
         yield from (day if form == "date" else f"{day}T00:00:00Z" for day in _dates(name))
     elif form in FORMATS:
