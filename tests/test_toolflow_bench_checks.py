@@ -287,11 +287,21 @@ def test_a_task_is_a_question() -> None:
     assert issubclass(Task, Question)
 
 
+def one_of_each_recipe() -> list[Task]:
+    """A case of each recipe: the first of one, the second of the next, and so on."""
+    tasks = {task.id: task for task in load_tasks()}
+    recipes = [(folder, recipe) for folder in FOLDERS for recipe in recipes_of(folder)]
+    return [tasks[f"{f}/{one.id}-{1 + number % len(one.cases)}"] for number, (f, one) in enumerate(recipes)]
+
+
 def test_every_answer_is_what_its_query_derives_and_all_of_them_reach_the_totals() -> None:
+    """The next test derives those of `one_of_each_recipe`."""
     tasks = load_tasks()
+    there = {task.id for task in one_of_each_recipe()}
+    others = [task for task in tasks if task.id not in there]
     with Data() as every:
-        derived = {task.id: every.derive(task.query, task.type) for task in tasks}
-    assert derived == {task.id: sorted(task.answer, key=str) if task.type == "set" else task.answer for task in tasks}
+        derived = {task.id: every.derive(task.query, task.type) for task in others}
+    assert derived == {task.id: sorted(task.answer, key=str) if task.type == "set" else task.answer for task in others}
     assert list(shortfalls(tasks)) == []
     assert list(near_duplicates(tasks)) == []
 
@@ -326,13 +336,7 @@ def replay(program: str, toolbox: Toolbox, _: Sandbox) -> Trace:
 def test_a_task_of_every_recipe_is_derived_twice_and_needs_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each recipe one case, replayed in this process; `atc bench check` takes all of them, in the sandbox."""
     monkeypatch.setattr(needed, "run_program", replay)
-    ids = [
-        f"{folder}/{recipe.id}-{1 + number % len(recipe.cases)}"
-        for folder in FOLDERS
-        for number, recipe in enumerate(recipes_of(folder))
-    ]
-    tasks = {task.id: task for task in load_tasks()}
-    checked = check_tasks([tasks[name] for name in ids], whole=False, thorough=False)
+    checked = check_tasks(one_of_each_recipe(), whole=False, thorough=False)
     assert checked.problems == ()
     assert (checked.success, checked.path, checked.precision) == (1, 1, 1)
     assert checked.operations >= 107
