@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from atc.decode.call import Sampling, Tally, Written, going_on, write_call
+from atc.decode.call import Sampling, Tally, Written, going_on
 from atc.decode.errors import Undecodable
 from atc.decode.formats import JSON_CALL, CallFormat
 from atc.decode.read import ReadCall, read_call
@@ -63,20 +63,6 @@ def fuzzy_call(text: str, tools: Toolbox, form: CallFormat, *, rule: Rule = "pub
     start, end = call.name_span
     again = read_call(text[:start] + meant + text[end:], tools, form)
     return replace(again, name=call.name, span=call.span, name_span=call.name_span)
-
-
-def write_fuzzy(
-    ask: Ask,
-    messages: Sequence[Message],
-    tools: Toolbox,
-    *,
-    form: CallFormat = JSON_CALL,
-    sampling: Sampling | None = None,
-    rule: Rule = "published",
-) -> Written:
-    """One free reply, its call's name matched by suffix. It costs one request. Raises as `write_call` does."""
-    free = write_call(ask, messages, tools, form=form, decoding="off", sampling=sampling)
-    return replace(free, how="fuzzy", call=fuzzy_call(free.text, tools, form, rule=rule))
 
 
 @dataclass(slots=True)
