@@ -9,12 +9,10 @@ from types import SimpleNamespace
 import pytest
 from pydantic import BaseModel
 
-from atc import Agent, Config, Toolbox, ToolProtocol
+from atc import Agent, Config, Toolbox
 from atc.config import InvalidConfig
-from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from protocols.protocol import Annotations
-from protocols.toolbox import Tool
+from tests.tool_lab import tool, writing
 
 
 class Ticket(BaseModel):
@@ -25,14 +23,9 @@ class Ticket(BaseModel):
 @pytest.fixture
 def agent(sandbox):
     def make(*replies, **how):
-        def tool(name, call, *, reads=True):
-            schema = {"type": "object", "properties": {}}
-            return Tool(ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=reads)), call)
-
-        tools = Toolbox([tool("get_ticket", lambda _: {"id": 7, "open": True}), tool("close", dict, reads=False)])
+        tools = Toolbox([tool("get_ticket", {"id": 7, "open": True}), tool("close", {}, reads=False)])
         config = Config(samples=1, strategy="chain", max_repairs=1)
-        model = ScriptedModel(*(f"```python\n{reply}\n```" for reply in replies))
-        return Agent(tools, model=model, sandbox=sandbox, config=config, **how)
+        return Agent(tools, model=writing(*replies), sandbox=sandbox, config=config, **how)
 
     return make
 

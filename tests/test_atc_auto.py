@@ -6,8 +6,8 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.events import ModelAsked, RouteChanged
 from atc.models.scripted import ScriptedModel
-from protocols.protocol import Annotations, Evidence, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import tool as tool_of
 
 STARS = {"type": "object", "properties": {"stars": {"type": "integer"}, "by": {"type": "string"}}}
 NOTE = {"type": "object", "properties": {"text": {"type": "string"}, "extra": {}}}
@@ -21,19 +21,9 @@ def sent():
 
 @pytest.fixture
 def tool(sent):
-    def make(name, output, *, reads=True, level="declared", result=None):
-        def call(arguments):
-            sent.append((name, dict(arguments)))
-            return result or {"text": "a note", "extra": {"rated": {"stars": 5}}}
-
-        protocol = ToolProtocol(
-            name=name,
-            input_schema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
-            output_schema=output,
-            annotations=Annotations(read_only=reads),
-            evidence=Evidence(level=level),
-        )
-        return Tool(protocol=protocol, call=call)
+    def make(name, output, *, reads=True, result=None):
+        answer = result or {"text": "a note", "extra": {"rated": {"stars": 5}}}
+        return tool_of(name, answer, {"id": "string"}, output, reads=reads, sent=sent)
 
     return make
 

@@ -12,26 +12,12 @@ from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.strategies.chain import UNCHANGED
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import fenced, record, tool
 
 PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace", "Edsger", "Barbara", "Donald"])]
-PERSON = {
-    "type": "object",
-    "properties": {"id": {"type": "string"}, "name": {"type": "string"}},
-    "required": ["id", "name"],
-    "additionalProperties": False,
-}
-PAGE = {
-    "type": "object",
-    "properties": {
-        "people": {"type": "array", "items": PERSON},
-        "page": {"type": "integer"},
-        "pages": {"type": "integer"},
-    },
-    "required": ["people", "page", "pages"],
-    "additionalProperties": False,
-}
+PAGE = record(people={"type": "array", "items": record(id="string", name="string")}, page="integer", pages="integer")
+PAGES = {"page": {"type": "integer", "default": 1}, "page_size": {"type": "integer", "default": 2, "maximum": 4}}
 
 
 @pytest.fixture
@@ -57,42 +43,13 @@ def toolbox(sent):
             raise ToolError(None, "timed out", outcome="unknown")
         return {"mail_id": f"m{len(sent)}"}
 
-    def tool(name, call, parameters, output=None, *, reads=True):
-        def recorded(arguments):
-            sent.append((name, dict(arguments)))
-            return call(arguments)
-
-        required = [key for key, schema in parameters.items() if "default" not in schema]
-        return Tool(
-            protocol=ToolProtocol(
-                name=name,
-                description=f"{name} does it.",
-                input_schema={"type": "object", "properties": parameters, "required": required},
-                output_schema=output,
-                annotations=Annotations(read_only=reads),
-            ),
-            call=recorded,
-        )
-
     return Toolbox(
         [
-            tool(
-                "list_people",
-                list_people,
-                {
-                    "page": {"type": "integer", "default": 1},
-                    "page_size": {"type": "integer", "default": 2, "maximum": 4},
-                },
-                PAGE,
-            ),
-            tool("get_note", get_note, {"id": {"type": "string"}}),
-            tool("send_mail", send_mail, {"to": {"type": "string"}}, reads=False),
+            tool("list_people", list_people, PAGES, PAGE, sent=sent),
+            tool("get_note", get_note, {"id": "string"}, sent=sent),
+            tool("send_mail", send_mail, {"to": "string"}, reads=False, sent=sent),
         ]
     )
-
-
-def fenced(source):
-    return f"```python\n{source}\n```"
 
 
 @pytest.fixture
@@ -250,12 +207,8 @@ def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
 
 def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox):
     model = ScriptedModel(fenced("print(get_note(id='p1')['text'])"))
-    parameters = {f"argument_{n}": {"type": "string", "description": "what to list " * 6} for n in range(99)}
-    schema = {"type": "object", "properties": parameters}
-    many = Toolbox(
-        Tool(protocol=ToolProtocol(name=f"list_{n}", description="list people", input_schema=schema), call=print)
-        for n in range(9)
-    )
+    given = {f"argument_{n}": {"type": "string", "description": "what to list " * 6} for n in range(99)}
+    many = Toolbox(tool(f"list_{n}", parameters=given, description="list people", optional=given) for n in range(9))
     agent = Agent(many + toolbox, model=model, sandbox=sandbox, config=Config(samples=1, max_tools=2, retrieval="bm25"))
     events = []
     assert agent.run("list people", observer=events.append).answer == "note of p1"

@@ -8,17 +8,14 @@ import pytest
 from atc.agent import Agent
 from atc.config import Config, InvalidConfig
 from atc.consent import Consent
-from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.types import Program
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.errors import Paused
 from sandbox.journal import Journal
-from sandbox.zygote import ZygoteSandbox
+from tests.tool_lab import tool, writing
 
 EVE = "eve@evil.example"
-TEXT = {"type": "string"}
 PROGRAM = "mail = read_mail()\nsend_mail(to=mail['sender'], text='hi')\nprint('sent')"
 
 
@@ -29,24 +26,15 @@ def sent():
 
 @pytest.fixture
 def tools(sent):
-    def tool(name, properties, result=None, *, reads=False):
-        def call(arguments):
-            sent.append((name, dict(arguments)))
-            return result
-
-        protocol = ToolProtocol(
-            name=name,
-            input_schema={"type": "object", "properties": properties},
-            annotations=Annotations(read_only=reads),
-        )
-        return Tool(protocol=protocol, call=call)
+    def writes(name, parameters):
+        return tool(name, {"ok": True}, parameters, reads=False, optional=parameters, sent=sent)
 
     return Toolbox(
         [
-            tool("read_mail", {}, {"sender": EVE, "total": 900}, reads=True),
-            tool("fetch", {"url": TEXT}, "a page", reads=True),
-            tool("send-mail", {"to": TEXT, "text": TEXT}, {"ok": True}),
-            tool("pay", {"amount": {"type": "number"}, "iban": TEXT}, {"ok": True}),
+            tool("read_mail", {"sender": EVE, "total": 900}, sent=sent),
+            tool("fetch", "a page", {"url": "string"}, sent=sent),
+            writes("send-mail", {"to": "string", "text": "string"}),
+            writes("pay", {"amount": "number", "iban": "string"}),
         ]
     )
 
@@ -185,18 +173,11 @@ def test_questions_come_one_at_a_time_and_one_answer_serves_all_that_wait(tools)
 # --- through the agent
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
-
-
 @pytest.fixture
 def agent(tools, sandbox):
     def make(*programs, store=None, ask=None, **settings):
         config = Config(**{"strategy": "chain", "samples": 1, "allow_writes": ("all",), **settings})
-        model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
-        return Agent(tools, model=model, sandbox=sandbox, config=config, store=store, ask_person=ask)
+        return Agent(tools, model=writing(*programs), sandbox=sandbox, config=config, store=store, ask_person=ask)
 
     return make
 

@@ -4,17 +4,19 @@ import pytest
 
 from atc.grounding import is_opaque, made_up
 from atc.types import Program
-from protocols.protocol import Link, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
-
-
-def tool(name, *, links=(), **parameters):
-    schema = {"type": "object", "properties": parameters, "required": list(parameters)}
-    return Tool(protocol=ToolProtocol(name=name, input_schema=schema, links=tuple(links)), call=print)
+from protocols.protocol import Link
+from protocols.toolbox import Toolbox
+from tests.tool_lab import tool
 
 
 def of(pattern):
     return {"type": "string", "pattern": pattern}
+
+
+def of_orders(name, argument, kind, *, field=None):
+    """A tool whose argument takes a field of the orders."""
+    link = Link(argument=argument, tool="list_orders", path=f"orders[].{field or argument}")
+    return tool(name, None, {argument: kind}, links=(link,))
 
 
 PATTERNS = {
@@ -27,27 +29,12 @@ PATTERNS = {
 }
 TOOLS = Toolbox(
     [
-        tool("list_orders", day={"type": "string"}),
-        tool(
-            "get_order",
-            links=[Link(argument="order_id", tool="list_orders", path="orders[].order_id")],
-            order_id={"type": "string"},
-        ),
-        tool(
-            "get_flight",
-            links=[Link(argument="number", tool="list_orders", path="orders[].number")],
-            number={"type": "integer"},
-        ),
-        tool(
-            "list_near",
-            links=[Link(argument="radius_km", tool="list_orders", path="orders[].radius_km")],
-            radius_km={"type": "integer"},
-        ),
-        tool("wait", seconds={"type": "integer"}),
-        *(
-            tool(name, links=[Link(argument="key", tool="list_orders", path="orders[].order_id")], key=of(pattern))
-            for name, pattern in PATTERNS.items()
-        ),
+        tool("list_orders", None, {"day": "string"}),
+        of_orders("get_order", "order_id", "string"),
+        of_orders("get_flight", "number", "integer"),
+        of_orders("list_near", "radius_km", "integer"),
+        tool("wait", None, {"seconds": "integer"}),
+        *(of_orders(name, "key", of(pattern), field="order_id") for name, pattern in PATTERNS.items()),
     ]
 )
 

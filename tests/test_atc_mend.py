@@ -1,7 +1,5 @@
 """Mending what leaves one way to write it, and joining records through tools."""
 
-from dataclasses import replace
-
 import pytest
 
 from atc.check import check
@@ -9,57 +7,40 @@ from atc.mend import look_up_names, mend
 from atc.mend.lookups import argument_lookup, lookup
 from atc.mend.paging import read_every_page, unread_pages
 from atc.types import Fault, Program
-from protocols.protocol import Annotations, Link, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.protocol import Link
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
+from tests.tool_lab import record, tool
 
 CODE = {"type": "string", "pattern": "^[A-Z]{3}$"}
-
-
-def record(**properties):
-    types = {name: {"type": kind} if isinstance(kind, str) else kind for name, kind in properties.items()}
-    return {"type": "object", "properties": types, "required": list(types), "additionalProperties": False}
-
-
-def tool(name, parameters, output, *, links=(), optional=(), reads=True):
-    return Tool(
-        protocol=ToolProtocol(
-            name=name,
-            input_schema={
-                "type": "object",
-                "properties": {k: {"type": v} if isinstance(v, str) else v for k, v in parameters.items()},
-                "required": [key for key in parameters if key not in optional],
-            },
-            output_schema=output,
-            annotations=Annotations(read_only=reads),
-            links=tuple(Link(argument=a, tool=t, path=p) for a, t, p in links),
-        ),
-        call=print,
-    )
 
 
 TOOLS = Toolbox(
     [
         tool(
             "search_cities",
+            None,
             {"query": "string"},
             record(cities={"type": "array", "items": record(code=CODE, title="string")}),
         ),
-        tool("get_city", {"city": CODE}, record(title="string", mayor_id="string")),
+        tool("get_city", None, {"city": CODE}, record(title="string", mayor_id="string")),
         tool(
             "list_trains",
+            None,
             {"city": CODE, "page": "integer", "page_size": {"type": "integer", "maximum": 100}},
             record(
                 trains={"type": "array", "items": record(train_id="string", line="integer")},
                 page="integer",
                 pages="integer",
             ),
-            links=[("city", "search_cities", "cities[].code")],
+            links=(Link(argument="city", tool="search_cities", path="cities[].code"),),
             optional=("page", "page_size"),
         ),
-        tool("get_train", {"train_id": "string"}, record(train_id="string", driver_id="string", wagons="integer")),
-        tool("get_driver", {"driver_id": "string"}, record(driver_id="string", age="integer")),
-        tool("stop_train", {"train_id": "string"}, record(reason="string"), reads=False),
+        tool(
+            "get_train", None, {"train_id": "string"}, record(train_id="string", driver_id="string", wagons="integer")
+        ),
+        tool("get_driver", None, {"driver_id": "string"}, record(driver_id="string", age="integer")),
+        tool("stop_train", None, {"train_id": "string"}, record(reason="string"), reads=False),
     ]
 )
 
@@ -134,7 +115,7 @@ def test_what_leaves_a_choice_is_left_to_the_model(written):
 
 def test_the_shortest_way_to_a_field_wins_and_a_tie_is_none():
     assert lookup("wagons", ["train_id"], TOOLS) == 'get_train(train_id={}["train_id"])["wagons"]'
-    twins = Toolbox(tool(f"get_{n}", {"id": "string"}, record(size="integer", id="string")) for n in ("a", "b"))
+    twins = Toolbox(tool(f"get_{n}", None, {"id": "string"}, record(size="integer", id="string")) for n in ("a", "b"))
     assert lookup("size", ["id"], twins) is None
     assert lookup("size", ["other"], twins) is None
 
@@ -250,8 +231,8 @@ def rows_tool(name, *, wrapped=False, page=None, most=None, description=""):
     limit = {"type": "integer", "default": 20} | ({"maximum": most} if most else {})
     parameters = {"limit": limit} | ({page: {"type": "integer"}} if page else {})
     rows = {"type": "array", "items": record(order_id="integer")}
-    made = tool(name, parameters, record(orders=rows, at="string") if wrapped else rows, optional=tuple(parameters))
-    return replace(made, protocol=replace(made.protocol, description=description))
+    output = record(orders=rows, at="string") if wrapped else rows
+    return tool(name, None, parameters, output, optional=parameters, description=description)
 
 
 def answered(source, made, asked):

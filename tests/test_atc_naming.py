@@ -4,47 +4,40 @@ import pytest
 
 from atc.mend.lookups import look_up_answer
 from atc.types import Program
-from protocols.protocol import Annotations, Link, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.protocol import Link
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
+from tests.tool_lab import TEXT, record, tool
 
 
-def tool(name, output, *links, **parameters):
-    schema = {"type": "object", "properties": parameters, "required": list(parameters)}
-    protocol = ToolProtocol(
-        name=name, input_schema=schema, output_schema=output, links=links, annotations=Annotations(read_only=True)
-    )
-    return Tool(protocol=protocol, call=print)
+def link(argument, tool, path):
+    return Link(argument=argument, tool=tool, path=path, support="declared")
 
 
-TEXT = {"type": "string"}
-AIRLINE = {"type": "object", "properties": {"code": TEXT, "name": TEXT}, "required": ["code", "name"]}
-PLANE = {"type": "object", "properties": {"tail_number": TEXT, "model": TEXT}, "required": ["tail_number", "model"]}
 TOOLS = Toolbox(
     [
-        tool("list_flights", None),
-        tool("list_fleet", None),
+        tool("list_flights"),
+        tool("list_fleet"),
         tool(
             "list_planes",  # of an airline: its `planes` are no name that a task may ask for
-            {
-                "type": "object",
-                "properties": {"planes": {"type": "array", "items": TEXT}, "total": {"type": "integer"}},
-            },
-            Link(argument="airline", tool="list_fleet", path="airlines[]", support="declared"),
-            airline=TEXT,
+            None,
+            {"airline": "string"},
+            {**record(planes={"type": "array", "items": TEXT}, total="integer"), "required": []},
+            links=(link("airline", "list_fleet", "airlines[]"),),
         ),
         tool(
             "get_airline",
-            AIRLINE,
-            Link(argument="airline", tool="list_flights", path="flights[].airline", support="declared"),
-            Link(argument="airline", tool="list_fleet", path="airlines[]", support="declared"),
-            airline=TEXT,
+            None,
+            {"airline": "string"},
+            record(code="string", name="string"),
+            links=(link("airline", "list_flights", "flights[].airline"), link("airline", "list_fleet", "airlines[]")),
         ),
         tool(
             "get_plane",
-            PLANE,
-            Link(argument="tail_number", tool="list_flights", path="flights[].tail_number", support="declared"),
-            tail_number=TEXT,
+            None,
+            {"tail_number": "string"},
+            record(tail_number="string", model="string"),
+            links=(link("tail_number", "list_flights", "flights[].tail_number"),),
         ),
     ]
 )

@@ -8,16 +8,14 @@ import pytest
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.models.scripted import ScriptedModel
 from atc.store import RunEnded, RunTaken, Store
 from atc.strategies.run import not_undone
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
 from sandbox.trace import ToolCall
+from tests.tool_lab import record, tool, writing
 
-TEXT = {"type": "string"}
-BOOKED = {"type": "object", "properties": {"id": TEXT, "seat": TEXT}, "required": ["id", "seat"]}
+BOOKED = {**record(id="string", seat="string"), "additionalProperties": True}
 
 
 @pytest.fixture(scope="module")
@@ -34,25 +32,25 @@ def sent():
 
 @pytest.fixture
 def toolbox(sent):
-    def tool(name, call, required, *, destructive=None):
-        schema = {"type": "object", "properties": dict.fromkeys(required, TEXT), "required": required}
-        protocol = ToolProtocol(
-            name=name,
-            input_schema=schema,
-            output_schema=BOOKED,
-            annotations=Annotations(read_only=False, destructive=destructive),
-        )
-
-        def recorded(arguments):
-            sent.append((name, dict(arguments)))
-            return call(arguments)
-
-        return Tool(protocol=protocol, call=recorded)
-
     return Toolbox(
         [
-            tool("book", lambda a: {"id": f"b-{a['seat']}", "seat": a["seat"]}, ["seat"]),
-            tool("cancel", lambda a: {"id": a["id"], "seat": "?"}, ["id"], destructive=True),
+            tool(
+                "book",
+                lambda a: {"id": f"b-{a['seat']}", "seat": a["seat"]},
+                {"seat": "string"},
+                BOOKED,
+                reads=False,
+                sent=sent,
+            ),
+            tool(
+                "cancel",
+                lambda a: {"id": a["id"], "seat": "?"},
+                {"id": "string"},
+                BOOKED,
+                reads=False,
+                destructive=True,
+                sent=sent,
+            ),
         ]
     )
 
@@ -64,7 +62,7 @@ def store(tmp_path: Path):
 
 
 def agent(toolbox, sandbox, store, *programs):
-    model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
+    model = writing(*programs)
     config = Config(samples=1, allow_writes=("all",), strategy="chain", trust=("book", "cancel"))
     return Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store), model
 

@@ -11,53 +11,27 @@ from hypothesis import strategies as st
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.models.scripted import ScriptedModel
 from atc.recording.document import from_document, parse, to_document
 from atc.recording.make import record
 from atc.recording.recording import InvalidRecording, Recording
 from atc.recording.rerun import Replayer
 from atc.store import Store
 from protocols.errors import InvalidProtocol, ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Toolbox
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Pins, ToolCall, Trace
-from sandbox.zygote import ZygoteSandbox
+from tests.tool_lab import TEXT, tool, writing
+from tests.tool_lab import record as record_of
 
-PAGE = {
-    "type": "object",
-    "properties": {
-        "people": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
-        "page": {"type": "integer"},
-        "pages": {"type": "integer"},
-    },
-    "required": ["people", "page", "pages"],
-    "additionalProperties": False,
-}
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
+PEOPLE = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}
+PAGE = record_of(people=PEOPLE, page="integer", pages="integer")
 
 
 @pytest.fixture(scope="module")
 def replayer():
     with Replayer() as ready:
         yield ready
-
-
-def tool(name, call, parameters, output=None, *, reads=True):
-    required = [key for key, schema in parameters.items() if "default" not in schema]
-    protocol = ToolProtocol(
-        name=name,
-        description=f"{name} does it.",
-        input_schema={"type": "object", "properties": parameters, "required": required},
-        output_schema=output,
-        annotations=Annotations(read_only=reads),
-    )
-    return Tool(protocol=protocol, call=call)
 
 
 @pytest.fixture
@@ -81,15 +55,14 @@ def toolbox():
     def fetch(arguments):
         return {"mail": 3 if arguments["token"].startswith("tok-") else 0}
 
-    text = {"type": "string"}
     pages = {"page": {"type": "integer", "default": 1}, "page_size": {"type": "integer", "default": 2, "maximum": 4}}
     return Toolbox(
         [
             tool("list_people", list_people, pages, PAGE),
-            tool("get_note", get_note, {"id": text}),
-            tool("send_mail", lambda arguments: {"mail_id": next(serial)}, {"to": text}, reads=False),
-            tool("log_in", log_in, {"user": text, "password": text}),
-            tool("fetch_mail", fetch, {"token": text, "folder": {"type": "string", "default": "inbox"}}),
+            tool("get_note", get_note, {"id": TEXT}),
+            tool("send_mail", lambda arguments: {"mail_id": next(serial)}, {"to": TEXT}, reads=False),
+            tool("log_in", log_in, {"user": TEXT, "password": TEXT}),
+            tool("fetch_mail", fetch, {"token": TEXT, "folder": {"type": "string", "default": "inbox"}}),
         ]
     )
 
@@ -99,7 +72,7 @@ def stored(toolbox, sandbox, tmp_path):
     """Solves a task with these programs, one a reply, and gives what the store has kept of it."""
 
     def run(*programs, task="Do it.", **settings):
-        model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
+        model = writing(*programs)
         config = Config(**{"samples": 1, "strategy": "chain", **settings})
         with Store(tmp_path / "runs.sqlite") as store:
             agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
@@ -350,16 +323,16 @@ def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer
     assert replayer.rerun(recording).backend != "trusted"
 
 
-TEXT = st.text(st.characters(codec=None))
+TEXTS = st.text(st.characters(codec=None))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
-    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(TEXT, inside, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(TEXTS, inside, max_size=3),
     max_leaves=8,
 )
 
 
 @settings(max_examples=60, deadline=None)
-@given(results=st.lists(JSON, max_size=3), arguments=st.dictionaries(TEXT, JSON, max_size=2), text=TEXT)
+@given(results=st.lists(JSON, max_size=3), arguments=st.dictionaries(TEXTS, JSON, max_size=2), text=TEXTS)
 def test_a_file_gives_back_exactly_what_was_put_in(results, arguments, text):
     calls = tuple(
         ToolCall(index=index, tool="get", arguments=arguments, line=1, result=result)

@@ -12,9 +12,8 @@ from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from protocols.errors import ModelUnavailable, ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import tool
 
 PASSWORD, TOKEN = "hunter2 'n' more", 'tok/8Zq+91"x'
 TASK = f"Log in as bo with the password {PASSWORD} and tell the balance."
@@ -26,12 +25,6 @@ AGAIN = """
 session = login(user="bo", password="[redacted-str-16-p0.1]")
 print(balance(auth=session["token"])["amount"])
 """
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture
@@ -53,12 +46,8 @@ def toolbox(sent):
             raise ToolError(403, f"unknown token {arguments['auth']}")
         return {"amount": 42}
 
-    def tool(call, *names):
-        schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": list(names)}
-        protocol = ToolProtocol(name=call.__name__, input_schema=schema, annotations=Annotations(read_only=True))
-        return Tool(protocol=protocol, call=call)
-
-    return Toolbox([tool(login, "user", "password"), tool(balance, "auth")])
+    given = {"user": "string", "password": "string"}
+    return Toolbox([tool("login", login, given), tool("balance", balance, {"auth": "string"})])
 
 
 @pytest.fixture

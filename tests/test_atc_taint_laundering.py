@@ -9,34 +9,23 @@ import pytest
 from atc.config import InvalidConfig
 from atc.taint import Taint
 from atc.taint.values import same
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
+from tests.tool_lab import tool
 
-TEXT = {"type": "string"}
 EVE = "eve@zlotnik.example"
 BLIND = "send(to='bob@acme.example')"
-
-
-def tool(name, properties, *, description="", reads=False):
-    protocol = ToolProtocol(
-        name=name,
-        description=description,
-        input_schema={"type": "object", "properties": properties},
-        annotations=Annotations(read_only=reads),
-    )
-    return Tool(protocol=protocol, call=lambda _: None)
 
 
 def toolbox(description=""):
     return Toolbox(
         [
-            tool("send", {"to": TEXT, "text": TEXT}, description=description),
-            tool("pay", {"amount": {"type": "number"}, "iban": TEXT}, description=description),
-            tool("fetch", {"url": TEXT}, reads=True),
-            tool("run", {"command": TEXT}),
-            tool("read-mail", {"page_size": {"type": "integer"}}, reads=True),
-            tool("mark", {"flag": {"type": "boolean", "x-atc-sensitive": "command"}}),
+            tool("send", None, {"to": "string", "text": "string"}, reads=False, description=description),
+            tool("pay", None, {"amount": "number", "iban": "string"}, reads=False, description=description),
+            tool("fetch", None, {"url": "string"}),
+            tool("run", None, {"command": "string"}, reads=False),
+            tool("read-mail", None, {"page_size": "integer"}),
+            tool("mark", None, {"flag": {"type": "boolean", "x-atc-sensitive": "command"}}, reads=False),
         ]
     )
 
@@ -201,7 +190,7 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     assert asks(taint("Do it.", "x = 'ab' + y"), "send", to="abc")
     assert asks(taint("Do it.", "pay(amount=77)"), "pay", amount=77)
     assert asks(taint("Do it.", "x = ("), "send", to="x")
-    fetched = Toolbox([replace(tool("send", {"to": TEXT}), source="desk")])
+    fetched = Toolbox([replace(tool("send", None, {"to": "string"}, reads=False), source="desk")])
     made = taint()
     made.over(fetched)
     made.wrote(BLIND, blind=True)
