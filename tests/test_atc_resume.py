@@ -25,7 +25,6 @@ from benchmarks.kills.gate import Gate, Trap
 from benchmarks.kills.host import MortalStore
 from protocols.invoke import Invoker
 from protocols.sources import load_tools
-from sandbox.zygote import ZygoteSandbox
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Fault, Faults
@@ -179,12 +178,6 @@ def notes(running):
     return running
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as warm:
-        yield warm
-
-
 # --- killed processes
 
 
@@ -213,16 +206,12 @@ def host(nursery, notes, tmp_path):
     ("moment", "nth"),
     [
         ("asked", 0),
-        ("intended", 0),
         ("intended", 1),
         ("working", 1),
         ("dropped", 0),
         ("applied", 0),
         ("applied", 1),
-        ("replied", 0),
         ("replied", 1),
-        ("stored", 1),
-        ("attempted", 0),
         ("finished", 0),
     ],
 )
@@ -234,7 +223,7 @@ def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     assert notes.wrote == GOLD
 
 
-@pytest.mark.parametrize("moment", ["intended", "applied", "replied"])
+@pytest.mark.parametrize("moment", ["intended", "applied"])
 def test_what_nobody_can_know_pauses_and_stays_so(host, notes, moment) -> None:
     host(Kill(moment=moment, nth=2))
     for _ in range(2):
@@ -244,7 +233,7 @@ def test_what_nobody_can_know_pauses_and_stays_so(host, notes, moment) -> None:
         assert notes.wrote == (GOLD[:2] if moment == "intended" else GOLD[:3])
 
 
-@pytest.mark.parametrize("second", ["intended", "applied", "stored"])
+@pytest.mark.parametrize("second", ["intended", "applied"])
 def test_a_run_that_is_killed_again_while_it_goes_on_still_comes_to_its_end(host, notes, second) -> None:
     host(Kill(moment="applied", nth=1))
     host(Kill(moment=second, writes=False))
@@ -270,7 +259,7 @@ def test_an_answer_that_is_lost_on_the_way_is_no_reason_to_write_again(host, not
     assert notes.wrote == (GOLD[:3] if "send_mail" in lost else GOLD)
 
 
-@pytest.mark.parametrize(("moment", "nth"), [("intended", 2), ("dropped", 4), ("applied", 3), ("working", 4)])
+@pytest.mark.parametrize(("moment", "nth"), [("intended", 2), ("dropped", 4), ("working", 4)])
 def test_writes_that_are_under_way_together_are_told_apart(host, notes, moment, nth) -> None:
     """Two of them are equal, others change the same list."""
     program = """
@@ -344,21 +333,15 @@ def interrupted(agent, *replies: str, kill: Kill, **settings) -> None:
         first.run(TASK)
 
 
-@pytest.mark.parametrize("moment", ["asked", "intended", "replied", "stored", "attempted"])
-def test_an_interrupted_run_goes_on_where_it_was(agent, notes, moment) -> None:
-    interrupted(agent, PROGRAM, kill=Kill(moment=moment, nth=1))
+@pytest.mark.parametrize(("moment", "nth"), [("asked", 1), ("replied", 1), ("attempted", 1), ("intended", 2)])
+def test_an_interrupted_run_goes_on_where_it_was(agent, notes, moment, nth) -> None:
+    """The third write is one that nothing shows; here it is known that it was not sent."""
+    interrupted(agent, PROGRAM, kill=Kill(moment=moment, nth=nth))
     with agent() as second:  # a model without replies: being asked anything would fail
         solution = second.resume("last")
     assert (solution.status, solution.answer) == ("solved", "2")
     assert notes.wrote == GOLD
     assert solution.unknown == solution.orphans == ()
-
-
-def test_what_was_interrupted_before_it_was_sent_is_known_not_to_have_happened(agent, notes) -> None:
-    interrupted(agent, PROGRAM, kill=Kill(moment="intended", nth=2))
-    with agent() as second:
-        assert second.resume("last").status == "solved"
-    assert notes.wrote == GOLD
 
 
 def test_an_unknown_write_that_is_skipped_is_not_sent_again(agent, notes) -> None:
@@ -481,10 +464,10 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> 
 
 
 def test_a_program_that_ran_out_of_time_is_given_more(agent, notes) -> None:
-    program = "import time\nadd_note(text='one')\ntime.sleep(3)\nprint(len(list_notes()))"
-    with agent(program, max_repairs=1, max_seconds=1.5) as first:
+    program = "import time\nadd_note(text='one')\ntime.sleep(1.5)\nprint(len(list_notes()))"
+    with agent(program, max_repairs=1, max_seconds=1) as first:
         ended = first.run(TASK)
-    assert (ended.status, ended.limit) == ("failed", "max_seconds = 1.5")
+    assert (ended.status, ended.limit) == ("failed", "max_seconds = 1")
     with agent(max_repairs=1, max_seconds=30) as second:
         assert second.resume(ended.run).answer == "1"
     assert notes.wrote == GOLD[:1]
@@ -542,25 +525,10 @@ class Command:
             out, err = process.communicate(timeout=60)
         return process.returncode, out, err
 
-    def killed(self, kill: Kill) -> None:
-        """A run that is killed at a moment that the service sees."""
-        with self.start("run", TASK, "--allow-writes", "all") as process:
-            self.notes.trap.arm(kill, lambda: (process.kill(), process.wait()))
-            process.communicate(timeout=60)
-        assert process.returncode == -9
-
 
 @pytest.fixture
 def command(notes, tmp_path) -> Command:
     return Command(notes, tmp_path)
-
-
-def test_a_killed_command_whose_write_nothing_shows_is_paused(command, notes) -> None:
-    command.killed(Kill(moment="applied", nth=2))
-    status, out, err = command("runs", "resume", "last")
-    assert (status, out) == (1, "")
-    assert "send_mail may or may not have taken effect" in " ".join(err.split())
-    assert notes.wrote == GOLD[:3]
 
 
 def test_a_command_that_is_interrupted_says_how_to_go_on(command, notes) -> None:

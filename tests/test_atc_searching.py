@@ -7,58 +7,28 @@ import pytest
 from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
-from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import described_within, token_estimate
-from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import TEXT, tool
 
 pytest.importorskip("bm25s")
-TEXT = {"type": "string"}
 PLAN = json.dumps({"searches": ["find ships by name"]})
 SEARCH = "SEARCH: weather at a harbour"
 ANSWER = "```python\nprint(harbour_weather(harbour=find_ship(name='Elbe')['harbour'])['wind'])\n```"
 TURN = "Thought: next\nAction: {}\nAction Input: {}"
 
 
-def tool(name, description, returns, *arguments, call=print):
-    given = {"type": "object", "properties": dict.fromkeys(arguments, TEXT), "required": list(arguments)}
-    output = {"type": "object", "properties": dict.fromkeys(returns, TEXT), "required": list(returns)}
-    return Tool(
-        protocol=ToolProtocol(
-            name=name,
-            description=description,
-            input_schema=given,
-            output_schema=output,
-            annotations=Annotations(read_only=True),
-        ),
-        call=call,
-    )
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
+def described(name, description, returns, argument, answer=None):
+    output = {"type": "object", "properties": dict.fromkeys(returns, TEXT), "required": returns}
+    return tool(name, answer, {argument: TEXT}, output, description=description)
 
 
 @pytest.fixture
 def solve(sandbox, tmp_path):
-    others = [tool(f"list_ships_{n}", "List ships by name.", ["ships", "pages"], "name") for n in range(120)]
+    others = [described(f"list_ships_{n}", "List ships by name.", ["ships", "pages"], "name") for n in range(120)]
     mine = [
-        tool(
-            "find_ship",
-            "Find ships by name.",
-            ["harbour", "flag"],
-            "name",
-            call=lambda _: {"harbour": "Kiel", "flag": "de"},
-        ),
-        tool(
-            "harbour_weather",
-            "The weather at a harbour.",
-            ["wind", "sky"],
-            "harbour",
-            call=lambda _: {"wind": "strong", "sky": "grey"},
-        ),
+        described("find_ship", "Find ships by name.", ["harbour", "flag"], "name", {"harbour": "Kiel", "flag": "de"}),
+        described("harbour_weather", "The weather at a harbour.", ["wind", "sky"], "harbour", {"wind": "strong"}),
     ]
 
     def run(*replies, strategy="chain", **settings):
@@ -124,7 +94,7 @@ def test_who_acts_turn_by_turn_searches_by_a_call(solve, strategy):
 
 
 def test_the_first_tools_are_told_in_full_and_the_others_in_a_line():
-    many = Toolbox(tool(f"list_{n}", "Lists things. And more.", [f"a{n}", "b"], "name") for n in range(40))
+    many = Toolbox(described(f"list_{n}", "Lists things. And more.", [f"a{n}", "b"], "name") for n in range(40))
     told, kept = described_within(many, budget=1000)
     assert (len(kept), token_estimate(told) <= 1000) == (40, True)
     assert "a0: str" in told
