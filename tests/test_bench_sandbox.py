@@ -99,7 +99,7 @@ def leaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[dict]:
     programs = [Program(f"p{number}", source) for number, source in enumerate(sources)]
-    before = processes.descendants()
+    before = processes.running()
     found = measure_containment(programs, backend)
     assert processes.descendants(before) == set(), "the measurement itself leaves nothing behind"
     return found["verdicts"]

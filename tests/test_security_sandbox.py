@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import types
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -63,10 +63,12 @@ def run(sandbox, source, *tools):
 
 
 def descendants(pid):
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            yield int(child)
-            yield from descendants(child)
+    with suppress(FileNotFoundError):  # it may have ended
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                for child in (task / "children").read_text().split():
+                    yield int(child)
+                    yield from descendants(child)
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def measure_containment(
 
 def judge_program(program: Program, backend: str, without: Sequence[str]) -> dict[str, Any]:
     """The verdict on one program. What it leaves behind is killed."""
-    known = processes.descendants()
+    known = processes.running()
     with Canaries() as canaries:
         seen = Evidence(canaries.fill(program.source))
         host = _Host(canaries, seen.source, backend, without)

@@ -255,7 +255,7 @@ def measure_soak(
     ends: Counter[str] = Counter()
     troubles: list[str] = []
     resident: list[int] = []
-    known = processes.descendants()
+    known = processes.running()
     with processes.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
         attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(HOSTILE.items())
         sandbox = open_backend(backend, without)

@@ -21,7 +21,12 @@ def adopting() -> Iterator[None]:
         prctl(36, 0, 0, 0, 0)
 
 
-def descendants(known: Collection[int] = ()) -> set[int]:
+def running() -> set[int]:
+    """All processes of this machine; the kernel's lists of children alone may miss one while others end."""
+    return {int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()}
+
+
+def descendants(known: Collection[int]) -> set[int]:
     """All living descendants of this process but the `known` ones and what those start. The dead are left out."""
     found: set[int] = set()
     todo = [os.getpid()]
