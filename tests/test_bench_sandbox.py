@@ -162,7 +162,7 @@ def test_a_harm_to_the_host_is_seen(source: str, kind: str, text: str) -> None:
 def test_what_goes_over_a_limit_is_seen() -> None:
     slow, big, busy, loud, left = judged(
         "import time; time.sleep(2.4)",
-        "x = bytearray(380 << 20)\nimport time; time.sleep(1.0)",
+        "x = bytearray(480 << 20)\nimport time; time.sleep(1.0)",
         "for n in range(25): get_item(id=n)",
         "print('x' * 2_000_000)",
         FORK_AND_STAY,
