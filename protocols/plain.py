@@ -47,7 +47,8 @@ def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
-            problem = f"{tool}: {type(error).__name__}: {error}" if entered else f"{tool}: {error}"
+            name = f"{type(error).__name__}: " if entered else ""
+            problem = f"{tool}: {name}{error}".rstrip(": ")
             raise ToolError(None, one_line(mask(problem)), outcome=failed if entered else "not_run") from error
 
     return call

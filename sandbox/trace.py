@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from protocols.errors import Outcome
 from protocols.jsontypes import Json, JsonObject
@@ -121,15 +120,3 @@ class Trace:
     seconds: float = 0.0
     backend: str = ""
     pins: Pins = field(default_factory=Pins)
-
-
-def failure_from_json(document: Mapping[str, Any]) -> Failure:
-    """The inverse of `dataclasses.asdict` for a failure."""
-    frames = tuple(Frame(**frame) for frame in document["frames"])
-    hints = tuple(Hint(**{**hint, "path": tuple(hint["path"])}) for hint in document.get("hints", ()))
-    return Failure(**{**document, "frames": frames, "hints": hints})
-
-
-def call_from_json(document: Mapping[str, Any]) -> ToolCall:
-    """The inverse of `dataclasses.asdict` for a call."""
-    return ToolCall(**{**document, "drift": tuple(document["drift"])})

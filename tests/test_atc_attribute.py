@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from atc.attribute import attribute
 from atc.check import check
@@ -15,7 +16,7 @@ from atc.types import Fault, Finding, Program
 from protocols.errors import Outcome, ToolError
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.trace import Failure, Frame, ToolCall, Trace, call_from_json, failure_from_json
+from sandbox.trace import Failure, Frame, ToolCall, Trace
 from tests.attribute_lab import TOOLS, trace_of
 
 FIRST = 'flights = list_flights(origin="JFK", date="2013-01-01")["flights"]'
@@ -77,9 +78,7 @@ def test_the_producing_call_is_blamed(case: Case) -> None:
         assert (fault.path or "-") == (case.path or "-"), told(fault)
     for word in case.words:
         assert word in told(fault)
-    document = json.loads(json.dumps(asdict(trace)))
-    calls = tuple(map(call_from_json, document["calls"]))
-    stored = replace(trace, calls=calls, failure=document["failure"] and failure_from_json(document["failure"]))
+    stored = TypeAdapter(Trace).validate_python(json.loads(json.dumps(asdict(trace))))
     assert fault_of(case.source, stored) == fault, "it is a function of what was recorded"
     for sentence in (fault.message, *(fact.text for fact in fault.evidence)):
         assert sentence.endswith(".")

@@ -166,7 +166,7 @@ def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (None, "run.json: it cannot be read: No such file or directory."),
+        (None, "run.json: it cannot be read: No such file or directory; give a file that 'atc runs export' wrote."),
         ("", "run.json: it is not JSON"),
         ("{}", "run.json: it is no recording of a run"),
         ("\udcff", "run.json: it is not text"),

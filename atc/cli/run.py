@@ -177,9 +177,10 @@ def _solve(
 
 def _conclude(solution: Solution, view: RunView) -> None:
     """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
+    calls, repairs = solution.calls, solution.repairs
     took = (
-        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {solution.calls} calls,"
-        f" {solution.repairs} repairs, {solution.usage.tokens} tokens"
+        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {calls} call{'s' * (calls != 1)},"
+        f" {repairs} repair{'s' * (repairs != 1)}, {solution.usage.tokens} tokens"
     )
     where = f" · run {solution.run}" if solution.run else ""
     view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")

@@ -182,7 +182,9 @@ def _open(name: str) -> Recording:
     except UnicodeDecodeError:
         raise InvalidRecording(name, "it is not text, so it is no recording of a run.") from None
     except OSError as error:
-        raise InvalidRecording(name, f"it cannot be read: {error.strerror or error}.") from error
+        raise InvalidRecording(
+            name, f"it cannot be read: {error.strerror or error}; give a file that 'atc runs export' wrote."
+        ) from error
 
 
 def _recordings(files: Sequence[str]) -> Iterator[str]:

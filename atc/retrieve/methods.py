@@ -20,18 +20,13 @@ class UnknownMethod(AtcError):
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One way to search.
-
-    `asks`: a model, for every query; `embeds`: needs vectors of the index; `expands`: needs synthetic queries of the
-    tools.
-    """
+    """One way to search. `asks`: a model, for every query; `embeds`: needs vectors of the index."""
 
     name: str
     summary: str
     flags: Mapping[str, Kind] = field(default_factory=dict)
     asks: bool = False
     embeds: bool = False
-    expands: bool = False
 
 
 _ON: Mapping[str, Kind] = {"on": ("bm25", "dense", "hybrid")}
@@ -54,15 +49,15 @@ _AGENT: Mapping[str, Kind] = {
     "flat": bool,
 }
 _PRF = "the same with the best documents of a first pass in view"
-_V, _Q, _M = "embeds", "expands", "asks"
+_V, _M = "embeds", "asks"
 _TABLE: tuple[tuple[str, str, Mapping[str, Kind], tuple[str, ...]], ...] = (
     ("bm25", "shared words, stemmed, rare ones first", {}, ()),
     ("dense", "meaning: cosine of embeddings", {}, (_V,)),
     ("hybrid", "both, standardised and weighted", {}, (_V,)),
-    ("blend", "documents, synthetic queries and words together; the best without a model", {}, (_V, _Q)),
-    ("d2q", "documents with the queries that a model expects (Doc2Query)", {**_ON, "queries": int}, (_V, _Q)),
-    ("reinvoke-split", "Re-Invoke with the query cut at its punctuation, not by a model", _REINVOKE, (_V, _Q)),
-    ("reinvoke", "synthetic queries of tools, intents of the query (Re-Invoke)", _REINVOKE, (_V, _Q, _M)),
+    ("blend", "documents, synthetic queries and words together; the best without a model", {}, (_V,)),
+    ("d2q", "documents with the queries that a model expects (Doc2Query)", {**_ON, "queries": int}, (_V,)),
+    ("reinvoke-split", "Re-Invoke with the query cut at its punctuation, not by a model", _REINVOKE, (_V,)),
+    ("reinvoke", "synthetic queries of tools, intents of the query (Re-Invoke)", _REINVOKE, (_V, _M)),
     ("hyde", "a document that the model imagines stands for the query (Gao et al.)", _REWRITE, (_V, _M)),
     ("hyde-prf", _PRF, _REWRITE, (_V, _M)),
     ("q2e", "words that the model adds to the query (Jagerman et al.)", _REWRITE, (_V, _M)),
