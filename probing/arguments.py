@@ -27,9 +27,8 @@ _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
     """JSON Schema 2020-12 of the arguments, an object.
 
-    An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Rules
-    about several arguments stand as `dependentRequired`, `not` and `anyOf`, and in words in `description`. Examples are
-    values that were accepted; without `keep_values` those alone that are nobody's data.
+    An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Examples
+    are values that were accepted; without `keep_values` those alone that are nobody's data.
     """
     calls = [sample.plain for sample in facts.done]
     known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
@@ -43,7 +42,6 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     required = [n for n, a in known.items() if a.required and all(n in call for call in calls)]
     if required:
         schema["required"] = required
-    _relate(schema, facts)
     return relaxed(schema, calls) or {"type": "object", "properties": {name: {} for name in known}}
 
 
@@ -65,9 +63,6 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, ke
         found |= {"format": form} if (form := common_format(accepted)) else {}
     whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}
     schema |= {k: v for k, v in found.items() if k not in top and not (k == "type" and whole)}
-    default = [hint.values[0] for hint in argument.told("default") if hint.values]
-    if default and "default" not in top and conforms({**_beside(root), "allOf": [schema]}, default[-1]):
-        schema["default"] = default[-1]
     if not top.keys() & {"examples", "example"} and (shown := _examples(facts, argument.name, keep_values=keep_values)):
         schema["examples"] = shown
     return schema
@@ -118,43 +113,3 @@ def _examples(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Json]:
         :_EXAMPLES
     ]
     return [held.value for held in values if keep_values or held.origin.kind in NOBODYS]
-
-
-def _relate(schema: dict[str, Any], facts: ToolFacts) -> None:
-    """Rules about several arguments that no done call breaks."""
-    properties, calls = schema["properties"], [sample.plain.keys() for sample in facts.done]
-    needed: dict[str, list[str]] = {}
-    apart: list[tuple[str, str]] = []
-    one_of: list[tuple[str, ...]] = []
-    for hint in (hint for said in facts.said.values() for hint in said):
-        name, others = hint.argument or "", tuple(other for other in hint.others if other in properties)
-        if hint.kind == "together" and name in properties:
-            held = [o for o in others if o != name and all(o in call for call in calls if name in call)]
-            needed[name] = list(dict.fromkeys([*needed.get(name, ()), *held]))
-        elif hint.kind == "exclusive" and name in properties:
-            pairs = [(name, o) for o in others if o != name and not any({name, o} <= call for call in calls)]
-            apart += [pair for pair in pairs if pair not in apart and pair[::-1] not in apart]
-        elif hint.kind == "any_of" and len(others) == len(hint.others) > 1 and others not in one_of:
-            one_of += [others] if all(call & set(others) for call in calls) else []
-    needed = {name: held for name, held in needed.items() if held}
-    sentences = [f"At least one of {_and(others)} is given." for others in one_of]
-    sentences += [f"{name!r} is given only with {_and(others)}." for name, others in needed.items()]
-    sentences += [f"{one!r} and {other!r} are not given together." for one, other in apart]
-    if one_of and "anyOf" not in schema:
-        schema["anyOf"] = [{"required": [name]} for name in one_of[0]]
-    if needed:
-        schema["dependentRequired"] = {**needed, **schema.get("dependentRequired", {})}
-    if apart and "not" not in schema:
-        ways = [{"required": [one, other]} for one, other in apart]
-        schema["not"] = ways[0] if len(ways) == 1 else {"anyOf": ways}
-    if sentences:
-        schema["description"] = " ".join(filter(None, [schema.get("description", ""), *sentences]))
-
-
-def _beside(root: JsonObject) -> dict[str, Any]:
-    """What references of an argument's schema point into."""
-    return {key: root[key] for key in ("$defs", "definitions") if key in root}
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(map(repr, names))

@@ -35,7 +35,7 @@ _ENOUGH, _CHANCE = 3, 0.02
 """Records without a field that all had, from which it counts as gone; how likely it may be at most that a field
 that was not always there is missing by chance."""
 _NO_TOOL, _DENIED = (405, 410, 501), (401, 403, 407)
-_BROKEN = frozenset({"type", "range", "length", "pattern", "format", "refused", "exclusive", "together"})
+_BROKEN = frozenset({"type", "range", "length", "pattern", "format", "refused"})
 _NOT_READ = "it may change something, so it is not called"
 _NO_ARGUMENTS = "no arguments are known with which it answers; probe with --keep-values, or keep the folder's log"
 
@@ -226,8 +226,8 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             text = f"its answer is no data any more: {one_line(sample.error, limit=120)}"
             yield Change(old.name, "", "unreadable", "breaking", text)
         elif sample.outcome != "unknown" or (sample.status is not None and sample.status < 500):
-            hints = (hint for hint in facts.said.get(sample.number, ()) if hint.argument is not None)
-            told = [change for hint in hints if (change := _told(old, str(hint.argument), hint, sample))]
+            hints = facts.said.get(sample.number, ())
+            told = [change for hint in hints if (change := _told(old, hint.argument, hint, sample))]
             yield from told
             dumb += [] if told else [sample]
     if dumb:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,8 +14,6 @@ from protocols.schema import types
 
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
 """Where every value travels as text: `5` and `"5"` are the same there."""
-STRANGER = "no_such_argument"
-"""An argument that no tool has; some list theirs when they are given it."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
 Read = Mapping[str, Sequence[Hint]]
 """What a model read in refusals that no rule reads, by their template."""
@@ -78,9 +76,18 @@ class ToolFacts:
 
     @cached_property
     def done(self) -> tuple[Sample, ...]:
-        """The samples that gave a response, but for those that may echo an argument which the tool does not have."""
-        known = self.arguments.keys()
-        return tuple(s for s in self.samples if s.done and (s.purpose != "refuse" or s.arguments.keys() <= known))
+        """The samples that gave a response."""
+        return tuple(sample for sample in self.samples if sample.done)
+
+    @property
+    def usable(self) -> list[str]:
+        """The arguments that were not refused as unknown."""
+        return [name for name, argument in self.arguments.items() if not argument.unknown]
+
+    @property
+    def needed(self) -> list[str]:
+        """The arguments that a call must give."""
+        return [name for name in self.usable if self.arguments[name].required]
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:
@@ -124,12 +131,9 @@ def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None =
         said = hints(sample, names) if not sample.done else ()
         if read and not said and not sample.done:
             kept = read.get(template_of(sample), ())
-            said = tuple(hint for hint in kept if hint.argument in names or hint.kind in ("missing", "allowed"))
+            said = tuple(hint for hint in kept if hint.argument in names or hint.kind == "missing")
         told.append((sample, said))
-        for hint in said:
-            for name in (hint.argument, *(hint.others if hint.kind == "allowed" else ())):
-                if name is not None and hint.kind != "unknown" and name != STRANGER:
-                    names.setdefault(name, name)
+        names.update({hint.argument: hint.argument for hint in said if hint.argument not in names})
     arguments = {n: _argument(protocol, n, told) for n in dict.fromkeys([*protocol.parameters, *names.values()])}
     refusals = {sample.number: found for sample, found in told if not sample.done}
     return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, said=refusals)
@@ -183,41 +187,3 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
         refused=tuple(v for key, v in refused.items() if key not in accepted),
         not_found=tuple(v for key, v in lost.items() if key not in accepted),
     )  # fmt: skip
-
-
-def needed(facts: ToolFacts) -> list[str]:
-    """The arguments that a call must give, those that must go with them, and one of each set of which one must be."""
-    known = usable(facts)
-    names = [name for name in known if facts.arguments[name].required]
-    for hint in _said(facts, "any_of"):
-        others = [name for name in hint.others if name in known]
-        if others and not set(others) & set(names):
-            names.append(min(others, key=lambda name: _failures(facts.arguments[name])))
-    for name in names:  # grows while it is read: what goes with one may have companions of its own
-        for hint in facts.arguments[name].told("together"):
-            names += [other for other in hint.others if other in known and other not in names]
-    return names
-
-
-def usable(facts: ToolFacts) -> list[str]:
-    """The arguments that were not refused as unknown."""
-    return [name for name, argument in facts.arguments.items() if not argument.unknown]
-
-
-def compatible(facts: ToolFacts, names: Iterable[str], *, beside: Iterable[str] = ()) -> list[str]:
-    """Those of `names`, in their order, that may stand beside each other and beside the arguments in `beside`."""
-    pairs = [{h.argument, other} for h in _said(facts, "exclusive") if h.argument for other in h.others]
-    chosen, together = [], set(beside)
-    for name in names:
-        if not any(name in pair and pair & together - {name} for pair in pairs):
-            chosen.append(name)
-            together.add(name)
-    return chosen
-
-
-def _said(facts: ToolFacts, kind: HintKind) -> Iterator[Hint]:
-    return (hint for said in facts.said.values() for hint in said if hint.kind == kind)
-
-
-def _failures(argument: ArgumentFacts) -> tuple[bool, int]:
-    return not argument.accepted, len(argument.refused) + len(argument.not_found)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from probing.facts import TEXT_PLACES, ArgumentFacts
+from probing.facts import ArgumentFacts
 from probing.infer import conforms, one_or_all
 from probing.names import PAGING, Name, ends_range, text_of, words_of
 from probing.samples import MADE_UP, Value
@@ -22,8 +22,9 @@ IMPROBABLE = "qzx~!7w"
 _TEXTS = ("test", "a", "example", "hello")
 _PLAIN: tuple[Json, ...] = (1, "test", True)
 _MOST, _DEEPEST = 24, 3
-_FAR, _MANY = 987_654_321, 100_000
+_FAR, _MANY = 1_000_000, 100_000
 """Numbers beyond most ranges; of records that a page may hold, fewer, lest a tool without a limit sends them all."""
+_SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 _YES = frozenset({"active", "all", "debug", "dry_run", "enabled", "force", "full", "pretty", "recursive", "verbose"})
 _YES_FIRST = frozenset(
     {"allow", "can", "do", "enable", "has", "include", "includes", "is", "only", "show", "use", "with"}
@@ -59,8 +60,7 @@ def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
         if hint.kind == "type" and hint.types:
             yield {"type": one_or_all(hint.types)}
         elif hint.kind == "range":
-            yield {"exclusiveMinimum" if hint.exclusive_minimum else "minimum": low} if low is not None else {}
-            yield {"exclusiveMaximum" if hint.exclusive_maximum else "maximum": high} if high is not None else {}
+            yield {key: edge for key, edge in (("minimum", low), ("maximum", high)) if edge is not None}
         elif hint.kind == "length":
             unit = "Items" if "array" in argument.types else "Length"
             yield {f"min{unit}": int(low)} if low is not None and low >= 0 else {}
@@ -91,18 +91,25 @@ def sure(argument: ArgumentFacts) -> bool:
 
 
 def bogus(argument: ArgumentFacts) -> Value | None:
-    """A value that a tool which checks anything refuses, so that its reply tells what it wants; None for none."""
-    limits = limits_of(argument)
-    if limits.keys() & {"enum", "pattern", "format"} or argument.types == ("boolean",):
+    """A value that a tool which checks anything refuses, so that its reply tells what it wants; None for none.
+
+    First a word, where nobody said what the argument must be; then numbers and texts beyond any limit that is not told.
+    """
+    limits, kinds = limits_of(argument), set(argument.types)
+    sent = (*argument.accepted, *argument.refused, *argument.not_found)
+    made = [v.value for v in sent if v.made_up and isinstance(v.value, str) and not v.value.isdigit()]
+    told = limits.keys() & {"type", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf"}
+    wrong: list[Json] = []
+    if argument.unknown or limits.keys() & {"enum", "const", "pattern", "format"}:
         return None
-    kinds = set(argument.types)
-    tried = {text_of(v.value) for v in (*argument.accepted, *argument.refused, *argument.not_found)}
-    wrong: list[Json] = [] if kinds and "string" not in kinds else [IMPROBABLE]
-    if kinds and kinds <= {"integer", "number"}:
+    if not (told or made or any(hint.kind in _SAID for hint in argument.hints)):
+        wrong = [IMPROBABLE]
+    elif argument.place != "path" and kinds and kinds <= {"integer", "number"}:
         far = _MANY if words_of(argument.name) in PAGING else _FAR
-        wrong += [far] * ("maximum" not in limits) + [-far] * ("minimum" not in limits)
-    if argument.place not in TEXT_PLACES and not kinds:
-        wrong.append({IMPROBABLE: IMPROBABLE})
+        wrong = [far] * ("maximum" not in limits) + [-1] * ("minimum" not in limits)
+    elif argument.place != "path" and (kinds == {"string"} or (made and not kinds)):
+        wrong = ["x" * 300] * ("maxLength" not in limits)
+    tried = {text_of(value.value) for value in sent}
     return next((Value(value, MADE_UP) for value in wrong if text_of(value) not in tried), None)
 
 
@@ -196,11 +203,10 @@ def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
 def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
     low = finite(schema.get("minimum", schema.get("exclusiveMinimum")))
     high = finite(schema.get("maximum", schema.get("exclusiveMaximum")))
-    step = finite(schema.get("multipleOf")) or 0
     near = [edge + more for edge in (low, high) if edge is not None for more in (0, 1, -1)]
-    steps = [step * math.ceil(v / step) for v in (1, *near, 10 * step) if step > 1e-9 and abs(v) < 1e15]
+    step = finite(schema.get("multipleOf")) or 0
     usual = [guess for guess in named(name) if isinstance(guess, int | float) and not isinstance(guess, bool)]
-    for value in steps or (*usual, 1, 2, 10, 0, 100, *near):
+    for value in [step, 10 * step, *near] if step else (*usual, 1, 2, 10, 0, 100, *near):
         number = math.floor(value) if whole else value
         if _fits({**schema, "type": "number"}, number):
             yield number

@@ -8,7 +8,7 @@ share of the calls before the last tool is explored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,10 +20,9 @@ from probing.ledger import Made
 from probing.links import Flows, ObservedLink, link_tests, observed_links
 from probing.pools import Pools
 from probing.questions import discover, sharpen
-from probing.replies import Hint
 from probing.samples import Log, Note, Phase, ProbeSettings, Step, Watch, unwatched
 from probing.session import Session
-from probing.teacher import READ, Teacher, Words
+from probing.teacher import Teacher, Words, hints_in
 from probing.writes import Writes
 from protocols.ask import Ask
 from protocols.reply import one_line
@@ -96,17 +95,6 @@ def concluded(facts: Mapping[str, ToolFacts]) -> Probed:
     return Probed(facts=facts, links=tuple(observed_links(facts, pools)))
 
 
-def read_notes(log: Log) -> dict[str, Sequence[Hint]]:
-    """What a model read in refusals, by their template, as the log keeps it."""
-    kept = {key.removeprefix(READ): note for key, note in log.notes.items() if key.startswith(READ)}
-    return {template: [_hint(one) for one in note] for template, note in kept.items()}
-
-
-def _hint(note: Mapping[str, Any]) -> Hint:
-    lists = {name: tuple(note[name]) for name in ("types", "values", "others") if name in note}
-    return Hint(**{**note, **lists})
-
-
 def _session(
     toolbox: Toolbox,
     log: Log,
@@ -115,7 +103,7 @@ def _session(
     watch: Watch = unwatched,
     teacher: Teacher | None = None,
 ) -> Session:
-    return Session(toolbox, log, caller, settings, watch=watch, teacher=teacher, read=read_notes(log))
+    return Session(toolbox, log, caller, settings, watch=watch, teacher=teacher, read=hints_in(log))
 
 
 class _Probing:

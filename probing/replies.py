@@ -1,9 +1,10 @@
 """What replies say of a tool's arguments: refusals, read into `Hint`s.
 
-Structured errors are read by rule: a list of complaints with a place and words (FastAPI, JSON:API, RFC 9457, JSON
-Schema output, GraphQL-like), or a map from a field to its messages (DRF, Rails, ASP.NET). Of sentences only the
-plainest are read. What is left has a template, the reply without the values that were sent, which a model may read
-once (`probing.teacher`). A reader must not be sure of what a reply does not say; all work is bounded.
+Read by rule are complaints, in which a place and words stand apart: lists of them (FastAPI, JSON:API, RFC 9457, JSON
+Schema output, GraphQL-like), and maps from a field to its messages (DRF, Rails, ASP.NET). Of sentences, those that name
+an argument and say plainly what it must be. What is left has a template, the reply without the values that were sent,
+which a model may read once (`probing.teacher`). A reader must not be sure of what a reply does not say; all work is
+bounded.
 """
 
 from __future__ import annotations
@@ -23,39 +24,33 @@ from protocols.reply import one_line
 from protocols.words import snake
 
 HintKind = Literal[
-    "missing", "unknown", "type", "enum", "range", "length", "pattern", "format", "example", "default",
-    "exclusive", "together", "any_of", "not_found", "allowed", "refused",
-]  # fmt: skip
-"""*missing*: it must be given. *unknown*: there is no such argument. *type* … *format*: what it must be. *example*,
-*default*: a value the reply quotes. *exclusive*: not together with `others`; *together*: only with all of `others`;
-*any_of*: at least one of `others` must be given; *allowed*: the tool's arguments are `others`. *not_found*: well
-formed, but there is no such thing. *refused*: the reply names the argument, and no more can be read from it."""
+    "missing", "unknown", "type", "enum", "range", "length", "pattern", "format", "example", "not_found", "refused"
+]
+"""*missing*: it must be given. *unknown*: there is no such argument. *type* … *format*: what it must be. *example*:
+values that the reply quotes. *not_found*: well formed, but there is no such thing. *refused*: the reply names the
+argument, and no more can be read from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """One fact that a reply states. `argument` is the source's own name; None where the reply names none."""
+    """One fact that a reply states of one argument, which has the source's own name."""
 
     kind: HintKind
-    argument: str | None = None
+    argument: str = ""
     types: tuple[str, ...] = ()
     values: tuple[Json, ...] = ()
-    """For *enum* all of them, for *example* and *default* those quoted."""
+    """For *enum* all of them, for *example* those quoted."""
     minimum: float | None = None
     maximum: float | None = None
     """Inclusive, for *range*; of characters or items for *length*."""
-    exclusive_minimum: bool = False
-    exclusive_maximum: bool = False
     pattern: str = ""
     format: str = ""
-    others: tuple[str, ...] = ()
     text: str = ""
     """The clause of the reply that says so, at most 200 characters."""
 
 
-_LONGEST = 20_000
+_LONGEST, _MOST = 20_000, 60
 _SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
-_MOST = 60
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
 _NO = (False, "error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
@@ -72,10 +67,9 @@ _TYPE_WORDS = {
     for word in words.split()
 }  # fmt: skip
 _FORMAT_WORDS = (
-    ("date-time", r"date-?time|timestamp|iso ?-?8601|rfc ?3339"),
-    ("date", r"\bdate\b|yyyy-mm-dd"),
-    ("email", r"e-?mail"),
-    ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"), ("time", r"\btime\b(?! ?zone)"),
+    ("date-time", r"date-?time|timestamp|iso ?-?8601|rfc ?3339"), ("date", r"\bdate\b|yyyy-mm-dd"),
+    ("email", r"e-?mail"), ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"),
+    ("time", r"\btime\b(?! ?zone)"),
 )  # fmt: skip
 _TYPED = re.compile(
     r"\b(?:be|is|type|types|expected|not|to|into|as|valid|should be|required|must|an?)\b[^\w\n]{0,3}"
@@ -157,7 +151,7 @@ def hints(sample: Sample, names: Mapping[str, str]) -> tuple[Hint, ...]:
     """What the answer of a call that failed says of the tool's arguments, each fact once.
 
     `names` maps what the service may call an argument to the argument's name. An argument that is not among them is
-    returned where the reply certainly names one: in *missing* and *allowed*.
+    returned where the reply certainly names one: in *missing*.
     """
     text = reply_of(sample)
     return _hints(text, sample.status, json.dumps(sample.plain, default=str), tuple(names.items())) if text else ()
@@ -176,7 +170,7 @@ def _hints(text: str, status: int | None, sent: str, names: tuple[tuple[str, str
     kept: dict[Hint, Hint] = {}
     for hint in found:
         kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(reader.neutral(hint.text), limit=200)))
-    told = {hint.argument for hint in kept.values() if hint.kind not in ("refused", "example", "default")}
+    told = {hint.argument for hint in kept.values() if hint.kind not in ("refused", "example")}
     return tuple(hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told)
 
 
@@ -272,7 +266,7 @@ class _Reader:
             yield Hint(kind="refused", argument=name, text=words)
         else:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
-            if all(fact.kind in ("example", "default") for fact in facts):
+            if all(fact.kind == "example" for fact in facts):
                 yield Hint(kind="refused", argument=name, text=words)
 
     def _sentences(self, text: str) -> Iterator[Hint]:
@@ -281,40 +275,22 @@ class _Reader:
             for name in re.findall(r"'(\w+)'", match[1]):
                 yield Hint(kind="missing", argument=self.known(name) or name, text=match[0])
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
-            allowed = re.search(r"(?:arguments|parameters|fields|options)(?: are)?: ([\w, .'-]+)", sentence)
-            yield from self._sentence(sentence if allowed is None else sentence[: allowed.start()])
-            spelled = [part.strip(" '\".") for part in allowed[1].split(",")] if allowed else []
-            others = tuple(self.known(part) or part for part in spelled if re.fullmatch(r"[A-Za-z_]\w*", part))
-            if others and "none" not in others:
-                yield Hint(kind="allowed", others=others, text=sentence)
+            said = re.sub(
+                r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
+            )  # all there are
+            facts, names = wanted(said), self._named(said)
+            stated = re.search(rf"\b(?:argument|parameter|field|property|attribute) {_QUOTED}", said)
+            if stated and not self.known(stated[1]) and re.fullmatch(r"[A-Za-z_]\w{0,60}", stated[1]):
+                yield from (replace(f, argument=stated[1], text=sentence) for f in facts if f.kind == "missing")
+            for name in names[:1] if facts else names:  # the first is the subject; the others may be its values
+                yield from (replace(fact, argument=name, text=sentence) for fact in facts or [Hint(kind="refused")])
 
-    def _sentence(self, sentence: str) -> Iterator[Hint]:
-        facts = wanted(sentence)
-        names = self._named(sentence, plain=bool(facts) and facts[0].kind in _OF_SEVERAL)
-        stated = re.search(rf"\b(?:argument|parameter|field|property|attribute) {_QUOTED}", sentence)
-        unheard = stated and not self.known(stated[1]) and re.fullmatch(r"[A-Za-z_]\w{0,60}", stated[1])
-        if stated and unheard and any(fact.kind == "missing" for fact in facts):
-            yield Hint(kind="missing", argument=stated[1], text=sentence)
-        if facts and facts[0].kind in _OF_SEVERAL:
-            if len(names) > 1:
-                any_of = facts[0].kind == "any_of"
-                yield replace(facts[0], argument=None if any_of else names[0], text=sentence,
-                              others=tuple(names if any_of else names[1:]))  # fmt: skip
-            return
-        for name in names[:1] if facts else names:  # the first is the subject; the others may be its values
-            yield from (replace(fact, argument=name, text=sentence) for fact in facts or [Hint(kind="refused")])
-
-    def _named(self, sentence: str, *, plain: bool) -> list[str]:
-        """The arguments that a sentence names, in its order, else the one whose value it quotes.
-
-        `plain`: words that most sentences have are taken for names too.
-        """
+    def _named(self, sentence: str) -> list[str]:
+        """The arguments that a sentence names, in its order, else the one whose value it quotes."""
         found: dict[str, None] = {}
         for match in re.finditer(rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence):
             name, word = self.known(match[1] or match[2]), match[2] or ""
-            if name is not None and (
-                match[1] or match.start() == 0 or (len(word) > 2 and (plain or word not in _PLAIN))
-            ):
+            if name is not None and (match[1] or match.start() == 0 or (len(word) > 2 and word not in _PLAIN)):
                 found.setdefault(name)
         for quoted in re.finditer(_QUOTED, sentence) if not found else ():
             holding = [name for name, value in self.sent.items() if text_of(value) == quoted[1]]
@@ -322,17 +298,10 @@ class _Reader:
         return list(found)
 
 
-_RULES: tuple[tuple[HintKind, re.Pattern[str]], ...] = (
-    ("exclusive", re.compile(r"mutually exclusive|not (?:be )?(?:\w+ )?(?:together|both)|cannot be combined")),
-    ("any_of", re.compile(r"at least one of|one of .* (?:is|are) required|either .* or .* (?:is|must|required)")),
-    ("together", re.compile(r"requires? ['\"`]?\w+['\"`]? (?:as well|too|to be)"
-                            r"|(?:must|only) (?:be )?(?:given|used|sent|set)? ?(?:together )?with")),
-    ("unknown", re.compile(r"\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|extra|additional|no such)"
-                           r"\b.*\b(?:argument|parameter|field|propert|key|input|option)"
-                           r"|not (?:a )?(?:known|allowed|permitted)|unexpected keyword argument")),
-)  # fmt: skip
-"""Sentences that say one thing and no more."""
-_OF_SEVERAL = ("exclusive", "any_of", "together")
+_UNKNOWN = re.compile(
+    r"\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|extra|additional|no such)"
+    r"\b.*\b(?:argument|parameter|field|propert|key|input|option)|not (?:a )?(?:known|allowed|permitted)"
+)
 _MISSING = re.compile(
     r"\bmissing\b|required|must not be (?:null|empty|blank)|may not be (?:null|blank)|can.?t be blank"
     r"|must be (?:given|provided|set)|is mandatory"
@@ -343,10 +312,6 @@ _LISTED = re.compile(
     r"((?:['\"`\[]?[\w./:+-]+['\"`\]]?(?:, (?:or |and )?| or | and |\|))+['\"`\[]?[\w./:+-]+)",
     re.IGNORECASE,
 )
-_PATTERN = re.compile(
-    r"(?:match(?:es)?|pattern|regex)\W+(?:the |regular |expression |pattern )*:?\s*"
-    r"['\"`/]?(\^?\S.*?\$|\S*[\[\\]\S*?)['\"`/]?(?:\s|$)"
-)
 _LOST = re.compile(
     r"not found|does ?n[o']t exist|no such|unknown (?!argument|param|field)|could not find|no \w+ (?:with|named|called)"
     r"|not exist|there is no"
@@ -356,10 +321,9 @@ _LOST = re.compile(
 def wanted(words: str) -> list[Hint]:
     """What a clause says that a value must be, whichever argument it is about."""
     words = re.sub(r",? (?:but )?(?:got|found|was|received):? .*", "", words[:8_000])  # what was sent is not wanted
-    text, low = words[:600], words[:600].lower()
-    for kind, rule in _RULES:
-        if rule.search(low):
-            return [Hint(kind=kind)]
+    low = words[:600].lower()
+    if _UNKNOWN.search(low):
+        return [Hint(kind="unknown")]
     found = [Hint(kind="missing")] if _MISSING.search(low) else []
     if listed := _LISTED.search(words[:4_000]):
         parts = (part.strip(" '\"`[]().") for part in re.split(r",|\bor\b|\band\b|\|", listed[1]))
@@ -367,8 +331,6 @@ def wanted(words: str) -> list[Hint]:
         if len(values) > 1 and not any(value.lower() in _TYPE_WORDS for value in values):
             return [*found, Hint(kind="enum", values=values)]
     found += _measured(low)
-    if match := _PATTERN.search(text):
-        found.append(Hint(kind="pattern", pattern=match[1]))
     typed = _TYPED.search(low)
     if typed and not any(hint.kind == "length" for hint in found):
         found.append(Hint(kind="type", types=(_TYPE_WORDS[typed[1]],)))
@@ -377,38 +339,37 @@ def wanted(words: str) -> list[Hint]:
     elif not found and re.search(r"valid|format|must be|should be|expected|parse|convert|is not", low):
         form = next((form for form, pattern in _FORMAT_WORDS if re.search(pattern, low)), "")
         found += [Hint(kind="format", format=form)] if form else []
-    if match := re.search(rf"(?:such as|e\.g\.,?|for example|example:?|like) {_QUOTED}(?: or {_QUOTED})?", text):
+    if match := re.search(rf"(?:such as|e\.g\.,?|for example|example:?|like) {_QUOTED}(?: or {_QUOTED})?", words[:600]):
         found.append(Hint(kind="example", values=tuple(part for part in match.groups() if part)))
-    if match := re.search(rf"(?:defaults? (?:is|to)|default:) ?(?:{_QUOTED}|{_NUMBER})", text):
-        found.append(Hint(kind="default", values=(match[1] or _number(match[2]),)))
-    if not found and _LOST.search(low):
-        found.append(Hint(kind="not_found"))
-    return found
+    return found or ([Hint(kind="not_found")] if _LOST.search(low) else [])
+
+
+_BETWEEN = re.compile(
+    rf"(?:from|between|range|in) \W?{_NUMBER}(?: to | and |-|\.\.|, ?|–){_NUMBER}"
+    rf"|{_NUMBER} to {_NUMBER} (?:character|letter|item|element)"
+)
+_ABOVE, _BELOW = "(?:greater|more|larger|longer) than", "(?:less|fewer|smaller|lower|shorter) than"
+_NOT, _SIMPLY = "(?:not be|not have|no) ", "(?<!not be )(?<!not have )(?<!no )"
+_LEAST = re.compile(
+    rf"(?:at least|minimum(?: is| of|:)?|{_NOT}{_BELOW}|{_SIMPLY}{_ABOVE}(?: or equal to)?|>=?) ?{_NUMBER}"
+)
+_MOST_OF = re.compile(
+    rf"(?:at most|maximum(?: is| of|:)?|exceeds?|up to|<=?|{_NOT}{_ABOVE}|{_SIMPLY}{_BELOW}(?: or equal to)?) "
+    rf"?{_NUMBER}"
+)
 
 
 def _measured(low: str) -> list[Hint]:
-    """Ranges and lengths."""
-    sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low) is not None
-    kind: HintKind = "length" if sized else "range"
-    both = re.search(rf"(?:from|between|range|in) \W?{_NUMBER}(?: to | and |-|\.\.|, ?|–){_NUMBER}", low)
-    if both := both or (re.search(rf"{_NUMBER} to {_NUMBER} ", low) if sized else None):
-        return [Hint(kind=kind, minimum=_number(both[1]), maximum=_number(both[2]))]
-    least = re.search(
-        rf"(?:at least|minimum(?: is| of|:)?|not be less than|no less than|or equal to|>=) ?{_NUMBER}", low
-    )
-    most = re.search(rf"(?:at most|maximum(?: is| of|:)?|no(?:t be)? (?:more|greater|longer) than|exceeds?"
-                     rf"|less than or equal to|up to|<=) ?{_NUMBER}", low)  # fmt: skip
-    if least and most and least.end() == most.end():  # "less than or equal to" is a maximum
-        least = None
-    if least or most:
-        return [Hint(kind=kind, minimum=_number(least[1]) if least else None,
-                     maximum=_number(most[1]) if most else None)]  # fmt: skip
-    if above := re.search(rf"(?:greater|more|larger) than {_NUMBER}|> ?{_NUMBER}", low):
-        return [Hint(kind=kind, minimum=_number(above[1] or above[2]), exclusive_minimum=True)]
-    if below := re.search(rf"(?:less|smaller|lower) than {_NUMBER}", low):
-        return [Hint(kind=kind, maximum=_number(below[1]), exclusive_maximum=True)]
-    positive = re.search(r"positive (?:integer|number)", low)
-    return [Hint(kind="range", minimum=0, exclusive_minimum=True)] if positive else []
+    """Ranges and lengths. A bound that is itself excluded counts as allowed: what nobody is sure of is not excluded."""
+    sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
+    least, most = _LEAST.search(low), _MOST_OF.search(low)
+    ends = least and least[1], most and most[1]
+    if both := _BETWEEN.search(low):
+        ends = both[1] or both[3], both[2] or both[4]
+    elif "positive integer" in low:
+        ends = "1", ends[1]
+    minimum, maximum = (_number(end) if end else None for end in ends)
+    return [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)] if any(ends) else []
 
 
 def _coded(code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
@@ -423,24 +384,24 @@ def _coded(code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
         yield Hint(kind="unknown")
     elif re.fullmatch(r"enum|literal_error|invalid_(enum_value|choice|literal)|choices|not_in_list|inclusion", word):
         listed = next(
-            (inside[key] for key in ("expected", "allowedValues", "allowed", "options") if inside.get(key)), ""
+            (found for key in ("expected", "allowedValues", "allowed", "options") if (found := inside.get(key))), ""
         )
         values = listed if isinstance(listed, list) else re.findall(r"'([^']+)'", str(listed))
         yield from [Hint(kind="enum", values=tuple(values))] if values else []
     elif re.search(r"minimum|greater|too_small|min(_|$)|too_short|min_?length", word) and low is not None:
-        yield Hint(kind=kind, minimum=low, exclusive_minimum=word in ("greater_than", "exclusive_minimum"))
+        yield Hint(kind=kind, minimum=low)
     elif re.search(r"maximum|less|too_(big|large)|max(_|$)|too_long|max_?length", word) and high is not None:
-        yield Hint(kind=kind, maximum=high, exclusive_maximum=word in ("less_than", "exclusive_maximum"))
+        yield Hint(kind=kind, maximum=high)
     elif re.search(r"pattern|regex", word) and isinstance(inside.get("pattern"), str):
         yield Hint(kind="pattern", pattern=str(inside["pattern"]))
-    elif word == "type" and isinstance(kinds := inside.get("type"), str | list):
-        types = tuple(kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind in _TYPE_WORDS.values())
+    elif word == "type" and isinstance(named := inside.get("type"), str | list):
+        types = tuple(one for one in ([named] if isinstance(named, str) else named) if one in _TYPE_WORDS.values())
         yield from [Hint(kind="type", types=types)] if types else []
     elif match := re.match(r"(int|float|decimal|string|bool|list|dict|number)_(type|parsing|from_float)", word):
         yield Hint(kind="type", types=(_TYPE_WORDS[match[1]],))
     elif match := re.match(r"(date_?time|date|uuid|url|time|email)(_|$)", word):
-        yield Hint(kind="format", format={"datetime": "date-time", "date_time": "date-time", "url": "uri"}.get(
-            match[1], match[1]))  # fmt: skip
+        form = {"datetime": "date-time", "date_time": "date-time", "url": "uri"}.get(match[1], match[1])
+        yield Hint(kind="format", format=form)
     elif re.search(r"not_?found|does_not_exist|no_such", word):
         yield Hint(kind="not_found")
 

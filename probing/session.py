@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.facts import ArgumentFacts, ToolFacts, compatible, learn, needed, place_of, usable
+from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.gate import Caller
 from probing.kinds import reads
 from probing.ledger import address, records
@@ -225,16 +225,15 @@ def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
 
     Then the set that was tried least goes first: no reply tells which argument is to blame.
     """
-    first, usables = needed(facts), usable(facts)
+    first, usables = facts.needed, facts.usable
     if session.ledger.adds(facts.name):  # what a new record is called is said, lest it is called as another
         body = [name for name in usables if facts.arguments[name].place not in ("header", "cookie")]
         named = session.ledger.named_by(facts.name) if first else body
-        first += compatible(facts, (name for name in named if name not in first and name in usables), beside=first)
+        first = [*first, *(name for name in named if name not in first and name in usables)]
     rest = [name for name in usables if name not in first and facts.arguments[name].required is None]
     dumb = [sample for sample in facts.samples if not sample.done and not facts.said.get(sample.number)]
     if len(dumb) <= (5 if facts.protocol.required else 0) or not rest or facts.done:
         return [first]
-    rest = compatible(facts, rest, beside=first)
     sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]
     tried = [frozenset(sample.arguments) for sample in facts.samples]
     return sorted(sets, key=lambda wanted: tried.count(frozenset(wanted)))
@@ -250,7 +249,7 @@ def taught(before: ToolFacts, after: ToolFacts) -> bool:
 def _known(argument: ArgumentFacts | None) -> object:
     if argument is None:
         return None
-    kinds = {(h.kind, h.types, h.values, h.minimum, h.maximum, h.pattern, h.format, h.others) for h in argument.hints
+    kinds = {(h.kind, h.types, h.values, h.minimum, h.maximum, h.pattern, h.format) for h in argument.hints
              if h.kind != "not_found"}  # fmt: skip
     return argument.required, kinds
 

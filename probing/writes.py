@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from probing.facts import ToolFacts, needed
+from probing.facts import ToolFacts
 from probing.gate import NotCalled
 from probing.kinds import UNTOLD, kind_of, reads
 from probing.ledger import Made
@@ -126,7 +126,7 @@ class Writes:
         for tool in session.reads:
             facts = session.facts(tool)
             since = max((made.gone for made in gone if ledger.is_about(tool, made.tool)), default=0)
-            if (facts.samples[-1].number if facts.samples else since) < since and not needed(facts):
+            if (facts.samples[-1].number if facts.samples else since) < since and not facts.needed:
                 with suppress(NotCalled):
                     session.call(tool, {}, purpose="effect", again=True)
 
@@ -135,7 +135,7 @@ class Writes:
         ledger, session = self._session.ledger, self._session
         for one in [made for made in ledger.made() if made.there and not made.shown]:
             for tool in session.reads:
-                wanted = needed(facts := session.facts(tool))
+                wanted = (facts := session.facts(tool)).needed
                 if one.shown or len(wanted) > 1 or not session.caller.left(tool):
                     continue
                 last = max((s.number for s in facts.samples), default=0)
@@ -155,7 +155,7 @@ class Writes:
         """Arguments that name a thing that this probing made, with which the tool was not called yet."""
         ledger, tool, session = self._session.ledger, facts.name, self._session
         for one in reversed([made for made in ledger.made() if made.there and ledger.takes(tool, made)]):
-            wanted = needed(facts)
+            wanted = facts.needed
             if not any(ledger.names_it(tool, name) for name in wanted):
                 parameters = facts.protocol.parameters.items()
                 wanted += [n for n, s in parameters if n not in wanted and (_is_list(s) or ledger.names_it(tool, n))]
