@@ -340,8 +340,12 @@ def test_a_base_of_the_running_python_is_small(tmp_path):
 # The engine.
 
 
-def test_a_missing_engine_is_told(monkeypatch, tmp_path):
+@pytest.mark.parametrize("left_behind", [False, True])
+def test_a_missing_engine_is_told(monkeypatch, tmp_path, left_behind):
     pytest.importorskip("docker")
+    if left_behind:  # by an engine that was killed
+        with socket.socket(socket.AF_UNIX) as engine:
+            engine.bind(f"{tmp_path}/docker.sock")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
     assert "cannot reach an engine" in unavailable()
     assert "DOCKER_HOST" in unavailable()
