@@ -21,7 +21,6 @@ from sandbox.conformance import make_tool, run, shop
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
-SANDBOXES = ("zygote", "zygote without namespaces", "monty", "docker")
 API_KEY = ""  # a secret in the host's memory, where programs look for it
 
 pytestmark = pytest.mark.skipif(not PROGRAMS, reason="../shared/redteam is not here")
@@ -44,12 +43,7 @@ def canaries():
                 os.environ[name] = value
 
 
-def programs_of(sandbox):
-    """A container takes a second to start: there it is every third program, and `.ci/nightly` runs them all."""
-    return PROGRAMS[::3] if sandbox == "docker" else PROGRAMS
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["zygote", "zygote without namespaces", "monty", "docker"])
 def sandbox(request, canaries):
     name, _, without = request.param.partition(" without ")
     if reason := availability(name).reason:
@@ -80,26 +74,28 @@ def runs(sandbox, canaries, before):
         trace = run(sandbox, source, tools, wall_seconds=wall, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
         return source, trace, wall, [*canaries.changes(), *canaries.reached, *wiped]
 
-    chosen = programs_of(sandbox.name)
+    # A container takes a second to start: there it is every third program, and `.ci/nightly` runs them all.
+    chosen = PROGRAMS[::3] if sandbox.name == "docker" else PROGRAMS
     with ThreadPoolExecutor(4) as pool:
         return dict(zip(chosen, pool.map(attempt, chosen), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("sandbox", "path"),
-    [pytest.param(name, path, id=f"{name}-{path.stem}") for name in SANDBOXES for path in programs_of(name)],
-    indirect=["sandbox"],
-)
-def test_it_is_contained(runs, canaries, path):
-    source, trace, wall, changes = runs[path]
-    assert changes == []
-    assert leaked(list(strings({**asdict(trace), "backend": ""})), canaries.secrets) == []
-    assert not any(says_escaped(text, source) for text in (trace.stdout, str(trace.value)))
-    assert len(trace.calls) <= 20
-    assert trace.failure is None or trace.failure.type != "wall_seconds" or trace.seconds < wall + 1.0
+def harm(source, trace, wall, changes, secrets):
+    """What one program did that it should not have."""
+    told = [*changes, *leaked(list(strings({**asdict(trace), "backend": ""})), secrets)]
+    told += [text for text in (trace.stdout, str(trace.value)) if says_escaped(text, source)]
+    if len(trace.calls) > 20:
+        told.append(f"{len(trace.calls)} calls")
+    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 1.0:
+        told.append(f"{trace.seconds:.1f} s instead of {wall} s")
+    return told
 
 
-@pytest.mark.parametrize("sandbox", SANDBOXES, indirect=True)
+def test_every_program_is_contained(runs, canaries):
+    done = {path.stem: harm(*ran, canaries.secrets) for path, ran in runs.items()}
+    assert {name: told for name, told in done.items() if told} == {}
+
+
 def test_the_next_program_finds_everything_as_it_was(sandbox, before, runs, canaries):
     stdout, chance = before
     assert "item 3" in stdout
