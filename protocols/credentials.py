@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from protocols.errors import CredentialMissing
 from protocols.jsontypes import Json, dumps
-from protocols.origin import Origin
+from protocols.origin import Origin, split_url
 from protocols.request import HttpRequest, spelled
 from protocols.secrets import spellings
 
@@ -82,10 +82,11 @@ def carried(credential: Credential, scheme: Mapping[str, Any], *, token: str = "
                 if key.lower() == "authorization" and " " in value:
                     prefix = prefix or ""
             case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
-                value = base64.b64encode(value.encode()).decode() if ":" in value else value
                 prefix = "Basic " if prefix is None else prefix
     if prefix is None:
         prefix = "Bearer " if name.lower() == "authorization" else ""
+    if prefix.strip().lower() == "basic" and ":" in value:
+        value = base64.b64encode(value.encode()).decode()
     return Carried(place=place, name=name, value=(prefix + value) if place == "header" else value)
 
 
@@ -99,13 +100,13 @@ def chosen(
 ) -> dict[str, Credential]:
     """The credentials that a call to `origin` carries, by name: the first of the alternatives that is configured.
 
-    Where an alternative is to send nothing, nothing need be configured. A tool whose document declares none gets those
-    for its host of which the user said how they are sent.
+    Where an alternative is to send nothing, nothing need be configured. A tool whose document names none gets those for
+    its host of which the user said how they are sent, also where the document says that there is none.
 
     Raises:
         CredentialMissing: no alternative is configured, or one is for other hosts. Says what to write where.
     """
-    if not offered:
+    if not any(offered):
         return {n: c for n, c in credentials.items() if c.says_how and not c.problem and c.may_go_to(origin)}
     usable = {name: one for name, one in credentials.items() if not one.problem}
     alternatives = [(one,) if isinstance(one, str) else one for one in offered]
@@ -152,12 +153,26 @@ def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> 
             kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
         case _:
             kind = ""
+    return f"{tool} needs the credential {name!r}{kind}, which is not configured; add {_setting(name, origin)}"
+
+
+def undeclared(url: str, collection: str) -> str:
+    """What to write where, on one line, for a service that wants a credential which its document does not declare."""
+    origin = split_url(url.partition("{")[0])[0]
+    how = 'prefix = "Bearer "'
+    return (
+        f"If it wants a credential that its document does not declare, add {_setting(collection or 'own', origin, how)}"
+        '; or prefix = "Basic " for user:password, or header = "X-Api-Key" in its place.'
+    )
+
+
+def _setting(name: str, origin: Origin, *more: str) -> str:
     variable = "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
+    fields = ", ".join([f"value = {dumps(f'env:{variable}')}", f"hosts = {dumps([address(origin)])}", *more])
     return (
-        f"{tool} needs the credential {name!r}{kind}, which is not configured; add [credentials.{name}] to your own "
-        f"settings file, which 'atc config show' names, by this line at its top, and set the variable {variable}: "
-        f"credentials.{key} = {{ value = {dumps(f'env:{variable}')}, hosts = {dumps([address(origin)])} }}"
+        f"[credentials.{name}] to your own settings file, which 'atc config show' names, by this line at its top, and "
+        f"set the variable {variable}: credentials.{key} = {{ {fields} }}"
     )
 
 

@@ -115,11 +115,13 @@ def test_a_wrong_password_is_refused_and_not_shown(httpbin, tmp_path):
 
 def test_a_document_that_declares_none_and_fixed_headers(httpbin, tmp_path):
     host = httpbin.removeprefix("http://")
-    told = document(httpbin, {}, ("seen", "/headers", None))
+    told = document(httpbin, {}, ("seen", "/headers", None), ("login", "/basic-auth/ada/right", []))
     del told["paths"]["/headers"]["get"]["security"]
     key = Credential(value="k1", hosts=(host,), place="header", name="X-Key", prefix="token ")
     seen = tools_of(tmp_path, told, credentials={"any": key}, headers={host: {"X-Version": "7"}})["seen"].call({})
     assert (seen["headers"]["X-Key"], seen["headers"]["X-Version"]) == ("token k1", "7")
+    login = Credential(value="ada:right", hosts=(host,), prefix="Basic ")
+    assert tools_of(tmp_path, told, credentials={"any": login})["login"].call({})["authenticated"]
 
 
 @pytest.fixture(scope="module")

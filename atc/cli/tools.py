@@ -28,12 +28,13 @@ from atc.cli.wiring import asker, open_toolbox
 from atc.consent import Consent
 from atc.saved import examined
 from atc.terminal import count
+from protocols.credentials import undeclared
 from protocols.errors import CredentialMissing, ToolError
 from protocols.export import to_mcp, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import JsonObject
 from protocols.judge import violations
-from protocols.protocol import ErrorOutcome, McpBinding, PythonBinding, dump, spelled
+from protocols.protocol import ErrorOutcome, HttpBinding, McpBinding, PythonBinding, dump, spelled
 from protocols.render import FULL, stubs
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
@@ -121,6 +122,9 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
         say(f"atc: {report['error']}")
         if report["curl"] and not as_json:
             say(f"Repeat it with: {report['curl']}")
+        binding = guarded.protocol.binding
+        if report["status"] == 401 and isinstance(binding, HttpBinding) and not any(binding.credentials):
+            say(undeclared(binding.url, guarded.protocol.collection))
         sys.exit(code)
     for clause in report["drift"]:
         say(f"The response departs from its protocol: {clause}")
