@@ -15,8 +15,7 @@ from typing import Any
 
 from genson import SchemaBuilder
 
-from probing.names import common_format
-from probing.words import FIELDS
+from probing.names import FIELDS, common_format
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error, pointer, resolve, type_name, types, validator
 from protocols.words import ID_WORDS

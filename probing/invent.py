@@ -11,9 +11,8 @@ from typing import Any
 
 from probing.facts import ArgumentFacts
 from probing.infer import conforms, one_or_all
-from probing.names import PAGING, Name, ends_range, text_of, words_of
+from probing.names import FORMATS, NAMES, PAGING, VALUES, Name, text_of, words_of
 from probing.samples import MADE_UP, Value
-from probing.words import FORMATS, VALUES
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import resolve, types, validator
 
@@ -25,15 +24,6 @@ _MOST, _DEEPEST = 24, 3
 _FAR, _MANY = 1_000_000, 100_000
 """Numbers beyond most ranges; of records that a page may hold, fewer, lest a tool without a limit sends them all."""
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
-_YES = frozenset({"active", "all", "debug", "dry_run", "enabled", "force", "full", "pretty", "recursive", "verbose"})
-_YES_FIRST = frozenset(
-    {"allow", "can", "do", "enable", "has", "include", "includes", "is", "only", "show", "use", "with"}
-)
-_UNITS = frozenset({
-    "cm", "days", "degrees", "eur", "feet", "ft", "hours", "kg", "kilometers", "km", "m", "meters", "mi", "miles",
-    "minutes", "mm", "mph", "ms", "percent", "seconds", "usd",
-})  # fmt: skip
-"""Last words that only say in what a number is measured: `radius_km`."""
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
 _LATER = ("2024-01-16", "2020-06-02", "2010-01-02", "2030-06-02", "2000-01-02")
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -132,9 +122,9 @@ def named(name: str) -> tuple[Json, ...]:
     """Good guesses by an argument's name, best first; empty where the name says nothing."""
     own = words_of(name).rstrip("0123456789_") or words_of(name)
     words = own.split("_")
-    while len(words) > 1 and words[-1] in _UNITS:
+    while len(words) > 1 and words[-1] in NAMES["units"]:
         words.pop()
-    if words[0] in _YES_FIRST or own in _YES:
+    if words[0] in NAMES["flags_begin"] or own in NAMES["flags"]:
         return (True, False)
     if own in VALUES:
         return VALUES[own]
@@ -150,8 +140,9 @@ def named(name: str) -> tuple[Json, ...]:
 
 
 def _dates(name: str) -> tuple[str, ...]:
-    """Dates of some years; for the end of a range the days after those."""
-    return _LATER if ends_range(name) else _DATES
+    """Dates of some years; for the later end of a range, by its name, the days after those."""
+    words = set(words_of(name).replace("check_out", "checkout").split("_"))
+    return _LATER if words & NAMES["ends"] and not words & NAMES["starts"] else _DATES
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, cast
 from urllib.parse import unquote_plus
 
-from probing.words import PATHS, VERBS
+from probing.names import PATHS, VERBS
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 from protocols.words import PAYS, SENDS, TELLS, singular, snake

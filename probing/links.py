@@ -8,15 +8,14 @@ Values are compared by their text. The places of one name that hold values of on
 - whatever the names, the values are ids or codes, the argument does not take what was made up, and it accepted two
   values that were taken from the source itself, or two of a source whose values it mostly knows.
 
-What an argument of one tool takes, arguments of the same name take in other tools, unless they refused it. Every place
-of a source is a link. Values that only repeat an argument of their own call are no source, nor are pages, searches,
-dates and lists of choices.
+Every place of a source is a link. Values that only repeat an argument of their own call are no source, nor are pages,
+searches, dates and lists of choices.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -27,14 +26,11 @@ from probing.names import (
     KEYS,
     NEAR,
     PAGING,
-    Make,
     Name,
-    alike,
     argument_name,
     distance,
     distinctive,
     is_id,
-    look,
     make_of,
     scalars,
     text_of,
@@ -46,15 +42,14 @@ from protocols.protocol import Link
 from protocols.words import NOT_LINKED, POSITIONS, VAGUE
 
 _ENOUGH = 2
-"""Values of one source that are tried on arguments of one name."""
+"""Values of one source that are tried on an argument."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedLink:
     """An argument of the tool `consumer` takes values of a response path of another tool.
 
-    `accepted` and `refused` count the argument's different values that any of its sources holds, by their fate. Where
-    it accepted none itself, an argument of the same name in another tool did, and the link's support is *guessed*.
+    `accepted` and `refused` count the argument's different values that any of its sources holds, by their fate.
     """
 
     consumer: str
@@ -68,15 +63,15 @@ class Taker:
     """An argument and the fate of each different value (by its text) that it was given.
 
     `took`: the tool answered, and its answer held something. `refused`: a reply said that the value is wrong. `missed`:
-    it led nowhere.
+    it led nowhere. `sent` are all of them.
     """
 
     tool: ToolFacts
     argument: ArgumentFacts
     name: Name
     took: dict[str, Value] = field(default_factory=dict)
-    refused: dict[str, Value] = field(default_factory=dict)
-    missed: dict[str, Value] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    missed: set[str] = field(default_factory=set)
     sent: dict[str, list[Value]] = field(default_factory=dict)
 
     @cached_property
@@ -109,20 +104,20 @@ class Source:
         return self.name.secret or any(place.secret for place in self.places)
 
     @cached_property
-    def makes(self) -> frozenset[Make]:
+    def makes(self) -> set[str]:
         """How its first values are made."""
-        return frozenset[Make]().union(*(place.makes for place in self.places[:20]))
+        return {make for place in self.places[:20] for make in place.makes}
 
     @cached_property
-    def texts(self) -> frozenset[str]:
+    def texts(self) -> set[str]:
         """All values."""
-        return frozenset(text for place in self.places for text in place.values)
+        return {text for place in self.places for text in place.values}
 
     @cached_property
-    def ids(self) -> frozenset[str]:
+    def ids(self) -> set[str]:
         """Those of its values that are ids or codes by their look, whatever their names."""
         listed = all(place.path.endswith("[]") for place in self.places)  # of a list of words each names something
-        return frozenset(text for text in self.texts if is_id(text) or (listed and distinctive(text)))
+        return {text for text in self.texts if is_id(text) or (listed and distinctive(text))}
 
     def gave(self, value: Value) -> bool:
         """Whether a value came from one of its places."""
@@ -137,27 +132,18 @@ class Flows:
         self.pools = pools
         self.takers = [taker for taker in _takers(facts) if taker.linkable]
         self.sources = list(_sources(pools))
-        self._found: dict[int, list[tuple[Source, bool]]] = {}
-        self._families: dict[str, list[Taker]] = {}
-        for taker in self.takers:
-            if taker.named:
-                self._families.setdefault(taker.name.key, []).append(taker)
 
     def of(self, taker: Taker) -> list[tuple[Source, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
-        if id(taker) not in self._found:
-            open_to = [source for source in self.sources if taker.name.secret or not source.secret]
-            fits = [source for source in open_to if not _refuses(taker, source)]
-            named = [source for source in fits if self._confirmed(taker, source)]
-            known = {text for source in named for text in source.texts}
-            known |= {text for one in self.family(taker) for text in one.took}
-            others = [source for source in fits if source not in named and self._by_values(taker, source, known)]
-            self._found[id(taker)] = [*((s, True) for s in named), *((s, False) for s in others)]
-        return self._found[id(taker)]
+        fits = [source for source in self.sources if not self.hidden(taker, source) and not _refuses(taker, source)]
+        named = [source for source in fits if self._confirmed(taker, source)]
+        known = {text for source in named for text in source.texts} | taker.took.keys()
+        others = [source for source in fits if source not in named and self._by_values(taker, source, known)]
+        return [*((source, True) for source in named), *((source, False) for source in others)]
 
-    def family(self, taker: Taker) -> list[Taker]:
-        """The arguments of the same telling name in all tools, itself among them."""
-        return self._families[taker.name.key] if taker.named else [taker]
+    def hidden(self, taker: Taker, source: Source) -> bool:
+        """Whether a source holds secrets and the argument is none."""
+        return source.secret and not taker.name.secret
 
     def apart(self, taker: Taker, source: Source) -> float | None:
         """How far the names of an argument and a source are apart; None where they do not agree, or tell nothing."""
@@ -166,19 +152,18 @@ class Flows:
     def _confirmed(self, taker: Taker, source: Source) -> bool:
         """Whether names agree, and values do not speak against it."""
         apart = self.apart(taker, source)
-        if apart is None:
+        accepted = taker.took.keys() & source.texts
+        if apart is None or not accepted:
             return False
-        family = self.family(taker)
-        accepted = {text for one in family for text in one.took if text in source.texts}
         of_ids = taker.name.identifies or source.name.identifies
         telling = any(map(distinctive, accepted))
         if apart > NEAR or (apart > EQUAL and not of_ids):
             return telling
-        if not accepted or of_ids or taker.name.own in POSITIONS:
-            return bool(accepted)
+        if of_ids or taker.name.own in POSITIONS:
+            return True
         # What is no id by its name picks one thing where it must be given, or refuses what is none.
-        needed = telling or any(one.argument.required or one.refused or one.missed for one in family)
-        return needed and not any(map(self._takes_anything, family))
+        needed = telling or taker.argument.required or taker.refused or taker.missed
+        return bool(needed) and not self._takes_anything(taker)
 
     def _takes_anything(self, taker: Taker) -> bool:
         """Whether an argument accepted a made-up value that no other tool's response holds."""
@@ -186,94 +171,75 @@ class Flows:
         return any(all(place.tool == taker.tool.name for place in self.pools.where(value)) for value in made)
 
     def _by_values(self, taker: Taker, source: Source, known: set[str]) -> bool:
-        family, texts = self.family(taker), source.texts
-        accepted = {text for one in family for text in one.took if text in source.ids}
-        missed = {text for one in family for text in one.missed if text in texts}
-        if len(accepted) < 2 or len(missed) > len(accepted) or len(source.ids) < 0.7 * len(texts):
+        accepted = taker.took.keys() & source.ids
+        if len(accepted) < 2 or len(taker.missed & source.texts) > len(accepted):
             return False
-        if any(self._takes_anything(one) or texts & one.refused.keys() for one in family):
+        if len(source.ids) < 0.7 * len(source.texts) or source.texts & taker.refused or self._takes_anything(taker):
             return False
-        tested = {text for one in family for text in accepted & one.took.keys() if source.gave(one.took[text])}
-        took = {text for one in family for text in one.took}
-        shared = max(len(texts & known) / len(texts), len(accepted) / len(took) if len(accepted) > 2 else 0.0)
-        return len(tested) > 1 or shared >= 0.6
+        tested = [text for text in accepted if source.gave(taker.took[text])]
+        mostly = len(source.texts & known) >= 0.6 * len(source.texts)
+        return len(tested) > 1 or mostly or (len(accepted) > 2 and len(accepted) >= 0.6 * len(taker.took))
 
 
 def observed_links(facts: Mapping[str, ToolFacts], pools: Pools) -> list[ObservedLink]:
     """The links that follow from all samples, by consumer and argument; of one argument the best known first."""
     flows = Flows(facts, pools)
-    return [link for taker in flows.takers for link in _links(flows, taker)]
+    return [link for taker in flows.takers if taker.took for link in _links(flows, taker)]
 
 
 def _links(flows: Flows, taker: Taker) -> list[ObservedLink]:
     found = flows.of(taker)
     domain = {text for source, _ in found for text in source.texts}
-    accepted, refused = len(domain & taker.took.keys()), len(domain & taker.refused.keys())
+    accepted, refused = len(domain & taker.took.keys()), len(domain & taker.refused)
     links: dict[tuple[str, str], tuple[tuple[bool, int, bool, str, str], ObservedLink]] = {}
-    for source, named in found:
-        for place in source.places:
-            if place.tool != taker.tool.name:
-                link = Link(argument=taker.argument.name, tool=place.tool, path=place.path,
-                            support="observed" if accepted else "guessed")  # fmt: skip
-                held = sum(text in place.values for text in taker.took)
-                rank = (not named, -held, "[]" not in place.path, place.tool, place.path)
-                one = ObservedLink(consumer=taker.tool.name, link=link, accepted=accepted, refused=refused)
-                links.setdefault((place.tool, place.path), (rank, one))
+    for place, named in ((place, named) for source, named in found for place in source.places):
+        if place.tool != taker.tool.name:
+            link = Link(argument=taker.argument.name, tool=place.tool, path=place.path, support="observed")
+            held = sum(text in place.values for text in taker.took)
+            rank = (not named, -held, "[]" not in place.path, place.tool, place.path)
+            one = ObservedLink(consumer=taker.tool.name, link=link, accepted=accepted, refused=refused)
+            links.setdefault((place.tool, place.path), (rank, one))
     return [one for _, one in sorted(links.values(), key=lambda pair: pair[0])]
 
 
 def link_tests(flows: Flows) -> Iterator[tuple[str, Arguments]]:
-    """Calls worth making to confirm links that are only guessed, by name or by the look of accepted values."""
+    """Calls worth making to confirm links that names or the look of accepted values suggest, the likeliest first."""
     planned: list[tuple[int, float, int, str, Arguments]] = []
-    asked: dict[tuple[str, int], int] = {}
     for place, taker in enumerate(flows.takers):
         base = _base(taker)
-        for turn, (apart, value) in enumerate(_trials(flows, taker, base, asked) if base is not None else ()):
+        for turn, (apart, value) in enumerate(_trials(flows, taker, base) if base is not None else ()):
             planned.append((turn, apart, place, taker.tool.name, {**(base or {}), taker.argument.name: value}))
     for *_, tool, chosen in sorted(planned, key=lambda entry: entry[:3]):
         yield tool, chosen
 
 
-def _trials(
-    flows: Flows, taker: Taker, base: Arguments, asked: dict[tuple[str, int], int]
-) -> Iterator[tuple[float, Value]]:
-    """Values to try on one argument. What arguments of the same name were asked often enough is not asked again."""
+def _trials(flows: Flows, taker: Taker, base: Arguments) -> Iterator[tuple[float, Value]]:
+    """Values to try on one argument, of sources that may feed it."""
     fits = Fits(taker.tool, taker.argument)
     known = [source for source, _ in flows.of(taker)]
     beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
-    models = frozenset([make_of(held.value) for held in taker.took.values() if distinctive(held.value)][:6])
+    makes = {make_of(held.value) for held in taker.took.values() if distinctive(held.value)} - {""}
     named = any(flows.apart(taker, source) is not None for source in known)
-    open_: list[tuple[float, str, Source]] = [(-1.0, "", source) for source in known[:1] if not taker.took]
+    open_: list[tuple[float, str, Source]] = []
     for source in flows.sources:
-        if source in known or (source.secret and not taker.name.secret):
+        if source in known or flows.hidden(taker, source):
             continue
         apart = flows.apart(taker, source)
-        strange = not source.name.searches and alike(source.makes, models)
-        if apart is not None and (not taker.took or strange or not models):
+        strange = not source.name.searches and bool(source.makes & makes)
+        if apart is not None and (not taker.took or strange or not makes):
             open_.append((apart, source.name.key, source))
         elif strange and not (named and taker.name.of_another(source.name)):
             open_.append((10.0 - source.name.identifies, source.name.key, source))
     for far, _, source in sorted(open_, key=lambda entry: entry[:2]):
-        question = (taker.name.key if taker.named else f"{taker.tool.name} {taker.name.key}", id(source))
-        tried = (sent for one in flows.family(taker) for sent in one.sent.values())
-        before = sum(any(map(source.gave, sent)) for sent in tried) + asked.get(question, 0)
-        value = _fresh(flows, taker, source, fits, beside, best=bool(before)) if before < _ENOUGH else None
-        if value is not None:
-            asked[question] = asked.get(question, 0) + 1
+        tried = sum(any(map(source.gave, sent)) for sent in taker.sent.values())
+        places = [place for place in source.places if place.tool != taker.tool.name]
+        held = [value for place in places for value in islice(place.values.values(), 60)]
+        if tried:  # of those that are left the best known goes first
+            held.sort(key=lambda value: -flows.pools.popularity(value))
+        new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
+        value = next((value for value in map(fits.adapted, new) if value is not None), None)
+        if value is not None and tried < _ENOUGH:
             yield (0 if far < 9 else 2), value
-
-
-def _fresh(
-    flows: Flows, taker: Taker, source: Source, fits: Fits, beside: Collection[str], *, best: bool
-) -> Value | None:
-    """A value of the source that was not sent yet; of all the `best` known one first, else the first that comes."""
-    places = [place for place in source.places if place.tool != taker.tool.name]
-    own = {text for place in source.places if place.tool == taker.tool.name for text in place.values}
-    held = [value for place in places for value in islice(place.values.values(), 60)]
-    if best:
-        held.sort(key=lambda v: (text_of(v.value) not in own, -flows.pools.popularity(v)))
-    new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
-    return next((value for value in map(fits.adapted, new) if value is not None), None)
 
 
 def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
@@ -282,41 +248,36 @@ def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
         for name, argument in tool.arguments.items():
             taker = Taker(tool, argument, argument_name(tool.protocol, name))
             for sample in tool.samples:
-                for text, value in _texts(sample.arguments[name]) if name in sample.arguments else ():
-                    taker.sent.setdefault(text, []).append(value)
-            given = [sample for sample in tool.done if name in sample.arguments]
-            full = [sample for sample in given if tool.protocol.writes or says_something(sample.response)]
-            taker.took.update(pair for sample in full for pair in _texts(sample.arguments[name]))
+                full = sample.done and (tool.protocol.writes or says_something(sample.response))
+                for value in scalars(sample.arguments[name].value) if name in sample.arguments else ():
+                    held = Value(value, sample.arguments[name].origin)
+                    taker.sent.setdefault(text_of(value), []).append(held)
+                    if full:
+                        taker.took.setdefault(text_of(value), held)
             for fate, values in ((taker.refused, argument.refused), (taker.missed, argument.not_found)):
-                fate.update(pair for value in values for pair in _texts(value) if pair[0] not in taker.took)
+                fate |= {text_of(part) for value in values for part in scalars(value.value)} - taker.took.keys()
             yield taker
 
 
 def _sources(pools: Pools) -> Iterator[Source]:
     """The places whose values another call may take: no pages, no echoes of the call's own arguments."""
-    found: dict[str, list[tuple[set[str], Source]]] = {}
+    found: dict[tuple[str, str], Source] = {}
     for place in pools.places:
         if place.echoes or place.name.own in PAGING or "*" in place.path or KEYS in place.path or not place.values:
             continue
-        looks = set(map(look, place.first))
+        text = next(iter(place.values))
+        number = re.fullmatch(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", text)
+        look = "number" if number else "text" if len(text.split()) != 1 else "token"
         key = f"{place.tool} {place.name.key}" if place.name.key in VAGUE else place.name.key
-        same = found.setdefault(key, [])  # an `id` under no noun is of something else in each tool
-        home = next((one for one in same if one[0] & looks), None)
-        if home is None:
-            same.append(home := (set(), Source(place.name)))
-        home[0].update(looks)
-        home[1].places.append(place)
-    yield from (source for same in found.values() for _, source in same)
+        # an `id` under no noun is of something else in each tool
+        found.setdefault((key, look), Source(place.name)).places.append(place)
+    yield from found.values()
 
 
 def _refuses(taker: Taker, source: Source) -> bool:
     """Whether an argument refused at least as many values of a source as it accepted."""
-    refused = sum(text in source.texts for text in taker.refused)
-    return refused > 0 and refused >= sum(text in source.texts for text in taker.took)
-
-
-def _texts(held: Value) -> Iterator[tuple[str, Value]]:
-    return ((text_of(value), Value(value, held.origin)) for value in scalars(held.value))
+    refused = len(taker.refused & source.texts)
+    return refused > 0 and refused >= len(taker.took.keys() & source.texts)
 
 
 def _base(taker: Taker) -> Arguments | None:

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Any
 
 from protocols.jsontypes import Json
 from protocols.links import field_key, noun_of
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import types, validator
 from protocols.secrets import kind_of
-from protocols.words import ID_WORDS, SEARCHES, VAGUE, VERBS, singular, snake
+from protocols.words import ID_WORDS, SEARCHES, VAGUE, singular, snake
+from protocols.words import VERBS as NO_NOUNS
+
+_READ: dict[str, dict[str, Any]] = tomllib.loads(files("probing").joinpath("words.toml").read_text(encoding="utf-8"))
+VERBS: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()}
+"""What a tool does → verbs that say so; where a word is in several, the first counts."""
+PATHS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["paths"].items()}
+"""Words of the paths of GETs, by what they say there."""
+VALUES: dict[str, tuple[Json, ...]] = {
+    name: tuple(values) for names, values in _READ["values"].items() for name in names.split()
+}
+"""An argument's name → good guesses, best first."""
+FORMATS: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in _READ["formats"].items()}
+"""A format of JSON Schema → texts that have it."""
+REPLIES: dict[str, tuple[str, ...]] = {name: tuple(words.split()) for name, words in _READ["replies"].items()}
+"""Fields of error replies, by what they hold."""
+FIELDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["fields"].items()}
+"""Last words of the names of response fields, by what these hold."""
+NAMES: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["names"].items()}
+"""Words of names of arguments and fields, by what they say."""
+_SAME: dict[str, str] = _READ["same"]
 
 EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
 description or a reply names the place's noun."""
 KEYS = "{}"
 """The last part of a path whose values are the keys of a map: `rates.{}`; `rates.*` are its values."""
-PAGING = frozenset({
-    "count", "limit", "max_results", "offset", "page", "page_number", "page_size", "pagesize", "per_page", "perpage",
-    "results_per_page", "size", "skip", "take", "top",
-})  # fmt: skip
-"""Arguments that cut a list into pages: what other responses hold under these names is about other lists."""
-TITLES = frozenset({"title", "name", "label", "headline", "subject", "summary", "caption"})
-"""Last words of fields that hold what people search for."""
-_SAME = {
-    "addr": "address", "cat": "category", "cc": "country_code", "ccy": "currency", "dest": "destination",
-    "dst": "destination", "identifier": "id", "lat": "latitude", "lng": "longitude", "lon": "longitude",
-    "long": "longitude", "org": "organization", "pk": "id", "qty": "quantity", "repo": "repository",
-    "src": "source", "timezone": "time_zone", "tz": "time_zone",
-}  # fmt: skip
-"""Words that are written shorter, and what they stand for."""
-_ENDS = frozenset({"before", "checkout", "end", "ends", "last", "max", "return", "to", "until"})
-_STARTS = frozenset({"after", "begin", "checkin", "depart", "first", "from", "min", "since", "start", "starts"})
-_COMMON = frozenset({
-    "a", "active", "all", "any", "asc", "closed", "default", "desc", "error", "failed", "false", "female", "high",
-    "inactive", "low", "male", "medium", "n/a", "na", "nan", "new", "no", "none", "normal", "null", "off", "ok", "on",
-    "open", "other", "pending", "success", "test", "true", "unknown", "yes",
-})  # fmt: skip
+PAGING, TITLES, _COMMON = (NAMES[kind] for kind in ("paging", "titles", "common"))
 _LONGEST = 300
 _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 _FORMATS = {
@@ -96,11 +99,9 @@ def words_of(name: str) -> str:
 
 def argument_name(protocol: ToolProtocol, argument: str) -> Name:
     """The name of an argument; a vague one with the noun that its tool is about."""
-    own = words_of(argument)
-    declared = protocol.parameters.get(argument)
-    if own.rpartition("_")[2] in ("ids", "codes", "keys", "numbers") or (
-        isinstance(declared, dict) and "array" in types(declared)
-    ):
+    own, declared = words_of(argument), protocol.parameters.get(argument)
+    listed = isinstance(declared, dict) and "array" in types(declared)
+    if listed or own.rpartition("_")[2] in ("ids", "codes", "keys", "numbers"):
         own = singular(own)
     noun = noun_of(protocol, argument) if own in VAGUE and argument in protocol.parameters else None
     return Name(own, f"{noun}_{own}" if noun else own)
@@ -145,12 +146,6 @@ def _ends(longer: str, shorter: str) -> bool:
     return particular and longer.endswith(f"_{shorter}")
 
 
-def ends_range(name: str) -> bool:
-    """Whether an argument is the later end of a range, by its name."""
-    words = set(words_of(name).replace("check_out", "checkout").split("_"))
-    return bool(words & _ENDS) and not words & _STARTS
-
-
 @lru_cache(maxsize=8192)
 def words_in(texts: tuple[str, ...]) -> frozenset[str]:
     """The words of texts, in the singular."""
@@ -162,7 +157,7 @@ def nouns_of(protocol: ToolProtocol) -> frozenset[str]:
     text = words_of(protocol.name)
     if isinstance(protocol.binding, HttpBinding):
         text += "_" + words_of("/".join(protocol.binding.url.split("?")[0].split("/")[3:]))
-    return frozenset({singular(word) for word in text.split("_")} - VERBS - {""})
+    return frozenset({singular(word) for word in text.split("_")} - NO_NOUNS - {""})
 
 
 def text_of(value: Json) -> str:
@@ -210,59 +205,24 @@ def format_of(text: str) -> str:
     return "" if len(text) > _LONGEST or not re.search(r"[-:@]", text) else common_format((text,)) or ""
 
 
-Make = str | tuple[tuple[str, int], ...]
-"""How a value is made: a format, or the parts of a text between signs, by what they are of and how long."""
-
-
 @lru_cache(maxsize=65_536)
-def _make(text: str) -> Make:
-    """`tm_8xz1q` → `(a, 2) (_, 1) (x, 5)`."""
-    parts = re.findall(r"[^\W_]+|[\W_]", text[:_LONGEST])
-    return format_of(text) or tuple((_kind(part), len(part)) for part in parts)
+def _make(text: str) -> str:
+    if form := format_of(text):
+        return form
+    if text.isdigit():
+        return f"9 {len(text) // 3}"
+    if re.search(r"\d", text):
+        return re.sub(r"[^\W_]+", lambda run: "x" if re.search(r"\d", run[0]) else "a", text[:_LONGEST])
+    short = text.isalpha() and len(text) <= 5  # words of letters alone are alike only as codes of one length
+    return f"{'A' if text.isupper() else 'a'} {len(text)}" if short else ""
 
 
-def make_of(value: Json) -> Make:
-    """How a scalar is made."""
-    return "boolean" if isinstance(value, bool) else _make(text_of(value))
+def make_of(value: Json) -> str:
+    """How a scalar is made, the same for values of one make: a format, a number's length, letters and signs.
 
-
-def _kind(part: str) -> str:
-    if part.isdigit():
-        return "9"
-    if part.isalpha():
-        return "A" if part.isupper() else "a"
-    return "x" if part.isalnum() else part
-
-
-def look(value: Json) -> str:
-    """The kind of a value, coarser than its shape: `number`, a format, `text` for several words, `token` for one."""
-    text = text_of(value)
-    if not isinstance(value, bool) and re.fullmatch(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", text[:_LONGEST]):
-        return "number"
-    return format_of(text) or ("text" if len(text.split()) != 1 else "token")
-
-
-@lru_cache(maxsize=65_536)
-def alike(ones: frozenset[Make], others: frozenset[Make]) -> bool:
-    """Whether some of one set look as some of another do: the same signs, and between them parts of the same make.
-
-    Words of letters alone are alike only when they are codes of one length: all prose would be alike otherwise.
+    Empty for prose, which is alike to nothing.
     """
-    return any(_makes_alike(one, other) for one in ones for other in others)
-
-
-def _makes_alike(one: Make, other: Make) -> bool:
-    if isinstance(one, str) or isinstance(other, str) or one == other:
-        return one == other
-    if len(one) != len(other):
-        return False
-    if other[0][0] == one[0][0] == "9" and len(one) == 1:
-        return abs(one[0][1] - other[0][1]) <= 1
-    pairs = zip(one, other, strict=True)
-    same = all(
-        (a[1] == b[1] or a[0] in "9x") if a[0] == b[0] else a[1] == b[1] and "x" in (a[0], b[0]) for a, b in pairs
-    )
-    return same and any(kind in "9x" for kind, _ in (*one, *other))
+    return "boolean" if isinstance(value, bool) else _make(text_of(value))
 
 
 def distinctive(value: Json) -> bool:

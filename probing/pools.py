@@ -20,9 +20,7 @@ from probing.names import (
     PAGING,
     TITLES,
     TOLD,
-    Make,
     Name,
-    alike,
     argument_name,
     distance,
     distinctive,
@@ -61,8 +59,7 @@ class Place:
     """The different values of one path of one tool's responses, or of one argument with which it answered.
 
     `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of the
-    very call. `secret` where any was judged so. `first` are its first values, four at most; how they are made, and
-    whether all of them are single words, look like ids, or have several lines.
+    very call. `secret` where any was judged so. `makes` is how its first four values are made.
     """
 
     tool: str
@@ -72,25 +69,21 @@ class Place:
     values: dict[str, Value] = field(default_factory=dict)
     echoes: bool = True
     secret: bool = False
-    first: list[Json] = field(default_factory=list)
-    makes: frozenset[Make] = frozenset()
-    words: bool = True
-    ids: bool = True
-    lines: bool = False
+    makes: set[str] = field(default_factory=set)
 
     def keep(self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()) -> None:
         """Take in one value and its text; `sent` are the texts of the call's arguments, in small letters."""
         self.secret = self.secret or secret
         self.echoes = self.echoes and text.lower() in sent
-        if len(self.values) >= _MOST_VALUES or text in self.values:
-            return
-        self.values[text] = value
-        if len(self.first) < _FIRST:
-            self.first.append(value.value)
-            self.makes |= {make_of(value.value)}
-            self.words = self.words and isinstance(value.value, str) and len(text.split()) == 1
-            self.ids = self.ids and is_id(value.value)
-            self.lines = self.lines or "\n" in text
+        if len(self.values) < _MOST_VALUES and text not in self.values:
+            self.values[text] = value
+            if len(self.values) <= _FIRST:
+                self.makes |= {make_of(value.value)} - {""}
+
+    @property
+    def first(self) -> list[Json]:
+        """Its first values."""
+        return [value.value for value in islice(self.values.values(), _FIRST)]
 
 
 class Secret:
@@ -175,26 +168,21 @@ class Pools:
         self.records += records_of(sample)
         if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
             keys = self._keys.setdefault(protocol.binding.url, {})
-            around = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
             for name in islice(map(str, sample.response), 100):
-                one = keys.setdefault(name, Value(name, _origin(sample, KEYS)))
-                if around and len(keys) <= _MOST_VALUES:  # `{"min1": …}` of `/load` goes with `load`
-                    names = frozenset(sample.arguments)
-                    self.records.append(Record(sample.tool, sample.number, {**around, (sample.tool, KEYS): one}, names))
+                keys.setdefault(name, Value(name, _origin(sample, KEYS)))
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
         wanted = _Wanted(protocol, argument)
-        places = list(self._open_to(wanted))
         found: list[tuple[float, Value]] = []
-        for apart, group in wanted.groups(places):
+        for apart, group in self._groups(wanted):
             ordered = [heapq.nlargest(MOST_CANDIDATES, _spread(list(place.values.values())), key=self.popularity)
                        for place in sorted(group, key=wanted.aptness)]  # fmt: skip
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
             once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
         if wanted.name.searches:
-            found += _searches(wanted, places)
+            found += self._searches(wanted)
         return sorted(found, key=lambda pair: pair[0])
 
     def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
@@ -213,21 +201,41 @@ class Pools:
         """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
         return sum(not place.echoes for place in self.where(held.value))
 
-    def _open_to(self, wanted: _Wanted) -> Iterator[tuple[Place, float | None]]:
-        """Places with the distance of their names: those near, those that hold a good value, two of any other name."""
+    def _groups(self, wanted: _Wanted) -> Iterator[tuple[float, list[Place]]]:
+        """Places of one name together, with their distance from the argument; of strangers the nearest few, behind."""
+        namesakes: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
+        strangers: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
         held = {place for text in wanted.telling for place in self._where.get(text, ())}
         for name, places in self._by_name.items():
-            if name.secret and not wanted.name.secret:
-                continue
             apart = distance(wanted.name, name, wanted.text)
-            if apart is None and not wanted.name.searches:
-                if wanted.closed:
-                    continue
-                places = [*places[:2], *(place for place in places[2:] if place in held)]
-            for place in places:
+            if (name.secret and not wanted.name.secret) or (apart is None and wanted.closed):
+                continue
+            aside = apart is None or (apart > NEAR and wanted.name.of_another(name))
+            for number, place in enumerate(places):
                 own = place.argument and place.tool == wanted.protocol.name
-                if not own and (wanted.name.secret or not place.secret):
-                    yield place, apart
+                hidden = place.secret and not wanted.name.secret
+                if own or hidden or (apart is None and number > 1 and place not in held):
+                    continue
+                if (far := wanted.distance(place, apart, aside=aside)) is not None:
+                    key = (name.key, place.argument, round(far, 1))
+                    (strangers if aside else namesakes).setdefault(key, (far, []))[1].append(place)
+        behind = 4.0 if any(far < TOLD for far, _ in namesakes.values()) else 0.0
+        yield from namesakes.values()
+        nearest = sorted(strangers.values(), key=lambda pair: pair[0])[:_MOST_STRANGERS]
+        yield from ((far + behind, group) for far, group in nearest)
+
+    def _searches(self, wanted: _Wanted) -> Iterator[tuple[float, Value]]:
+        """Words to search with, of the names and titles that responses held: of what the tool is about come first."""
+        for place in self.places:
+            if place.name.own.rpartition("_")[2] not in TITLES or place.name.identifies or place.secret:
+                continue
+            near = 0.5 if set(place.name.key.split("_")) & wanted.about else 1.5
+            for number, held in enumerate(islice(place.values.values(), 4)):
+                words = re.findall(r"[^\W\d_]{4,}", text_of(held.value))
+                if words and words[0] != held.value:
+                    word = Value(max(words[:3], key=len), replace(held.origin, kind="generated"))
+                    yield near + 0.75 * number, word
+                yield near + 0.75 * number + 0.4, held
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> Place:
         """The place of a tool and a path, made where there is none."""
@@ -249,7 +257,7 @@ class _Wanted:
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = [part for part in good if distinctive(part)][:6]
         self.telling = {text_of(part) for part in telling}
-        self._good, self._makes = frozenset(map(make_of, good)), frozenset(map(make_of, telling))
+        self._good, self._makes = set(map(make_of, good)), set(map(make_of, telling)) - {""}
         self._accepted, self._refused, self._lost = (
             {text_of(part) for held in values for part in scalars(held.value)}
             for values in (argument.accepted, argument.refused, argument.not_found)
@@ -262,31 +270,18 @@ class _Wanted:
         self._lookup: float | None = _ANY if self.name.identifies or self._in_path else _LAST
         if good or guessed or tried >= _STRANGERS_TRIED:
             self._lookup = None
-        strange = not (self.name.searches or self.name.secret or self.name.own in PAGING)
-        self.closed = not strange or (self._lookup is None and not telling)  # to names that have nothing in common
+        own = self.name.searches or self.name.secret or self.name.own in PAGING
+        self.closed = own or (self._lookup is None and not telling)  # to names that have nothing in common
 
     def aptness(self, place: Place) -> tuple[bool, int]:
         """Of places of one name, arguments go first, then those of tools about the same."""
-        return not place.argument, -len(self.about & _words_of(place))
+        words = words_in((words_of(f"{place.tool}_{place.path}").replace("_", " "),))
+        return not place.argument, -len(self.about & words)
 
-    def groups(self, places: Iterable[tuple[Place, float | None]]) -> Iterator[tuple[float, list[Place]]]:
-        """Places of one name together, with their distance from the argument; of strangers the nearest few, behind."""
-        namesakes: dict[str, tuple[float, list[Place]]] = {}
-        strangers: dict[str, tuple[float, list[Place]]] = {}
-        for place, apart in places:
-            aside = apart is None or (apart > NEAR and self.name.of_another(place.name))
-            far = self._distance(place, apart, aside=aside)
-            if far is not None:
-                key = f"{place.name.key} {place.argument} {round(far, 1)}"
-                (strangers if aside else namesakes).setdefault(key, (far, []))[1].append(place)
-        behind = 4.0 if any(far < TOLD for far, _ in namesakes.values()) else 0.0
-        yield from namesakes.values()
-        nearest = sorted(strangers.values(), key=lambda pair: pair[0])[:_MOST_STRANGERS]
-        yield from ((far + behind, group) for far, group in nearest)
-
-    def _distance(self, place: Place, apart: float | None, *, aside: bool) -> float | None:
+    def distance(self, place: Place, apart: float | None, *, aside: bool) -> float | None:
+        """How far a place is from the argument, None for too far; `apart` is how far their names are."""
         if apart is None:
-            apart = None if self.closed else self._of_stranger(place)
+            apart = self._of_stranger(place)
         elif place.tool == self.protocol.name:
             apart += 0.5
         if apart is None or (self.name.own in PAGING and not (apart == EQUAL and place.argument)):
@@ -299,28 +294,24 @@ class _Wanted:
                 return None
             apart += min(3, bad) + 0.4 * min(3, len(self._lost & place.values.keys()))
             apart += 0.75 if self._accepted and self._of_ids else 0
-        return apart + 1.0 if self._good and not alike(place.makes, self._good) else apart
+        return apart + 1.0 if self._good and not place.makes & self._good else apart
 
     def _of_stranger(self, place: Place) -> float | None:
         """How far a place is whose name says nothing: by values and their look, else where it holds ids or a list."""
-        if place.argument or place.lines or place.name.own in PAGING:
+        if place.argument or place.name.own in PAGING or any("\n" in text for text in islice(place.values, _FIRST)):
             return None
         if not self.telling.isdisjoint(place.values):
             return _KNOWN
-        if alike(place.makes, self._makes):
+        if place.makes & self._makes:
             return _SHAPED - (0.5 if place.name.identifies else 0.0)
         if self._lookup is None:
             return None
-        listed = place.path.endswith("[]")
-        if self._in_path and listed and place.words and len(place.values) > 1:
+        listed, words = place.path.endswith("[]"), all(isinstance(v, str) and len(v.split()) == 1 for v in place.first)
+        if self._in_path and listed and words and len(place.values) > 1:
             return _LISTED  # a list of names is what one looks up by name
         if place.name.identifies or listed:
             return self._lookup
-        return self._lookup + 0.5 if place.ids else None
-
-
-def _words_of(place: Place) -> frozenset[str]:
-    return words_in((words_of(f"{place.tool}_{place.path}").replace("_", " "),))
+        return self._lookup + 0.5 if all(map(is_id, place.first)) else None
 
 
 def _origin(sample: Sample, path: str) -> Origin:
@@ -363,26 +354,10 @@ def is_date(argument: ArgumentFacts) -> bool:
     return bool(set(words_of(argument.name).split("_")) & {"date", "datetime", "dob", "birthday"})
 
 
-def _searches(wanted: _Wanted, places: Iterable[tuple[Place, object]]) -> Iterator[tuple[float, Value]]:
-    """Words to search with: of the names and titles that responses held; those of what the tool is about come first."""
-    for place, _ in places:
-        if place.argument or place.name.own.rpartition("_")[2] not in TITLES or place.name.identifies:
-            continue
-        near = 0.5 if set(place.name.key.split("_")) & wanted.about or place.tool == wanted.protocol.name else 1.5
-        texts = (held for held in place.values.values() if isinstance(held.value, str))
-        for number, held in enumerate(islice(texts, 4)):
-            words = re.findall(r"[^\W\d_]{4,}", str(held.value))
-            if words and words[0] != held.value:
-                word = Value(max(words[:3], key=len), replace(held.origin, kind="generated"))
-                yield near + 0.75 * number, word
-            yield near + 0.75 * number + 0.4, held
-
-
 @dataclass(frozen=True, slots=True)
 class Record:
     """An object of a response: each of its scalars, those of the objects around it, and the arguments of its call."""
 
-    tool: str
     sample: int
     values: Mapping[tuple[str, str], Value]
     names: frozenset[str]
@@ -412,7 +387,7 @@ def _collect(
     for record in records:
         if len(found) <= 300:
             held = {**around, **record}
-            found.append(Record(sample.tool, sample.number, held, frozenset(last_name(path) for _, path in held)))
+            found.append(Record(sample.number, held, frozenset(last_name(path) for _, path in held)))
     for here, value in inner:
         if isinstance(value, Mapping | list) and len(found) <= 300:
             _collect(value, here, inside, sample, found)

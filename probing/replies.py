@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from probing.names import parts_of, text_of
+from probing.names import REPLIES, parts_of, text_of
 from probing.samples import Sample
-from probing.words import REPLIES
 from protocols.jsontypes import Json
 from protocols.reply import one_line
 from protocols.words import snake

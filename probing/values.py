@@ -180,26 +180,12 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
     for name, values in offered.items():
         places = dict.fromkeys((v.origin.tool, v.origin.path) for v in values if v.origin.kind == "response")
         ranks[name] = {place: rank for rank, place in enumerate(places)}
-    allowed = {name: {repr(value.value) for value in values} for name, values in offered.items()}
-    scored: dict[float, dict[int, list[dict[str, Value]]]] = {}
     known = set().union(*ranks.values())
+    scored: dict[float, dict[int, list[dict[str, Value]]]] = {}
     for record in records:
         if len(record.names & offered.keys()) + len(known & record.values.keys()) < 2:
             continue
-        chosen: dict[str, Value] = {}
-        used: set[tuple[str, str]] = set()  # a field stands for one argument: the player's id is not the team's as well
-        cost = 0.0
-        for name in offered:
-            fits = []
-            for place, value in record.values.items():
-                rank = 0.5 if last_name(place[1]) == name else ranks[name].get(place)
-                full = len(offered[name]) >= MOST_CANDIDATES  # a long list may hold the value further down
-                if rank is not None and place not in used and (full or repr(value.value) in allowed[name]):
-                    fits.append((rank, place))
-            cost += 3.0 if not fits else min(fits)[0]
-            if fits:
-                chosen[name] = record.values[min(fits)[1]]
-                used.add(min(fits)[1])
+        chosen, cost = _of_record(record, offered, ranks)
         if len(chosen) > 1:
             scored.setdefault(cost, {}).setdefault(record.sample, []).append(chosen)
     for cost, by_response in sorted(scored.items()):
@@ -207,6 +193,27 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
             return  # each argument's best value, wherever it is from, is as good
         for row in zip_longest(*by_response.values()):  # neighbours in one list teach the same
             yield from ({n: one.get(n, values[0]) for n, values in offered.items()} for one in row if one is not None)
+
+
+def _of_record(
+    record: Record, offered: Mapping[str, Sequence[Value]], ranks: Mapping[str, Mapping[tuple[str, str], int]]
+) -> tuple[dict[str, Value], float]:
+    """The arguments' values that a record holds, and how far they are from the best that there are."""
+    chosen: dict[str, Value] = {}
+    used: set[tuple[str, str]] = set()  # a field stands for one argument: the player's id is not the team's as well
+    cost = 0.0
+    for name, values in offered.items():
+        allowed = None if len(values) >= MOST_CANDIDATES else {repr(value.value) for value in values}
+        fits = []
+        for place, value in record.values.items():
+            rank = 0.5 if last_name(place[1]) == name else ranks[name].get(place)
+            if rank is not None and place not in used and (allowed is None or repr(value.value) in allowed):
+                fits.append((rank, place))
+        cost += min(fits)[0] if fits else 3.0
+        if fits:
+            chosen[name] = record.values[min(fits)[1]]
+            used.add(min(fits)[1])
+    return chosen, cost
 
 
 def _in_turn(offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
