@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import fmean
 from typing import get_args
 
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.models.prices import FREE, InvalidPrices, Price, load_prices, price_of
+from atc.models.prices import FREE, Price, price_of
 from atc.types import FaultKind
 from toolflow_bench.classes import failure_class
 from toolflow_bench.compare import compare
@@ -159,38 +158,13 @@ def test_every_kind_of_fault_has_a_class() -> None:
     assert found["error"] == "program"
 
 
-def test_prices_of_models(tmp_path: Path) -> None:
+def test_prices_of_models() -> None:
     assert price_of("local") == price_of("my-weights.gguf") == FREE
     assert price_of("gpt-4o-mini-2024-07-18") == price_of("openai/gpt-4o-mini") == Price(0.15, 0.60)
     assert price_of("gpt-4o-latest") == Price(2.50, 10.0)
     assert price_of("gpt-4o-audio") is None
     assert price_of("scripted") is None
     assert Price(1.0, 4.0).of(500_000, 250_000) == 1.5
-    (tmp_path / "p.toml").write_text('"gpt-4o" = [1, 2]\n"qwen*" = {input = 0, output = 0.5}\n')
-    own = load_prices(tmp_path / "p.toml")
-    assert price_of("gpt-4o", own) == Price(1.0, 2.0)
-    assert price_of("qwen3-coder", own) == Price(0.0, 0.5)
-    assert price_of("gpt-5-mini", own) == price_of("gpt-5-mini")
-    (tmp_path / "p.json").write_text('{"gpt-4o": [3, 4]}')
-    assert price_of("gpt-4o", load_prices(tmp_path / "p.json")) == Price(3.0, 4.0)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a = [1]", "'a' must be two prices of at least 0"),
-        ("a = [1, -2]", "got \\[1, -2\\]"),
-        ("a = [1, inf]", "'a' must be two prices"),
-        ("gpt-4.1 = [1, 2]", "a name with a dot in it stands in quotes"),
-        ("a = [", "holds no prices"),
-    ],
-)
-def test_prices_that_are_none(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "p.toml").write_text(text)
-    with pytest.raises(InvalidPrices, match=said):
-        load_prices(tmp_path / "p.toml")
-    with pytest.raises(InvalidPrices, match="No such file"):
-        load_prices(tmp_path / "none.toml")
 
 
 def test_runs_are_compared_on_the_tasks_they_share() -> None:

@@ -1,181 +1,195 @@
-"""What the suites of questions share on the command line: options, the file of rows, progress, and the figures."""
+"""`atc bench run SUITE`: ToolFlow's tasks, by a model or by an answer without one, and the questions about flights."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, count
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from atc import __version__
-from atc.cli.options import json_option, several
-from atc.cli.output import escape_controls
-from atc.config import Config, public
-from atc.view import stderr_console
-from toolflow_bench.metrics import Row, Summary
-from toolflow_bench.resampling import Estimate
-from toolflow_bench.rows import Header, InvalidRunFile, read_rows, same_header
-from toolflow_bench.runner import Item, digest
-from toolflow_bench.task import Question
+from atc.cli.bench_arms import Arm, RunOptions, measure, run_options, strategies_option, wanted
+from atc.cli.options import model_option, strategy_option, tools_option
+from atc.cli.output import say
+from atc.cli.progress import told_in_tenths
+from atc.cli.settings import load_config
+from atc.cli.state import open_store
+from atc.cli.wiring import choose_model, open_agent
+from atc.config import Config
+from atc.models.prices import Price, price_of
+from protocols.protocol import ToolProtocol
+from sandbox.choose import open_sandbox
+from toolflow_bench.baselines import BASELINES, baseline_worker
+from toolflow_bench.given import described_by, digest, load_given
+from toolflow_bench.runner import Item
+from toolflow_bench.services.service import NAMES, find_service
+from toolflow_bench.settings import CATALOGUE, SETTINGS, draw_distractors, hardened
+from toolflow_bench.suites.flights import load
+from toolflow_bench.suites.toolflow import choose_tasks, services_of
+from toolflow_bench.task import Task, require_gold
+from toolflow_bench.workers import OpenWorld, agent_worker, shared_agent
+from toolflow_bench.world import World
 
-_SETTINGS = (
-    *("strategy", "sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
-    *("max_model_calls", "repair", "decoding", "docs", "temperature"),
+_TOOLFLOW_EPILOG = """\b
+Examples:
+  atc bench run toolflow --split short --sample 30 --model local
+  atc bench run toolflow --split long --services movies,places --jobs 4 --json
+  atc bench run toolflow --strategy gold
+  atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl
+  atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot
+  atc bench run toolflow --services places --protocols places=probed/places
+  atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5
+"""
+_FLIGHTS_EPILOG = """\b
+Examples:
+  atc bench run flights --model local
+  atc bench run flights --limit 4 --json
+"""
+_FILE = click.Path(path_type=Path)
+
+
+@click.command(epilog=_TOOLFLOW_EPILOG)
+@click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
+@click.option("--services", multiple=True, metavar="NAMES", help="Tasks of these services alone, with commas between.")
+@click.option("--data", type=_FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
+@strategies_option(*BASELINES, also=" echo, first and random are wrong answers without a model, gold is the right one.")
+@model_option
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="N tasks drawn by --seed before any is asked, from each service its share.",
 )
-"""Of the configuration: what changes results."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a suite is run, whatever it asks: the options of `run_options`."""
-
-    limit: int | None
-    jobs: int
-    seed: int
-    timeout: float
-    repeats: int
-    out: Path | None
-    restart: bool
-    as_json: bool
-
-
-_ONE = click.IntRange(1)
-run_options = several(
-    click.option("--limit", type=_ONE, metavar="N", help="The first N questions only."),
-    click.option(
-        "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Asked at once."
-    ),
-    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What random choices start from."),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(0, min_open=True),
-        default=180.0,
-        show_default=True,
-        metavar="S",
-        help="Seconds for one question.",
-    ),
-    click.option(
-        "--repeats",
-        type=click.IntRange(1, 100),
-        default=1,
-        show_default=True,
-        metavar="K",
-        help="Ask each question K times, with other seeds for the model.",
-    ),
-    click.option(
-        "--out", type=click.Path(path_type=Path), metavar="FILE", help="File of rows, continued if it is there."
-    ),
-    click.option("--restart", is_flag=True, help="Empty --out first."),
-    json_option,
+@click.option("--open", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
+@click.option("--blind", is_flag=True, help="Tools that do not say what they answer.")
+@click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
+@click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
+@click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
+@click.option(
+    "--distractors",
+    type=_FILE,
+    default=CATALOGUE,
+    metavar="FILE",
+    help="The catalogue for --open: StableToolBench's apis.json. Default: ../shared/data/stabletoolbench/apis.json.",
 )
-"""The options of every suite of questions; `RunOptions` takes them."""
+@click.option(
+    "--protocols",
+    multiple=True,
+    metavar="SERVICE=DIR",
+    help="What is known of a service's tools, instead of its own document: a folder of protocols; repeatable.",
+)
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question.")
+@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one.")
+@run_options
+def toolflow(
+    *,
+    split: str,
+    services: tuple[str, ...],
+    strategies: tuple[str, ...],
+    model: str | None,
+    max_tokens: int | None,
+    max_model_calls: int | None,
+    sample: int | None,
+    data: Path | None,
+    protocols: tuple[str, ...],
+    setting: str | None,
+    distractors: Path,
+    **more: Any,
+) -> None:
+    """Solve ToolFlow's tasks: 4 services, real data, graded by program.
+
+    Each task is one line of a file, with its programs and calls; a run that was stopped goes on where it was when the
+    same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
+    status 3 if any is left.
+    """
+    hard = [name for name in SETTINGS if more.pop(name) or setting == "hard"]
+    options = RunOptions(**more)
+    named = tuple(name.strip() for text in services for name in text.split(",") if name.strip())
+    tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
+    given = load_given(_folders(protocols))
+    names = wanted(strategies)
+    if "gold" in names:
+        require_gold(tasks)
+    flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
+    base = load_config(flags)[0]
+    items = [Item.of(task) for task in tasks]
+    others: tuple[ToolProtocol, ...] = ()
+    if "open" in hard:
+        others = draw_distractors(distractors, seed=options.seed)
+        items = [replace(item, candidates=()) for item in items]
+    open_world = _worlds(base, () if "open" in hard else tasks[: options.limit])
+    open_world = described_by(open_world, given) if given else open_world
+    open_world = hardened(open_world, hard, distractors=others)
+    about: dict[str, Any] = {"split": split, "services": sorted(named), "sample": sample}
+    about |= {"setting": hard} if hard else {}
+    about |= {"protocols": digest(given)} if given else {}
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(closing(open_sandbox(base.sandbox, policy=base.policy)))
+        if set(names) - set(BASELINES):
+            ask, store = choose_model(base, progress=told_in_tenths(), talk=say), stack.enter_context(open_store(base))
+        arms = []
+        for strategy in names:
+            baseline = next((name for name in BASELINES if name == strategy), None)
+            if baseline is not None:
+                config, asked = load_config({**flags, "model": None})[0], "none"
+                open_worker = baseline_worker(baseline, open_world, sandbox=sandbox)
+            else:
+                config, asked = load_config({**flags, "strategy": strategy})[0], ask.name
+                open_worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
+            name, price = baseline or config.strategy, _price(asked, config)
+            told = about | {"price": [price.input, price.output] if price is not None else None, "strategy": name}
+            arms.append(Arm(name=name, model=asked, config=config, open_worker=open_worker, price=price, settings=told))
+        status = measure("toolflow", items, arms, options)
+    sys.exit(status)
 
 
-def make_header(
-    suite: str, questions: Sequence[Question], config: Config, *, model: str, options: RunOptions, **settings: Any
-) -> Header:
-    """What must be the same for a run to go on: `questions` are all that could be asked, `settings` the suite's own."""
-    every: Mapping[str, Any] = public(config)
-    kept = {key: every[key] for key in _SETTINGS}
-    return Header(
-        suite=suite,
-        model=model,
-        seed=options.seed,
-        data=digest(questions),
-        version=__version__,
-        settings={**kept, "timeout": options.timeout, **settings},
-    )
+@click.command(epilog=_FLIGHTS_EPILOG)
+@click.option("--data", type=_FILE, metavar="FILE", help="Questions, one JSON object a line.")
+@tools_option
+@model_option
+@strategy_option
+@run_options
+def flights(*, data: Path | None, model: str | None, strategy: str | None, tools: tuple[str, ...], **run: Any) -> None:
+    """Ask the questions about flights and grade the answers.
+
+    Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
+    again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
+    """
+    items = [Item(question=question) for question in load(data)]
+    config = load_config({"model": model, "strategy": strategy, "tools": tools})[0]
+    with open_agent(config, talk=say, progress=told_in_tenths()) as agent:
+        arm = Arm(
+            name=config.strategy,
+            model=agent.ask.name,
+            config=config,
+            open_worker=shared_agent(agent),
+            price=_price(agent.ask.name, config),
+            settings={"tools": list(config.tools)},
+        )
+        status = measure("flights", items, [arm], RunOptions(**run))
+    sys.exit(status)
 
 
-def own_file(config: Config, header: Header, wanted: Sequence[Item], *, repeats: int = 1, named: str = "") -> Path:
-    """The newest unfinished file of the same run in the state folder, else a new one, with `named` in its name."""
-    folder = config.state_dir / "bench"
-    keys = {(item.question.id, repeat) for item in wanted for repeat in range(repeats)}
-    for path in sorted(folder.glob(f"{header.suite}-*.jsonl"), reverse=True):
-        try:
-            found, rows = read_rows(path)
-        except InvalidRunFile:
-            continue
-        if same_header(found, header) and keys - {row.key for row in rows if row.graded}:
-            return path
-    stem = "-".join(filter(None, (header.suite, time.strftime("%Y%m%d-%H%M%S", time.gmtime()), named)))
-    names = (f"{stem}{suffix}.jsonl" for suffix in chain([""], (f"-{number}" for number in count(2))))
-    return next(folder / name for name in names if not (folder / name).exists())
+def _price(model: str, config: Config) -> Price | None:
+    """What the model costs: the configured price, else its list price; nothing where no model is asked."""
+    return Price(*config.model_price) if config.model_price and model != "none" else price_of(model)
 
 
-def lines(summary: Summary) -> list[str]:
-    """The figures for people."""
-    left = f"not graded: {summary.outages} outages, {summary.crashes} crashes; the same command asks these again"
-    if summary.share is None or summary.interval is None:
-        return ["no question was graded", left]
-    low, high = summary.interval
-    waits = f"{summary.seconds_total:.0f} in all, {summary.model_seconds_total:.0f} waiting for the model"
-    work = f"{summary.calls:,} calls, {summary.repairs:,} repairs, {summary.model_calls:,} replies"
-    shown = {
-        "solved": f"{summary.solved} of {summary.graded} ({summary.share:.0%}, 95% interval {low:.0%} to {high:.0%})",
-        "by calls": _shares(summary.by_calls),
-        "by depth": summary.by_difficulty and f"{_shares(summary.by_difficulty)} (depth times distinct tools)",
-        "pass^k": ", ".join(f"{k}: {_percent(one)}" for k, one in summary.pass_k.items()),
-        **_of_paths(summary),
-        "seconds": f"median {summary.seconds_median:.1f}, longest {summary.seconds_max:.1f}, {waits}",
-        "took": f"{work}, {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out",
-    }
-    told = [f"{name:<8} {line}" for name, line in shown.items() if line]
-    return [*told, left] if summary.ungraded else told
+def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
+    """Opens a world with the services that the tasks' candidates come from; without tasks, with all."""
+    names = services_of(tasks) if tasks else NAMES
+    return lambda: World(names, folder=config.cache_dir, announce=say)
 
 
-def _of_paths(summary: Summary) -> dict[str, str]:
-    """What only suites with gold paths have."""
-    if summary.path is None or summary.precision is None or summary.cp is None:
-        return {}
-    named = {"Path": summary.path, "Precision": summary.precision, "CP": summary.cp}
-    return {
-        "by tasks": _shares({**summary.by_split, **summary.by_service}),
-        "paths": ", ".join(f"{name} {_percent(rate)}" for name, rate in named.items()),
-        "failures": ", ".join(f"{name} {number}" for name, number in summary.failures.items()) or "none",
-        "writes": f"{summary.repeated_writes:,} repeated, {summary.orphaned_writes:,} orphaned",
-        "cost": "unknown: no price for this model; give --prices" if summary.cost is None else f"${summary.cost:.4f}",
-    }
-
-
-def _percent(rate: Estimate) -> str:
-    return f"{rate.mean:.0%} ({rate.low:.0%} to {rate.high:.0%})"
-
-
-def _shares(shares: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}: {share.solved}/{share.graded}" for name, share in shares.items())
-
-
-class Watch:
-    """Shows each row as it comes: a bar with an estimate on a terminal, a line a question otherwise."""
-
-    def __init__(self) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=stderr_console(), disable=not sys.stderr.isatty())
-        self._task = self._bar.add_task("asking", total=None)
-        self._right = 0
-        self.arm = ""
-        """Whose rows come, where several take turns."""
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, row: Row, done: int, total: int) -> None:
-        """Show a row; `done` of `total` are."""
-        self._right += row.correct
-        verdict = "right" if row.correct else "wrong" if row.graded else row.status
-        why = row.error or row.reason
-        named = f"{self.arm:<8} " if self.arm else ""
-        line = f"{done:>3}/{total}  {named}{verdict:<6} {row.seconds:6.1f} s  {row.calls:>3} calls  {row.id}: {why}"
-        self._bar.console.print(escape_controls(line), soft_wrap=True)
-        self._bar.update(self._task, completed=done, total=total, description=f"{self._right} right")
+def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:
+    folders: dict[str, Path] = {}
+    for text in protocols:
+        service, equals, folder = text.partition("=")
+        if not equals or not Path(folder).is_dir():
+            wanted = f"{text!r} is not SERVICE=DIR with a folder that exists."
+            raise click.BadParameter(wanted, param_hint="--protocols")
+        find_service(service)
+        folders[service] = Path(folder)
+    return folders

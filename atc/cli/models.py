@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import click
-from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
 from atc.cli.options import json_option, model_option
 from atc.cli.output import print_columns, print_json, print_text, say
+from atc.cli.progress import download_bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config
 from atc.models import llamacpp_url, nearby, ollama_url, openai
 from atc.models.fetch import LOCAL_MODELS, fetch, whereabouts
 from atc.retrieve import embedders
-from atc.view import stderr_console
 from protocols.ask import Message
 
 _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
@@ -63,7 +60,7 @@ def pull(name: str, *, as_json: bool) -> None:
     if name not in LOCAL_MODELS and name not in embedders.MODELS:
         known = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
         raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
-    with _download_bar() as progress:
+    with download_bar() as progress:
         if name in LOCAL_MODELS:
             paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=progress, on_message=say)]
         else:
@@ -81,7 +78,7 @@ def pull(name: str, *, as_json: bool) -> None:
 def test(*, as_json: bool, **flags: Any) -> None:
     """Ask the model one small question and show how fast it answers."""
     config = load_config(flags)[0]
-    with _download_bar() as progress:  # the embedded model is fetched when it is first asked
+    with download_bar() as progress:  # the embedded model is fetched when it is first asked
         ask = choose_model(config, progress=progress)
         try:
             reply = ask([Message("user", _QUESTION)], max_tokens=200)
@@ -128,28 +125,3 @@ def _embedders(config: Config) -> Iterator[tuple[str, str, str, bool]]:
         yield name, "here" if here else "not fetched", "for search" if here else fetched, config.embedder == name
     if config.embedder not in embedders.MODELS:
         yield config.embedder, "configured", "for search", True
-
-
-def told_in_tenths() -> Callable[[int, int], None]:
-    """Says on stderr when another tenth of the model has come."""
-    told = -1
-
-    def progress(done: int, total: int) -> None:
-        nonlocal told
-        if (tenth := done * 10 // total) > told:
-            told = tenth
-            say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
-
-    return progress
-
-
-@contextmanager
-def _download_bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar with speed and estimate on a terminal; lines otherwise."""
-    if not sys.stderr.isatty():
-        yield told_in_tenths()
-        return
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr_console(), transient=True) as bar:
-        task = bar.add_task("model", total=None, visible=False)
-        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from atc.cli import probe_report
-from atc.cli.models import told_in_tenths
 from atc.cli.options import json_option, servers_options
 from atc.cli.output import print_json, print_text, say
+from atc.cli.progress import told_in_tenths
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.cli.wiring import choose_model, invoke_settings

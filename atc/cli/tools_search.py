@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli.bars import bar
 from atc.cli.options import json_option, model_option, servers_options, tools_option
 from atc.cli.output import print_columns, print_json, print_text, say
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.tools import line_of, summary
 from atc.cli.wiring import choose_model, open_toolbox

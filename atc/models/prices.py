@@ -1,27 +1,14 @@
-"""What tokens cost: a table of prices by model, and one's own from a file.
+"""What tokens cost, by model.
 
 List prices in USD per million tokens, as published in March 2026, without discounts for cached prompts or batches. They
-change: give `--prices FILE` for figures that somebody will pay by.
+change: set `model_price` for figures that somebody will pay by.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from protocols.errors import AtcError
-
-
-class InvalidPrices(AtcError):
-    """A file of prices that cannot be used: names the file, the model and what is wrong."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +23,9 @@ class Price:
         return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 
-Prices = Mapping[str, Price]
-"""By model. A name stands for itself and its versions (`gpt-4o` for `gpt-4o-2024-08-06`, not for `gpt-4o-mini`); with a
-`*` at its end it stands for every name that begins so."""
-
 FREE = Price(0.0, 0.0)
 
-LIST_PRICES: Prices = {
+LIST_PRICES: Mapping[str, Price] = {
     "local": FREE,
     "none": FREE,
     "gpt-3.5-turbo": Price(0.50, 1.50),
@@ -61,58 +44,22 @@ LIST_PRICES: Prices = {
     "o3-mini": Price(1.10, 4.40),
     "o4-mini": Price(1.10, 4.40),
 }
+"""A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for `gpt-4o-mini`."""
 
 _VERSION = re.compile(r"[-@:](?:latest|[0-9][-0-9]*)")
 
 
-def price_of(model: str, prices: Prices = LIST_PRICES) -> Price | None:
-    """The price of a model, the longest name that stands for it deciding; None where none does.
+def price_of(model: str) -> Price | None:
+    """The list price of a model, the longest name that stands for it deciding; None where none does.
 
     A file of weights (`*.gguf`) runs here and costs nothing. A provider's name in front (`openai/gpt-4o`) is passed by.
     """
-    for name in (model, model.rpartition("/")[2]):
-        fitting = [known for known in prices if _stands_for(known, name)]
-        if fitting:
-            return prices[max(fitting, key=len)]
+    name = model.rpartition("/")[2]
+    fitting = [known for known in LIST_PRICES if name == known or _is_version(name, known)]
+    if fitting:
+        return LIST_PRICES[max(fitting, key=len)]
     return FREE if model.endswith(".gguf") else None
 
 
-def load_prices(path: Path) -> Prices:
-    """The list prices with those of a file before them: `"gpt-5-mini" = [0.25, 2.0]`, in TOML or JSON.
-
-    Raises:
-        InvalidPrices: the file cannot be read, or an entry is not a pair of prices.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except OSError as error:
-        raise InvalidPrices(f"cannot read the prices in {str(path)!r}: {error.strerror}; give the file's path.") from (
-            error
-        )
-    except (ValueError, RecursionError) as error:
-        raise InvalidPrices(f"{str(path)!r} holds no prices: {error}; write TOML, or JSON in a .json file.") from error
-    if not isinstance(found, dict):
-        raise InvalidPrices(f"{str(path)!r} must be a table of models, got a {type(found).__name__}.")
-    return {**LIST_PRICES, **{name: _price(path, name, entry) for name, entry in found.items()}}
-
-
-def _price(path: Path, name: str, entry: Any) -> Price:
-    if isinstance(entry, dict) and set(entry) == {"input", "output"}:
-        entry = [entry["input"], entry["output"]]
-    if not (isinstance(entry, list) and len(entry) == 2 and all(map(_is_price, entry))):
-        raise InvalidPrices(
-            f"{str(path)!r}: {name!r} must be two prices of at least 0 in USD a million tokens, [input, output], "
-            f"got {entry!r}; in TOML a name with a dot in it stands in quotes."
-        )
-    return Price(float(entry[0]), float(entry[1]))
-
-
-def _is_price(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
-
-
-def _stands_for(known: str, model: str) -> bool:
-    if known.endswith("*"):
-        return model.startswith(known[:-1])
-    return model == known or (model.startswith(known) and _VERSION.fullmatch(model[len(known) :]) is not None)
+def _is_version(name: str, known: str) -> bool:
+    return name.startswith(known) and _VERSION.fullmatch(name[len(known) :]) is not None

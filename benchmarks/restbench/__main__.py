@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from atc.cli.bench_arms import Arm, ask_arms, strategies_option, wanted
-from atc.cli.bench_run import RunOptions, make_header, run_options
+from atc.cli.bench_arms import Arm, Asked, RunOptions, ask_arms, run_options, strategies_option, wanted
 from atc.cli.options import model_option
 from atc.cli.output import print_json, print_text, say
 from atc.cli.settings import load_config
@@ -62,7 +61,6 @@ def main(
     if sample:
         api_of = lambda item: item.services[0]  # noqa: E731 - said twice
         asked = list(draw(asked, sample, seed=options.seed, name=lambda item: item.question.id, stratum=api_of))
-    asked = asked[: options.limit]
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
     shared, names, arms = load_config(flags)[0], wanted(strategies), []
     with ExitStack() as stack:
@@ -76,18 +74,16 @@ def main(
                 worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
             about = {"strategy": name or config.strategy, "api": api, "sample": sample}
             model_name = "none" if name == "gold" else ask.name
-            questions = [item.question for item in asked]
-            header = make_header("restbench", questions, config, model=model_name, options=options, **about)
-            more = {"header": header, "config": config, "options": options, "items": asked, "alone": len(names) == 1}
-            arms.append(Arm.of(about["strategy"], worker, **more))
-        found = [by_api(rows, seed=options.seed) for rows in ask_arms(asked, arms, options)]
-    reports = [_report(arm, of_api) for arm, of_api in zip(arms, found, strict=True)]
+            arm = Arm(name=about["strategy"], model=model_name, config=config, open_worker=worker, settings=about)
+            arms.append(arm)
+        found = [(one, by_api(one.rows, seed=options.seed)) for one in ask_arms("restbench", asked, arms, options)]
+    reports = [_report(one, of_api) for one, of_api in found]
     if options.as_json:
         print_json(reports[0] if len(reports) == 1 else {"suite": "restbench", "strategies": reports})
     else:
-        for arm, of_api in zip(arms, found, strict=True):
-            print_text("\n".join([f"{arm.name}:", *map(_line, of_api, of_api.values())]))
-    sys.exit(3 if any(of_api["all"].ungraded for of_api in found) else 0)
+        for one, of_api in found:
+            print_text("\n".join([f"{one.arm.name}:", *map(_line, of_api, of_api.values())]))
+    sys.exit(3 if any(of_api["all"].ungraded for _, of_api in found) else 0)
 
 
 def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, Summary]:
@@ -96,10 +92,10 @@ def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, Summary]:
     return {api: summarize([row for row in rows if api in (*row.services, "all")], seed=seed) for api in apis}
 
 
-def _report(arm: Arm, of_api: dict[str, Summary]) -> dict[str, Any]:
+def _report(one: Asked, of_api: dict[str, Summary]) -> dict[str, Any]:
     plain = {api: {k: v for k, v in one.as_json().items() if k not in _JUDGED} for api, one in of_api.items()}
     told = {api: {"answered": one.pop("solved"), **one} for api, one in plain.items()}
-    return {"suite": "restbench", "model": arm.header.model, "strategy": arm.name, "rows": str(arm.path), "apis": told}
+    return {"suite": "restbench", "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path), "apis": told}
 
 
 def _line(name: str, summary: Summary) -> str:

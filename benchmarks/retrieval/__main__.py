@@ -25,7 +25,7 @@ from typing import Any
 import click
 
 from atc import __version__
-from atc.cli.bars import bar
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from atc.cli.bars import bar
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.retrieve.asking import Tally
