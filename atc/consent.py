@@ -14,7 +14,7 @@ from atc.config import Config
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
-from atc.taint.trusted import tool_named
+from atc.taint.clean import tool_named
 from atc.types import Program
 from protocols.jsontypes import JsonObject
 from protocols.protocol import McpBinding, spelled

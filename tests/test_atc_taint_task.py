@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.taint.task import Words
+from atc.taint.clean import Words
 from atc.taint.values import number, numbers
 
 

@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atc.paths import KEY, MAX_NODES, Path, general, text, walk
-from atc.taint.leaves import Leaf, sensitive_leaves
-from atc.taint.marks import Sensitivity, is_email
-from atc.taint.task import Words
-from atc.taint.trusted import Trusted
+from atc.taint.clean import Trusted, Words
+from atc.taint.sensitive import Leaf, Sensitivity, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, plain, same, shown, typed
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed

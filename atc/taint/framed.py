@@ -14,9 +14,6 @@ from urllib.parse import unquote
 
 from protocols.jsontypes import Json, JsonObject
 
-_STRETCH = 200_000
-"""Characters of a text that are decoded at a time."""
-
 _DEPTH = 3
 """Encodings within one another that are undone."""
 
@@ -44,8 +41,7 @@ _LONGEST_SCALAR = 1000
 def decoded(text: str) -> Iterator[str]:
     """The text, and what it holds in base64, in hexadecimal digits, percent-encoded, as entities or as escapes."""
     yield text
-    waiting = [(text[start : start + _STRETCH], 0) for start in range(0, len(text), _STRETCH // 2)]
-    seen = {text}
+    waiting, seen = [(text, 0)], {text}
     while waiting:
         current, depth = waiting.pop()
         for inner in _inner(current) if depth < _DEPTH else ():

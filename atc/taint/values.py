@@ -17,21 +17,6 @@ Same = tuple[str, str | Decimal]
 _MOST_BITS = 4096
 """Of an integer that is compared as a number; Python gives no decimal digits of much longer ones."""
 
-_CURRENCIES = r"(?:us\$|[$€£¥₹₽₩]|usd|eur|gbp|jpy|chf|cad|aud|inr|cny)"
-_NUMBER = re.compile(
-    rf"(?P<sign>[-−+])?(?P<currency>{_CURRENCIES})?(?P<inner>[-−+])?"
-    r"(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{1,2})?"
-    rf"(?:(?P<scale>k|m|mn|bn)|{_CURRENCIES}|%|,-)?(?:/[a-z]+)?",
-    re.IGNORECASE,
-)
-_GROUPS = re.compile(
-    r"(?<!\S)(?:\+\d+(?: \d{1,7})+|[A-Z]{2}\d{2}(?: [\dA-Z]{1,4}){2,}|\(?\d{1,6}\)?(?: \d{1,6}){2,})(?!\w|\.\d)"
-)
-_ENDS = "()[]{}<>\"“”„«»`'‘’*,;:!?…"
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "k": 10**3, "mn": 10**6, "bn": 10**9}
-_LONGEST = 60
-"""Characters of one number; a longer run of digits is no number that anybody means."""
-
 
 def same(value: Json) -> Same:
     """What equal values have in common. A list or an object compares by its text."""
@@ -44,28 +29,42 @@ def same(value: Json) -> Same:
     return ("text", value) if isinstance(value, str) else ("json", repr(value))
 
 
+# --- numbers
+
+_CURRENCIES = r"(?:us\$|[$€£¥₹₽₩]|usd|eur|gbp|jpy|chf|cad|aud|inr|cny)"
+_NUMBER = re.compile(
+    rf"(?P<sign>[-−+])?(?P<currency>{_CURRENCIES})?(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{{1,2}})?"
+    rf"(?:(?P<scale>k|m|mn|bn)|{_CURRENCIES}|%|,-)?(?:/[a-z]+)?",
+    re.IGNORECASE,
+)
+_GROUPS = re.compile(
+    r"(?<!\S)(?:\+\d+(?: \d{1,7})+|[A-Z]{2}\d{2}(?: [\dA-Z]{1,4}){2,}|\(?\d{1,6}\)?(?: \d{1,6}){2,})(?!\w|\.\d)"
+)
+"""A telephone, a card or an account."""
+_ENDS = "()[]{}<>\"“”„«»`'‘’*,;:!?…"
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "k": 10**3, "mn": 10**6, "bn": 10**9}
+_LONGEST = 60
+"""Characters of one number; a longer run of digits is no number that anybody means."""
+
+
 def number(text: str) -> Decimal | None:
     """The number that `text` is as a whole, or None. `,` and `.` are read as thousands where groups of three say so."""
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= _LONGEST else None
-    if match is None or (match["sign"] and match["inner"]):
+    scale = (match["scale"] or "").lower() if match is not None else ""
+    if match is None or (scale == "m" and not match["currency"]):  # five metres, or minutes
         return None
-    scale = (match["scale"] or "").lower()
-    if scale == "m" and not match["currency"]:  # five metres, or minutes
-        return None
-    digits = _digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"]))
     try:
-        value = Decimal(digits + (match["power"] or ""))
+        value = Decimal(_digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"])) + (match["power"] or ""))
     except InvalidOperation:
         return None
     value *= 10**6 if scale == "m" else _SCALES.get(scale, 1)
-    return -value if (match["sign"] or match["inner"] or "+") in "-−" else value
+    return -value if (match["sign"] or "+") in "-−" else value
 
 
 def numbers(text: str) -> frozenset[Decimal]:
     """The numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
 
-    A number before a scale (`1.2 million`) counts multiplied alone. Groups of digits with blanks between them are the
-    number of a telephone, a card or an account.
+    A number before a scale (`1.2 million`) counts multiplied alone.
     """
     return frozenset(_numbers(text))
 
@@ -86,6 +85,8 @@ def _digits(digits: str) -> str:
         return digits.replace(".", "").replace(",", ".")
     return digits.replace(",", ".") if re.fullmatch(r"\d+,\d+", digits) else digits
 
+
+# --- shown to a person
 
 _MOST_SHOWN = 120
 """Characters of a value that are shown: of a longer one its beginning and its end, where a second address would be."""

@@ -25,8 +25,7 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.consent import Question
 from atc.models.scripted import ScriptedModel
-from atc.taint.leaves import sensitive_leaves
-from atc.taint.marks import KEY
+from atc.taint.sensitive import SENSITIVE, sensitive_leaves
 from benchmarks.injection.attack import SCENARIOS, attack, load_scenarios
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
@@ -125,7 +124,7 @@ def _marked(tool: Tool) -> Tool:
     marked = {}
     for name, schema in protocol.parameters.items():
         numeric = {"integer", "number"} & {*types(resolve(schema, protocol.input_schema))}
-        marked[name] = {**schema, KEY: "amount" if numeric else "recipient"}
+        marked[name] = {**schema, SENSITIVE: "amount" if numeric else "recipient"}
     return replace(tool, protocol=replace(protocol, input_schema={**protocol.input_schema, "properties": marked}))
 
 

@@ -1,4 +1,4 @@
-"""What the user trusts: a tool, a field of its responses, or one value."""
+"""Where a clean value comes from: the words of a person, or what the user trusts (a tool, a field, one value)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,80 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
 
 from atc.config import InvalidConfig
 from atc.paths import EACH, Path, Step, places, walk
 from atc.taint.framed import decoded
-from atc.taint.values import Same, number, plain, same
+from atc.taint.sensitive import NAMES, Sensitivity
+from atc.taint.values import Same, number, numbers, plain, same
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
+
+_BLANK = r"\s\u00a0\u202f"
+_BEFORE = (  # an apostrophe within a word opens nothing; `@ann` and `#general` are Ann and General; `to:` is a label
+    rf"""(?:\A|[{_BLANK}(\[{{<"“„«‹`—–|]|(?<!\w)(?:['‘’]|[@#](?=[^\W\d_]))|(?<!\d)[,;]|[,;](?!\d)"""
+    rf"""|(?:\A|[\s(\[{{"'])[^\W\d]+[:=](?!/))"""
+)
+_AFTER = (
+    rf"""(?=\Z|[{_BLANK})\]}}>"”“»›`—–|]|['’](?!\w)|['’]s\b|(?<!\d)[,;]|[,;](?!\d)|[.!?:…]+(?:\Z|[\s)\]}}>"'”’»]))"""
+)
+_NO_DIGITS_BEFORE, _NO_DIGITS_AFTER = r"(?<!\d[ \u00a0\u202f])", r"(?![ \u00a0\u202f]\d)"
+"""Groups of digits with blanks between them are one number."""
+_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
+
+
+class Words:
+    """The text of a person, asked whether a value stands in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def hold(self, value: Json, kind: Sensitivity) -> bool:
+        """Whether `value` stands in the text as a whole.
+
+        A text must be there character by character, with a boundary of words on both sides. A number must be written
+        there as a number. A command that is part of a quoted one is not there.
+        """
+        if isinstance(value, bool):
+            return _has("true" if value else "false", self.text.lower())
+        if isinstance(value, int | float):
+            if kind == "amount":
+                return same(value)[1] in self._numbers
+            return isinstance(value, int) and _has(plain(value), self.text)
+        if not isinstance(value, str) or not value.strip():
+            return False
+        if kind == "amount":
+            return _has(value, self.text) or (_is_plain(value) and number(value) in self._numbers)
+        if value.casefold() in NAMES["nobody"]:
+            return False
+        if kind == "command":
+            quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(self.text)]
+            return value in quoted or _has(value, _QUOTED.sub("\0", self.text))
+        return _has(value, self.text) or _has(value, " ".join(self.text.split()))  # a line break reads as a blank
+
+    @cached_property
+    def _numbers(self) -> frozenset[Decimal]:
+        return numbers(self.text)
+
+
+def _has(value: str, text: str) -> bool:
+    """Whether the value stands in the text and is no part of anything longer."""
+    if value not in text:
+        return False
+    before = _NO_DIGITS_BEFORE if value[0].isdigit() else ""
+    after = _NO_DIGITS_AFTER if value[-1].isdigit() else ""
+    return re.search(f"{_BEFORE}{before}{re.escape(value)}{after}{_AFTER}", text) is not None
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a number is written so that nobody can read another one: `1.200` is 1200 to half of the world."""
+    return re.fullmatch(r"-?\d+(?:\.\d+)?", text) is not None and re.fullmatch(r"-?\d{1,3}\.\d{3}", text) is None
+
+
+# --- what the user trusts
 
 _VALUE = "value="
 _STEP = re.compile(r"\[(\d*)\]|\[(['\"])((?:\\.|(?!\2).)*)\2\]|\.?([^.\[\]]+)")
