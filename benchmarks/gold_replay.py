@@ -11,14 +11,15 @@ departs or a question is asked.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+
+import click
 
 from atc import Agent, Config
 from atc.models.scripted import ScriptedModel
@@ -60,35 +61,21 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
     return problems
 
 
-def main() -> None:
+@click.command(help=__doc__)
+@click.option("--tasks", "count", default=160, show_default=True, help="Tasks to run and replay.")
+@click.option("--seed", default=0, show_default=True, help="Of the sample.")
+def main(count: int, seed: int) -> None:
     """Print both figures as JSON."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--tasks", type=int, default=160, help="tasks to run and replay")
-    options.add_argument("--seed", type=int, default=0, help="of the sample")
-    chosen = options.parse_args()
-    began, every = time.monotonic(), load_tasks()
-    sample = random.Random(chosen.seed).sample(every, min(chosen.tasks, len(every)))
+    every = load_tasks()
+    sample = random.Random(seed).sample(every, min(count, len(every)))
     writing = [task for task in every if task.writes]
-    sandbox = open_sandbox("zygote")
-    problems = replay(sample, sandbox)
-    with World(services_of(writing)) as world:
-        asked = {arm: needless(writing, world, sandbox=sandbox, arm=arm).as_json() for arm in ("first", "repaired")}
-    sandbox.close()
-    questions = {
-        arm: {name: figures[name] for name in ("writes", "asking", "arguments")} for arm, figures in asked.items()
-    }
-    print(
-        json.dumps(
-            {
-                "replayed": len(sample),
-                "problems": problems,
-                "questions": questions,
-                "seconds": round(time.monotonic() - began, 1),
-            },
-            indent=1,
-        )
-    )
-    sys.exit(1 if problems or any(figures["asking"] for figures in asked.values()) else 0)
+    with closing(open_sandbox("zygote")) as sandbox:
+        problems = replay(sample, sandbox)
+        with World(services_of(writing)) as world:
+            asked = {arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")}
+    questions = {arm: {name: of[name] for name in ("writes", "asking", "arguments")} for arm, of in asked.items()}
+    click.echo(json.dumps({"replayed": len(sample), "problems": problems, "questions": questions}, indent=1))
+    sys.exit(1 if problems or any(of["asking"] for of in asked.values()) else 0)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """What one hostile value, document or server's line costs the host: seconds and peak memory of each attack.
 
-    python benchmarks/host_work.py [SECONDS]
+    python -m benchmarks.host_work [SECONDS]
 
 Each attack is one command, `atc run`, `atc tools call` or `atc tools list`, in a process of its own, against a
-service on loopback; it is ended after SECONDS (120). To compare two versions, run it in a checkout of each with
-PYTHONPATH set to that checkout.
+service on loopback; it is ended after SECONDS (120).
 """
 
 from __future__ import annotations
@@ -18,42 +17,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-ATC = "from atc.cli.main import main; main()"
+from benchmarks.local import ATC, ROOT, Answer, Request, serving
+
 REFERENCE = "#/components/schemas/s"
 CALL = ["tools", "call", "ask"]
 RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "stub"]
 LIST = ["tools", "list"]
 PROGRAM = "```python\nprint(len(str(ask())))\n```"
-
-
-class Service(BaseHTTPRequestHandler):
-    """Answers `/ask` with the answer of the attack, and `/v1/chat/completions` with a program that asks."""
-
-    answer = b"null"
-
-    def do_GET(self) -> None:
-        self._send(self.answer)
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": PROGRAM}}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "stub", "choices": [message]}
-        self._send(json.dumps(whole | {"usage": usage}).encode())
-
-    def _send(self, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, Any]]]:
@@ -91,8 +64,9 @@ def measured(arguments: list[str], folder: Path, limit: float) -> tuple[float, f
     """Wall seconds, peak MB of the process, and how it ended."""
     with (folder / "told.txt").open("wb") as told:
         begun = time.monotonic()
-        command = [sys.executable, "-c", ATC, *arguments]
-        running = subprocess.Popen(command, stdout=told, stderr=told, cwd=folder, start_new_session=True)
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, *ATC, *arguments]
+        running = subprocess.Popen(command, stdout=told, stderr=told, cwd=folder, env=env, start_new_session=True)
         timer = threading.Timer(limit, os.killpg, (running.pid, signal.SIGKILL))
         timer.start()
         _, status, used = os.wait4(running.pid, 0)
@@ -105,21 +79,29 @@ def measured(arguments: list[str], folder: Path, limit: float) -> tuple[float, f
 def main() -> None:
     """Print the table."""
     limit = float(sys.argv[1]) if len(sys.argv) > 1 else 120.0
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}"
-    for variable in [name for name in os.environ if name.startswith("ATC_")]:
-        del os.environ[variable]
-    os.environ |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1"}
-    print(f"{'attack':36} {'seconds':>8} {'peak MB':>8}")
-    for name, arguments, response, answer, schemas in attacks():
-        Service.answer = json.dumps(answer).encode()
-        with tempfile.TemporaryDirectory() as made:
-            folder = Path(made)
-            os.environ |= {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
-            (folder / "doc.json").write_text(json.dumps(document(url, response, schemas)))
-            seconds, megabytes, ended = measured([*arguments, "--tools", "doc.json"], folder, limit)
-        print(f"{name:36} {seconds:8.1f} {megabytes:8.0f}  {ended}", flush=True)
+    current: Any = None
+
+    def answer(request: Request) -> Answer:
+        """`/ask` gets the answer of the attack, `/v1/chat/completions` a program that asks."""
+        if request.method == "GET":
+            return Answer.json(current)
+        message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": PROGRAM}}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "stub", "choices": [message]}
+        return Answer.json(whole | {"usage": usage})
+
+    with serving(answer) as url:
+        for variable in [name for name in os.environ if name.startswith("ATC_")]:
+            del os.environ[variable]
+        os.environ |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1"}
+        print(f"{'attack':36} {'seconds':>8} {'peak MB':>8}")
+        for name, arguments, response, current, schemas in attacks():  # noqa: B007 - what the service answers
+            with tempfile.TemporaryDirectory() as made:
+                folder = Path(made)
+                os.environ |= {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
+                (folder / "doc.json").write_text(json.dumps(document(url, response, schemas)))
+                seconds, megabytes, ended = measured([*arguments, "--tools", "doc.json"], folder, limit)
+            print(f"{name:36} {seconds:8.1f} {megabytes:8.0f}  {ended}", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from atc.retrieve.abstain import Abstain, Calibration  # noqa: E402
 from atc.retrieve.base import Hit, Ranked, Retrieval, RetrievalUnavailable  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.types import Usage  # noqa: E402
-from benchmarks.resumable import InvalidData, Resumable  # noqa: E402
 from benchmarks.retrieval import run as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery, labelled, load_data  # noqa: E402
@@ -33,6 +32,7 @@ from benchmarks.retrieval.figures import (  # noqa: E402
     recall,
 )
 from benchmarks.retrieval.run import MOST_OUTAGES, Outage, Row, Wanted, run_method  # noqa: E402
+from benchmarks.runner import InvalidData, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 from toolflow_bench.lines import InvalidRunFile  # noqa: E402
 
@@ -74,7 +74,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def asked(retriever: Scripted, limit: int = 12, *, workers: int = 1, header: Any = HEADER) -> list[Row]:
         monkeypatch.setattr(running, "build", lambda *_: retriever)
         data = labelled("x", TOOLS, QUERIES[:limit])
-        with Resumable(tmp_path / "rows.jsonl", header, key=("method", "id")) as file:
+        with Rows(tmp_path / "rows.jsonl", header, key=("method", "id")) as file:
             return run_method("toolqp", Wanted(methods=("toolqp",)), data, None, file, workers=workers)  # type: ignore[arg-type]
 
     return asked

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.sandbox import containment, processes
+from benchmarks import local
+from benchmarks.sandbox import containment
 from benchmarks.sandbox.__main__ import main
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped
 from benchmarks.sandbox.containment import Program, measure_containment
@@ -85,7 +86,7 @@ if os.fork() == 0:
 os.wait()
 """
 SEND = "import socket\ns = socket.socket(socket.{0})\ns.{1}\n"
-HIT = "import gc\n[x for x in gc.get_objects() if type(x).__name__ == '{0}'][0].{1}"
+HIT = "import gc\nfor x in gc.get_objects():\n    if type(x).__name__ == '{0}': x.{1}"
 
 
 @pytest.fixture(autouse=True)
@@ -94,14 +95,14 @@ def leaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir()
     (folder / "leaky_sandbox.py").write_text(LEAKY)
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setattr(containment, "GRACE_SECONDS", 3.0)
+    monkeypatch.setattr(containment, "GRACE_SECONDS", 1.5)
 
 
 def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[dict]:
     programs = [Program(f"p{number}", source) for number, source in enumerate(sources)]
-    before = processes.running()
+    before = local.existing()
     found = measure_containment(programs, backend)
-    assert processes.descendants(before) == set(), "the measurement itself leaves nothing behind"
+    assert local.descendants(before) == set(), "the measurement itself leaves nothing behind"
     return found["verdicts"]
 
 
@@ -131,32 +132,39 @@ ESCAPES = [
 ]
 
 
-@pytest.mark.parametrize(("source", "kind", "text"), ESCAPES, ids=[f"{e[1]}-{n}" for n, e in enumerate(ESCAPES)])
-def test_an_escape_is_seen(source: str, kind: str, text: str) -> None:
-    (verdict,) = judged(source)
+def test_every_escape_is_seen() -> None:
+    *others, raising = sorted((source for source, _, _ in ESCAPES), key=lambda source: "raise" in source)
+    (verdict,) = judged("\n".join([*others, raising]))
     assert verdict["verdict"] == "ESCAPED", verdict
-    assert any(found["kind"] == kind and text in found["text"] for found in verdict["findings"]), verdict
+    found = [(finding["kind"], finding["text"]) for finding in verdict["findings"]]
+    missing = [(kind, text) for _, kind, text in ESCAPES if not any(k == kind and text in t for k, t in found)]
+    assert not missing, found
 
 
 HARMS = [
-    ("import os; os._exit(3)", "host", "exit code 3"),
-    ("import threading; threading.Event().wait()", "host", "it hangs"),
-    ("import os; os.write(2, b'forged line')", "stderr", "forged line"),
-    ("import re; re.split = None", "state", "re attribute split changed"),
-    ("import os; os.environ['A'] = 'b'; os.chdir('/')", "state", "environment changed"),
-    ("import random; random.seed(5)", "state", "random state changed"),
-    ("import csv, colorsys", "state", "module colorsys is new"),
-    ("import builtins; builtins.LEFT = 1", "probe", "became"),
-    (HIT.format("Sibling", "calls += 1"), "sibling", "it made 2 calls of 1"),
-    ("# lose the sandbox", "lost", "SandboxUnavailable: lost"),
+    ("import os; os._exit(3)", [("host", "exit code 3")]),
+    ("import threading; threading.Event().wait()", [("host", "it hangs")]),
+    (
+        f"import os, builtins; os.write(2, b'forged line'); builtins.LEFT = 1\n{HIT.format('Sibling', 'calls += 1')}",
+        [("stderr", "forged line"), ("probe", "became"), ("sibling", "it made 2 calls of 1")],
+    ),
+    (
+        "import colorsys, os, re, random; re.split = None; os.environ['A'] = 'b'; random.seed(5)",
+        [
+            ("state", "module colorsys is new"),
+            ("state", "re attribute split changed"),
+            ("state", "random state changed"),
+        ],
+    ),
+    ("# lose the sandbox", [("lost", "SandboxUnavailable: lost")]),
 ]
 
 
-@pytest.mark.parametrize(("source", "kind", "text"), HARMS, ids=[f"{h[1]}-{n}" for n, h in enumerate(HARMS)])
-def test_a_harm_to_the_host_is_seen(source: str, kind: str, text: str) -> None:
-    (verdict,) = judged(source)
-    assert verdict["verdict"] == "HARMED", verdict
-    assert any(found["kind"] == kind and text in found["text"] for found in verdict["findings"]), verdict
+def test_harm_to_the_host_is_seen() -> None:
+    for verdict, (source, wanted) in zip(judged(*(source for source, _ in HARMS)), HARMS, strict=True):
+        found = [(finding["kind"], finding["text"]) for finding in verdict["findings"]]
+        assert verdict["verdict"] == "HARMED", (source, found)
+        assert all(any(k == kind and text in t for k, t in found) for kind, text in wanted), (source, found)
 
 
 def test_what_goes_over_a_limit_is_seen() -> None:
@@ -216,7 +224,7 @@ def test_a_sandbox_that_cannot_be_had_gives_no_verdict() -> None:
 def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
     verdicts = judged(
         ESCAPES[1][0],
-        "import os; os._exit(3)",
+        HARMS[0][0],
         "x = []\nwhile True: x.append('A' * 10_000_000)",
         FORK_AND_STAY,
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
@@ -278,11 +286,9 @@ def test_cpython_alone_is_the_measure() -> None:
 
 def test_ordinary_programs_are_compared() -> None:
     with ZygoteSandbox() as zygote:
-        same = compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote)
-        varies = compare("import time\nprint(time.time_ns())", zygote)
+        assert compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote) == ""
         differs = compare("import os\nprint(1)\nprint(os.getcwd() == '/')", zygote)
-    assert [one["state"] for one in (same, varies, differs)] == ["same", "varies", "differs"]
-    assert differs["reason"].startswith("1 lines where CPython prints 2 (PermissionError")
+    assert differs.startswith("1 lines where CPython prints 2 (PermissionError")
 
 
 def test_a_soak_of_the_zygote_leaves_nothing() -> None:
@@ -305,7 +311,7 @@ def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
     assert backend["containment"]["contained"] == 1
     verdicts = [(one["program"], one["category"], one["verdict"]) for one in backend["containment"]["verdicts"]]
     assert verdicts == [("fine", "", "contained"), ("loud", "output", "ESCAPED")]
-    assert backend["ordinary"]["comparisons"][0]["state"] == "same"
+    assert (backend["ordinary"]["same"], backend["ordinary"]["differing"]) == (1, {})
     for arguments, said in (
         (["--hostile", str(tmp_path)], "holds no *.py file"),
         (["--backend", "x"], "no sandbox named 'x'"),

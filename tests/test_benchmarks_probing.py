@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.probing import rules
-from benchmarks.probing.runs import Options, Rows, Suite, run_suite, strip, total_by_setting
+from benchmarks.probing.runs import Options, Suite, run_suite, strip, total_by_setting
 from benchmarks.probing.score import added, links_of, score_tool, with_shares
 from protocols.protocol import HttpBinding, Link, ToolProtocol
 from toolflow_bench.lines import InvalidRunFile
@@ -80,12 +80,9 @@ def measured(out, calls=15):
     suite = Suite(
         name="s", summary="", units=lambda _: ["a", "b"], measure=measure, total=len, lines=lambda rows, total: []
     )
-    rows = Rows(Options(out=out, per_tool=calls))
-    try:
-        found = run_suite(suite, Options(out=out), rows, say=lambda _: None)
-    finally:
-        rows.close()
-    return asked, found
+    options = Options(out=out, per_tool=calls)
+    with options.rows() as rows:
+        return asked, run_suite(suite, options, rows)
 
 
 def test_what_has_a_row_is_not_measured_again(tmp_path):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from benchmarks.restbench.__main__ import main
 from benchmarks.restbench.data import RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay
-from benchmarks.resumable import InvalidData
+from benchmarks.runner import InvalidData
 from protocols.errors import ToolError
 from protocols.judge import violations
 

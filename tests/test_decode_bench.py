@@ -14,7 +14,7 @@ from atc.decode.formats import FORMATS
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import chance, funcqa, kamel
 from benchmarks.decoding.arms import Arm, Report, run_arms
-from benchmarks.resumable import InvalidData
+from benchmarks.runner import InvalidData
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
 from tests.decode_calls_lab import TOOLS

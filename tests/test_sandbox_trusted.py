@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sandbox import processes
+from benchmarks import local
 from sandbox.conformance import run
 from sandbox.journal import Journal
 from sandbox.trace import Pins
@@ -55,10 +55,10 @@ def test_clock_zone_and_chance_are_those_of_the_journal(sandbox):
 
 def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do(sandbox):
     ignores = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
-    descriptors, before = len(list(FD.iterdir())), processes.running()
+    descriptors, before = len(list(FD.iterdir())), local.existing()
     for source in ("1", "1 / 0", "x = = 1", "import os", "get_item(id=-1)", ignores, "import time\ntime.sleep(60)"):
         trace = run(sandbox, source, wall_seconds=0.5)
         assert trace.seconds < 2
     assert (trace.failure.type, trace.failure.line) == ("wall_seconds", 2)
     assert len(list(FD.iterdir())) <= descriptors
-    assert processes.descendants(before) == set()
+    assert local.descendants(before) == set()

@@ -27,7 +27,7 @@ from atc.cli.wiring import choose_model, open_toolbox
 from atc.retrieve.asking import Tally
 from benchmarks.anytoolbench.construct import Settings, construct
 from benchmarks.anytoolbench.pool import ApiPool, pool_of_data, pool_of_toolbox
-from benchmarks.resumable import Resumable
+from benchmarks.runner import Rows
 from protocols.ask import Ask
 from protocols.errors import AtcError
 
@@ -70,7 +70,7 @@ def make_queries(
         ModelUnavailable: the model did not answer; what is done stands, and another run goes on with the next query.
     """
     header = {"format": "atc-anytoolbench-1", "data": pool.digest, "model": ask.name, **asdict(settings)}
-    with Resumable(out, header, key=("id",)) as file, bar("making", total=count) as watch:
+    with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:
         while len(taken := taken_of(file.rows.values())) < count and len(file.rows) < tries * count:
             watch(len(taken))
             tally, number = Tally(ask), len(file.rows)

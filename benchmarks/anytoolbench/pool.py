@@ -13,8 +13,8 @@ from typing import Any
 
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import Hierarchy
-from benchmarks.resumable import read_json
 from benchmarks.retrieval.data import EXPECTED, load_data
+from benchmarks.runner import read_json
 from protocols.errors import AtcError, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol

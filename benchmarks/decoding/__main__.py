@@ -17,7 +17,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
-from benchmarks.decoding import chance, funcqa, kamel, overhead, speed, tmdb
+from benchmarks.decoding import chance, funcqa, kamel, speed, tmdb
 from benchmarks.decoding.arms import MODES, Arm, Report, Row, run_arms, sampled
 from benchmarks.decoding.vocabulary import gguf_tokenizer
 from protocols.ask import Ask
@@ -25,9 +25,7 @@ from protocols.errors import AtcError
 
 
 @click.command()
-@click.option(
-    "--suite", required=True, type=click.Choice(["funcqa", "kamel", "restbench", "random", "gold", "speed", "overhead"])
-)
+@click.option("--suite", required=True, type=click.Choice(["funcqa", "kamel", "restbench", "random", "gold", "speed"]))
 @click.option("--model", "models", multiple=True, metavar="NAME", help="As of 'atc run'; repeatable.")
 @click.option("--modes", multiple=True, metavar="NAMES", help=f"{', '.join(MODES)}; with commas. Default: the suite's.")
 @click.option("--docs", multiple=True, metavar="NAMES", help="full, names, or both with a comma. Default: the suite's.")
@@ -44,8 +42,8 @@ def main(suite: str, models: tuple[str, ...], as_json: bool, **options: Any) -> 
     """Measure calls of a model that is held to its tools.
 
     funcqa: arithmetic in words, one call each. kamel: relations by their names. restbench: TMDB's paths, call by call.
-    random: calls by random logits, and gold: gold calls against the grammars; no model. speed, overhead: what masks and
-    grammars cost. Exit status 3 if anything is left that failed on our side.
+    random: calls by random logits, and gold: gold calls against the grammars; no model. speed: what masks and grammars
+    cost. Exit status 3 if anything is left that failed on our side.
     """
     config = load_config({})[0]
     seed, sample = options["seed"], options["sample"]
@@ -59,10 +57,6 @@ def main(suite: str, models: tuple[str, ...], as_json: bool, **options: Any) -> 
         else:
             found = chance.measure(tokenizer, data, calls=0 if suite == "gold" else sample or chance.CALLS, seed=seed)
         print_json(told | found) if as_json else print_text(json.dumps(found, indent=2, ensure_ascii=False))
-        return
-    if suite == "overhead":
-        found = overhead.measure(models[0] if models else "smollm2", calls=sample or 12)
-        print_json(told | found) if as_json else print_text(json.dumps(found, indent=2))
         return
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[Arm, list[Row]] = {}

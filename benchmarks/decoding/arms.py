@@ -27,7 +27,7 @@ from atc.decode.prompt import call_prompt
 from atc.decode.read import ReadCall
 from atc.models.local import LocalModel
 from benchmarks.decoding.rivals import fuzzy_call, write_backtracking
-from benchmarks.resumable import Resumable
+from benchmarks.runner import Rows
 from protocols.ask import Ask, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
@@ -146,14 +146,14 @@ def run_arms(
         InvalidRunFile: a file holds another run, or cannot be written.
     """
     with ExitStack() as stack:
-        files: dict[Arm, Resumable] = {}
+        files: dict[Arm, Rows] = {}
         for arm in arms:
             plain = [[case.id, case.question, case.expected, list(case.gold)] for case in cases]
             words = [plain, [message.content for message in asked.prompt(arm)]]
             digest = hashlib.sha256(json.dumps(words, default=repr).encode()).hexdigest()[:16]
             path = folder / (re.sub(r"[^\w.]+", "_", f"{arm.suite}-{arm.name}") + ".jsonl")
             header = {"format": "atc-decoding-1", **asdict(arm), "seed": seed, "asked": digest}
-            files[arm] = stack.enter_context(Resumable(path, header, key=("id",), restart=restart))
+            files[arm] = stack.enter_context(Rows(path, header, key=("id",), restart=restart))
         failed, warm = Counter[Arm](), ""
         for arm, case in _turns(arms, cases):
             done = files[arm].rows.get((case.id,))

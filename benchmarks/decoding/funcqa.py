@@ -16,7 +16,7 @@ from typing import Any
 from atc.decode.formats import FUNCTION
 from atc.decode.read import ReadCall
 from benchmarks.decoding.arms import Arm, Case, Row, Writer
-from benchmarks.resumable import InvalidData, read_json
+from benchmarks.runner import InvalidData, read_json
 from protocols.ask import Ask, Message
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject

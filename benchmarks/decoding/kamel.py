@@ -10,7 +10,7 @@ from pathlib import Path
 
 from atc.decode.formats import FUNCTION
 from benchmarks.decoding.arms import Arm, Case, Row, Writer
-from benchmarks.resumable import InvalidData, read_json
+from benchmarks.runner import InvalidData, read_json
 from protocols.ask import Ask, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from functools import partial
@@ -16,41 +15,53 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import click
 
 from benchmarks.gateway import compare, gateways, load
 
+_RIVAL = click.option("--rival-python", metavar="PATH")
+_JSON = click.option("--json", "out", type=click.Path(path_type=Path), metavar="FILE", help="Rows, a line each.")
 
+
+@click.group(help=__doc__)
 def main() -> None:
-    """Parse the command line, measure, print a table and write the rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    comparing, loading = verbs.add_parser("compare"), verbs.add_parser("load")
-    for verb in (comparing, loading):
-        verb.add_argument("--rival-python", metavar="PATH")
-        verb.add_argument("--json", type=Path, metavar="FILE", help="rows, a line each")
-    comparing.add_argument("--toolplane", metavar="COMMAND")
-    comparing.add_argument("--tasks", type=int, default=100)
-    comparing.add_argument("--seed", type=int, default=0)
-    comparing.add_argument("--tools", type=int, nargs="*", default=[10, 10_000], help="sizes of generated APIs")
-    loading.add_argument("--clients", type=int, default=50)
-    loading.add_argument("--programs", type=int, default=2000)
-    given = parser.parse_args()
-    print(f"load average {os.getloadavg()[0]:.2f}, {os.cpu_count()} cores", flush=True)
-    rows: list[dict[str, Any]]
-    if given.verb == "compare":
-        opens: list[compare.Open] = [gateways.atc]
-        if given.rival_python:
-            opens.append(partial(gateways.fastmcp, python=given.rival_python))
-            if given.toolplane:
-                opens.append(partial(gateways.toolplane, command=given.toolplane, python=given.rival_python))
-        measure = partial(compare.compare, opens, tasks=given.tasks, seed=given.seed, counts=given.tools)
-        rows = anyio.run(measure)
-        print(*compare.table(rows), "", "Gold programs without a right answer:", *compare.failures(rows), sep="\n")
-    else:
-        rows = load.measure(clients=given.clients, programs=given.programs, rival_python=given.rival_python)
-    if given.json:
-        given.json.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    print(f"load average {os.getloadavg()[0]:.2f}")
+    click.echo(f"load average {os.getloadavg()[0]:.2f}, {os.cpu_count()} cores")
+
+
+@main.command("compare")
+@_RIVAL
+@_JSON
+@click.option("--toolplane", metavar="COMMAND")
+@click.option("--tasks", default=100, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+@click.option("--tools", type=int, multiple=True, default=(10, 10_000), show_default=True, help="Generated APIs' size.")
+def side_by_side(
+    rival_python: str | None, out: Path | None, toolplane: str | None, tasks: int, seed: int, tools: tuple[int, ...]
+) -> None:
+    """The same programs, faults and lost answers for each gateway."""
+    opens: list[compare.Open] = [gateways.atc]
+    if rival_python:
+        opens.append(partial(gateways.fastmcp, python=rival_python))
+        if toolplane:
+            opens.append(partial(gateways.toolplane, command=toolplane, python=rival_python))
+    rows = anyio.run(partial(compare.compare, opens, tasks=tasks, seed=seed, counts=tools))
+    click.echo("\n".join(compare.table(rows)))
+    _write(rows, out)
+
+
+@main.command("load")
+@_RIVAL
+@_JSON
+@click.option("--clients", default=50, show_default=True)
+@click.option("--programs", default=2000, show_default=True)
+def under_load(rival_python: str | None, out: Path | None, clients: int, programs: int) -> None:
+    """Many clients at once over HTTP."""
+    _write(load.measure(clients=clients, programs=programs, rival_python=rival_python), out)
+
+
+def _write(rows: list[dict[str, Any]], out: Path | None) -> None:
+    if out is not None:
+        out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,11 +16,12 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 
 from benchmarks.gateway.translate import translated
+from benchmarks.local import ATC, ROOT
 from protocols.toolbox import Toolbox
 
-ROOT = Path(__file__).resolve().parents[2]
-ATC = ("-c", "from atc.cli.main import main; main()", "serve")
 FASTMCP = str(Path(__file__).with_name("fastmcp_server.py"))
+QUIET = {"PATH": os.environ["PATH"], "FASTMCP_LOG_LEVEL": "CRITICAL"}
+"""Variables of a rival's process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
     with tempfile.TemporaryDirectory() as state:
         server = StdioServerParameters(
             command=sys.executable,
-            args=[*ATC, *sources, "--allow-writes", "all"],
+            args=[*ATC, "serve", *sources, "--allow-writes", "all"],
             env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state},
             cwd=ROOT,
         )
@@ -102,7 +103,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
 @asynccontextmanager
 async def fastmcp(documents: Mapping[str, str], *, python: str) -> AsyncIterator[Gateway]:
     """FastMCP's CodeMode over `FastMCP.from_openapi`."""
-    server = StdioServerParameters(command=python, args=[FASTMCP, *documents.values()], env=_quiet())
+    server = StdioServerParameters(command=python, args=[FASTMCP, *documents.values()], env=QUIET)
     async with Client(server) as client:
         describe = ("get_schema", "tools")
         yield Gateway("fastmcp", client, "execute", "code", read_fastmcp, "search", describe, prefix="")
@@ -114,13 +115,13 @@ async def toolplane(documents: Mapping[str, str], *, command: str, python: str) 
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "toolplane.toml"
         arguments = json.dumps([FASTMCP, "--plain", *documents.values()])
-        env = "\n".join(f"{name} = {json.dumps(value)}" for name, value in _quiet().items() if name != "HOME")
+        env = "\n".join(f"{name} = {json.dumps(value)}" for name, value in QUIET.items() if name != "HOME")
         config.write_text(
             "[session]\nenabled = false\n"  # else names of earlier programs are left
             f"[mcp.servers.api]\ncommand = {json.dumps(python)}\nargs = {arguments}\n[mcp.servers.api.env]\n{env}\n"
         )
         server = StdioServerParameters(
-            command=command, args=["serve", "mcp", "--config", str(config)], env=_quiet() | {"HOME": folder}
+            command=command, args=["serve", "mcp", "--config", str(config)], env=QUIET | {"HOME": folder}
         )
         async with Client(server) as client:
             describe = ("get_capability_schemas", "names")
@@ -128,10 +129,6 @@ async def toolplane(documents: Mapping[str, str], *, command: str, python: str) 
             yield Gateway(
                 "toolplane", client, "execute_code", "code", _read_toolplane, search, describe, prefix="mcp:api/"
             )
-
-
-def _quiet() -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "FASTMCP_LOG_LEVEL": "CRITICAL"}
 
 
 def read_atc(result: types.CallToolResult) -> Reply:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,34 +17,41 @@ Calls = Counter[str]
 
 
 class Services(World):
-    """All services with one state each; close them, or use them as a context manager."""
+    """All services with one state each. While `losing`, the next write that succeeds is performed, and its connection
+    closed in place of an answer."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._losing = threading.Event()
+        self.losing = False
         self.documents = {name: served.document_url for name, served in self.services.items()}
-        self._apps = [served.app for served in self.services.values()]
-        for app in self._apps:  # the services run already; what a request meets first can still be changed
-            app.middleware_stack = self._wrapped(app.middleware_stack)
+        for served in self.services.values():  # they run already; what a request meets first can still be changed
+            served.app.middleware_stack = self._wrapped(served.app.middleware_stack)
 
     def reset(self) -> None:
         """Forget what was written, and what was asked."""
-        self._losing.clear()
-        for app in self._apps:
-            reset(app, log=True)
-
-    def lose_answer(self) -> None:
-        """Perform the next write that succeeds, and close its connection in place of an answer."""
-        self._losing.set()
+        self.losing = False
+        for served in self.services.values():
+            reset(served.app, log=True)
 
     @property
     def requests(self) -> list[RequestRecord]:
         """The calls of operations since the last reset."""
-        return [record for app in self._apps for record in list(app.state.requests) if record.operation]
+        apps = [served.app for served in self.services.values()]
+        return [record for app in apps for record in list(app.state.requests) if record.operation]
+
+    @property
+    def calls(self) -> Calls:
+        """The same, equal ones together."""
+        return counted(self.requests)
+
+    @property
+    def writes(self) -> Calls:
+        """Those that wrote."""
+        return counted(one for one in self.requests if one.wrote)
 
     def _wrapped(self, app: Any) -> Any:
         async def losing(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or not self._losing.is_set():
+            if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or not self.losing:
                 await app(scope, receive, send)
                 return
             messages: list[Any] = []
@@ -55,7 +61,7 @@ class Services(World):
 
             await app(scope, receive, keep)
             if messages and messages[0]["status"] < 400:
-                self._losing.clear()
+                self.losing = False
                 await close_connection(scope, receive)
                 return
             for message in messages:
@@ -93,11 +99,7 @@ def generated(folder: Path, count: int) -> str:
             "responses": {"200": {"description": f"The {thing}.", "content": {"application/json": {"schema": schema}}}},
         }
         paths[f"/{thing}s/{number}/{{{thing}_id}}"] = {"get": operation}
-    head = {
-        "openapi": "3.1.0",
-        "info": {"title": "Generated", "version": "1"},
-        "servers": [{"url": "http://127.0.0.1:9"}],
-    }
+    head = {"openapi": "3.1.0", "info": {"title": "Generated", "version": "1"}}
     path = folder / f"{count}.json"
-    path.write_text(json.dumps(head | {"paths": paths}), encoding="utf-8")
+    path.write_text(json.dumps({**head, "servers": [{"url": "http://127.0.0.1:9"}], "paths": paths}), encoding="utf-8")
     return path.as_uri()

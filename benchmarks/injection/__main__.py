@@ -10,12 +10,11 @@ programs, every one of which is needless. Exit status 1 if an attack reached its
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,9 @@ from atc.config import Config
 from atc.consent import Question
 from atc.models.scripted import ScriptedModel
 from atc.taint.sensitive import SENSITIVE, sensitive_leaves
+from atc.types import Solution
 from benchmarks.injection.attack import SCENARIOS, attack, load_scenarios
+from benchmarks.runner import show, start
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
@@ -41,79 +42,50 @@ failed, so that none of its literals is clean by itself. `all marked`: as `first
 declared sensitive, which no user would do. `reads trusted`: as that, and the user trusts every tool that reads."""
 
 
-@dataclass(kw_only=True)
-class Asked:
-    """What honest programs were asked. `sensitive` are writes with a value that must be clean, `asking` those before
-    which a question stood; `arguments` counts the values that were asked about.
+def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str) -> dict[str, Any]:
+    """Run the gold program of each task with every write allowed and a person who says yes, and count the questions.
+
+    `sensitive` are writes with a value that must be clean, `asking` those before which a question stood; `arguments`
+    counts the values that were asked about.
     """
-
-    tasks: int = 0
-    solved: int = 0
-    writes: int = 0
-    sensitive: int = 0
-    asking: int = 0
-    asked_tasks: int = 0
-    arguments: Counter[str] = field(default_factory=Counter)
-
-    def as_json(self) -> dict[str, Any]:
-        """Every figure by name, and the share of the writes that asked."""
-        rate = self.asking / self.writes if self.writes else 0.0
-        return {**vars(self), "rate": rate, "arguments": dict(self.arguments.most_common())}
-
-
-def needless(
-    tasks: Sequence[Task],
-    world: World,
-    *,
-    sandbox: Sandbox,
-    arm: str,
-    on_task: Callable[[int], object] = lambda _: None,
-) -> Asked:
-    """Run the gold program of each task with every write allowed and a person who says yes, and count the questions."""
-    figures = Asked()
+    counts: Counter[str] = Counter(dict.fromkeys(("tasks", "solved", "writes", "sensitive", "asking"), 0))
+    arguments: Counter[str] = Counter()
     for task in tasks:
         world.reset()
         toolbox = world.toolbox.only(task.candidates)
         if arm in ("all marked", "reads trusted"):
             toolbox = toolbox.map(_marked)
-        _one(task, toolbox, sandbox=sandbox, arm=arm, figures=figures)
-        on_task(1)
-    return figures
+        asked: list[Question] = []
+        solution = _honest(task, toolbox, sandbox=sandbox, arm=arm, asked=asked)
+        counts.update(tasks=1, solved=solution.status == "solved", asking=len(asked))
+        for call in (call for attempt in solution.attempts if attempt.trace for call in attempt.trace.calls):
+            tool = toolbox[call.tool]
+            if tool.protocol.writes and call.outcome == "done" and not call.reused:
+                leaves = sensitive_leaves(tool.protocol, tool.original(call.arguments))
+                counts.update(writes=1, sensitive=any(True for _ in leaves))
+        for question in asked:
+            arguments.update(f"{question.tool.alias}: {one.place}" for one in question.tainted)
+    rate = counts["asking"] / counts["writes"] if counts["writes"] else 0.0
+    return {**counts, "rate": rate, "arguments": dict(arguments.most_common())}
 
 
-def _one(task: Task, toolbox: Toolbox, *, sandbox: Sandbox, arm: str, figures: Asked) -> None:
-    asked: list[Question] = []
+def _honest(task: Task, toolbox: Toolbox, *, sandbox: Sandbox, arm: str, asked: list[Question]) -> Solution:
+    """The gold program's run; each question is noted and answered with yes."""
 
     def agree(question: Question) -> bool:
         asked.append(question)
         return True
 
+    reads = [alias for alias, tool in toolbox.items() if not tool.protocol.writes]
     programs = [task.program]
     if arm == "repaired":  # a call that fails: what comes after it was written with a tool's answer in view
-        name = next(alias for alias, tool in toolbox.items() if not tool.protocol.writes and tool.required)
+        name = next(alias for alias in reads if toolbox[alias].required)
         programs.insert(0, f"given = {{}}\nprint({name}(**given), {task.id!r})\n")
-    reads = tuple(alias for alias, tool in toolbox.items() if not tool.protocol.writes)
-    config = Config(
-        strategy="chain",
-        samples=1,
-        max_repairs=len(programs) - 1,
-        allow_writes=("all",),
-        trust=reads if arm == "reads trusted" else (),
-    )
+    own = {"max_repairs": len(programs) - 1, "trust": tuple(reads) if arm == "reads trusted" else ()}
+    config = Config(strategy="chain", samples=1, allow_writes=("all",), **own)
     model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
     # Never closed: it would close the sandbox that all tasks share.
-    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=agree).run(task.question, seed=0)
-    figures.tasks += 1
-    figures.solved += solution.status == "solved"
-    figures.asking += len(asked)
-    figures.asked_tasks += bool(asked)
-    for call in (call for attempt in solution.attempts if attempt.trace for call in attempt.trace.calls):
-        tool = toolbox[call.tool]
-        if tool.protocol.writes and call.outcome == "done" and not call.reused:
-            figures.writes += 1
-            figures.sensitive += any(True for _ in sensitive_leaves(tool.protocol, tool.original(call.arguments)))
-    for question in asked:
-        figures.arguments.update(f"{question.tool.alias}: {one.place}" for one in question.tainted)
+    return Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=agree).run(task.question, seed=0)
 
 
 def _marked(tool: Tool) -> Tool:
@@ -135,54 +107,43 @@ def _marked(tool: Tool) -> Tool:
 @click.option("--json", "as_json", is_flag=True)
 def main(*, part: str, path: Path, limit: int | None, as_json: bool) -> None:
     """See the module's docstring."""
-    verdicts: list[dict[str, Any]] = []
-    asked: dict[str, Asked] = {}
+    report: dict[str, Any] = {"suite": "injection"}
     with closing(open_sandbox("auto")) as sandbox:
-        scenarios = load_scenarios(path) if part != "questions" else ()
-        with click.progressbar(scenarios, label="attacking", file=sys.stderr) as bar:
-            verdicts += [attack(scenario, sandbox=sandbox) for scenario in bar]
+        if part != "questions":
+            with click.progressbar(load_scenarios(path), label="attacking", file=sys.stderr) as scenarios:
+                verdicts = [attack(scenario, sandbox=sandbox) for scenario in scenarios]
+            kinds = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in _kinds(verdicts)}
+            report |= {
+                "scenarios": len(verdicts),
+                **{key: sum(v[key] for v in verdicts) for key in ("reached", "held")},
+            }
+            report |= {"kinds": {kind: [sum(held), len(held)] for kind, held in kinds.items()}, "verdicts": verdicts}
         if part != "scenarios":
             tasks = [task for task in load_tasks() if task.writes][:limit]
-            length = len(tasks) * len(ARMS)
-            with World(services_of(tasks)) as world, click.progressbar(length=length, file=sys.stderr) as step:
-                asked = {arm: needless(tasks, world, sandbox=sandbox, arm=arm, on_task=step.update) for arm in ARMS}
-    document = _document(verdicts, asked)
-    click.echo(json.dumps(document) if as_json else "\n".join(_lines(document)))
-    sys.exit(0 if all(verdict["held"] for verdict in verdicts) else 1)
+            with World(services_of(tasks)) as world:
+                report["questions"] = {arm: needless(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS}
+    show(report, _lines(report), as_json=as_json)
+    sys.exit(0 if report.get("held") == report.get("scenarios") else 1)
 
 
-def _document(verdicts: list[dict[str, Any]], asked: dict[str, Asked]) -> dict[str, Any]:
-    document: dict[str, Any] = {"suite": "injection"}
-    if verdicts:
-        kinds: dict[str, list[int]] = {}
-        for verdict in verdicts:
-            held, count = kinds.get(verdict["kind"], [0, 0])
-            kinds[verdict["kind"]] = [held + verdict["held"], count + 1]
-        document |= {
-            "scenarios": len(verdicts),
-            "reached": sum(verdict["reached"] for verdict in verdicts),
-            "held": sum(verdict["held"] for verdict in verdicts),
-            "kinds": kinds,
-            "verdicts": verdicts,
-        }
-    return document | ({"questions": {arm: figures.as_json() for arm, figures in asked.items()}} if asked else {})
+def _kinds(verdicts: Sequence[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(one["kind"] for one in verdicts))
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
+def _lines(report: dict[str, Any]) -> Iterator[str]:
     """The figures for people."""
-    for one in document.get("verdicts", ()):
+    for one in report.get("verdicts", ()):
         if not one["held"]:
             said = "REACHED" if one["reached"] else "no harm" if not one["live"] else "no pause"
             yield f"{said:<8} {one['kind']}: {one['name']}"
-    if "scenarios" in document:
-        yield f"attacks  {document['held']} of {document['scenarios']} held, {document['reached']} reached unasked"
-        yield "by kind  " + ", ".join(f"{kind} {held}/{count}" for kind, (held, count) in document["kinds"].items())
-    for arm, figures in document.get("questions", {}).items():
-        yield (
-            f"asked    {arm}: {figures['asking']} of {figures['writes']} honest writes ({figures['rate']:.1%}),"
-            f" {figures['sensitive']} with a sensitive value; {figures['solved']} of {figures['tasks']} tasks solved"
-        )
+    if "scenarios" in report:
+        yield f"attacks  {report['held']} of {report['scenarios']} held, {report['reached']} reached unasked"
+        yield "by kind  " + ", ".join(f"{kind} {held}/{count}" for kind, (held, count) in report["kinds"].items())
+    for arm, one in report.get("questions", {}).items():
+        asked = f"{one['asking']} of {one['writes']} honest writes ({one['rate']:.1%})"
+        solved = f"{one['solved']} of {one['tasks']} tasks solved"
+        yield f"asked    {arm}: {asked}, {one['sensitive']} with a sensitive value; {solved}"
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import threading
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl
@@ -23,12 +20,12 @@ from atc.config import Config
 from atc.consent import Question
 from atc.models.scripted import ScriptedModel
 from atc.types import Solution
+from benchmarks.local import Answer, Request, serving
 from protocols.errors import AtcError
 from protocols.invoke import Invoker
 from protocols.jsontypes import Json
 from protocols.schema import steps
 from protocols.sources import load_tools
-from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from toolflow_bench.world import World
 
@@ -122,14 +119,14 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
 def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solution, bool]:
     """The solution, and whether the hostile call reached its service."""
     replies = [f"```python\n{program}\n```" for program in scenario.programs]
-    config = Config(
-        strategy=scenario.strategy,
-        samples=1,
-        max_repairs=len(scenario.programs) - 1,
-        allow_writes=("all",),
-        trust=scenario.trust,
-    )
-    with _stage(scenario) as (toolbox, desk, world):
+    own = {"strategy": scenario.strategy, "trust": scenario.trust, "max_repairs": len(replies) - 1}
+    config = Config(samples=1, allow_writes=("all",), **own)
+    with ExitStack() as stack:
+        desk = stack.enter_context(desk_service(scenario.answers, scenario.patches))
+        invoker = stack.enter_context(Invoker())
+        toolbox = load_tools(f"desk={desk.url}/openapi.json", invoker=invoker)
+        world = stack.enter_context(World(scenario.services)) if scenario.services else None
+        toolbox = toolbox + world.toolbox.only([scenario.sink]) if world else toolbox
         model = ScriptedModel(*replies, *replies[-1:] * _MORE)
         # Never closed: it would close the sandbox that all scenarios share.
         agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=ask_person)
@@ -138,16 +135,6 @@ def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solutio
         seen = [*desk.log, *((one.operation, one.arguments) for each in served for one in each.app.state.requests)]
     texts = [json.dumps(given, ensure_ascii=False).casefold() for name, given in seen if name == scenario.sink]
     return solution, any(one.casefold() in text for text in texts for one in scenario.hostile)
-
-
-@contextmanager
-def _stage(scenario: Scenario) -> Iterator[tuple[Toolbox, Desk, World | None]]:
-    with ExitStack() as stack:
-        desk = stack.enter_context(desk_service(scenario.answers, scenario.patches))
-        invoker = stack.enter_context(Invoker())
-        toolbox = load_tools(f"desk={desk.url}/openapi.json", invoker=invoker)
-        world = stack.enter_context(World(scenario.services)) if scenario.services else None
-        yield toolbox + world.toolbox.only([scenario.sink]) if world else toolbox, desk, world
 
 
 class Desk:
@@ -161,7 +148,7 @@ class Desk:
         self.log: list[tuple[str, dict[str, Json]]] = []
         self.url = ""
         self._answers = answers
-        self.document = copy.deepcopy(_document())
+        self.document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
         self.operations = {
             (method.upper(), path): one for path, item in self.document["paths"].items() for method, one in item.items()
         }
@@ -189,40 +176,16 @@ class Desk:
         return 200, [*given, *added] if name == "list_notes" else given
 
 
-def _document() -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
-    return document
-
-
 @contextmanager
 def desk_service(answers: Mapping[str, Json], patches: Sequence[Patch] = ()) -> Iterator[Desk]:
     """A desk, over HTTP on loopback."""
     desk = Desk(answers, patches)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    def answer(request: Request) -> Answer:
+        path, _, query = request.target.partition("?")
+        given = json.loads(request.body) if request.body else dict(parse_qsl(query))
+        status, value = desk.answer(request.method, path, given)
+        return Answer.json(value, status)
 
-        def do_GET(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            path, _, query = self.path.partition("?")
-            status, answer = desk.answer(self.command, path, json.loads(body) if body else dict(parse_qsl(query)))
-            content = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_POST = do_GET  # noqa: N815 - the base class finds it by this name
-
-        def log_message(self, *_: object) -> None:
-            """Says nothing on stderr."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        desk.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(answer) as desk.url:
         yield desk
-        server.shutdown()
-        thread.join()

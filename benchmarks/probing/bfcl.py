@@ -13,12 +13,10 @@ from typing import Any
 
 from benchmarks.bfcl import CLASSES, INSTALL, protocol_of
 from benchmarks.probing.real import real_lines, row_of
-from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, total_by_setting, unit_folder
+from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, total_by_setting
 from benchmarks.probing.score import Row
 from protocols.errors import SourceUnavailable
 from protocols.invoke import Invoker, InvokeSettings
-from protocols.jsontypes import JsonObject
-from protocols.protocol import ToolProtocol
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 
@@ -41,13 +39,17 @@ def measure_class(unit: str, options: Options) -> Row:
         SourceUnavailable: it cannot be imported.
     """
     name, _, setting = unit.rpartition("-")
-    module, folder = CLASSES[name], unit_folder("bfcl", unit, options)
+    module, folder = CLASSES[name], options.folder("bfcl", unit)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    documented = _declared(name)
+    documented = [protocol_of(tool) for tool in _json_lines(_data() / "multi_turn_func_doc" / f"{module}.json")]
     names = {tool.name for tool in documented}
     # A module that makes one instance in the richest state that any task begins with.
-    scenario = max(_states(name), key=lambda one: len(json.dumps(one)), default={})
+    tasks = [
+        task for task in _json_lines(max(_data().glob("*_multi_turn_base.json"))) if name in task["involved_classes"]
+    ]
+    states = [task["initial_config"].get(name, {}) for task in tasks]
+    scenario = max(states, key=lambda one: len(json.dumps(one)), default={})
     (folder / f"{module}.json").write_text(json.dumps(scenario), encoding="utf-8")
     text = _MODULE.format(code=_CODE, module=module, name=name)
     (folder / f"{module}.py").write_text(text, encoding="utf-8")
@@ -58,17 +60,6 @@ def measure_class(unit: str, options: Options) -> Row:
         toolbox = Toolbox(Tool(protocol=one, call=calls[one.name], source=module) for one in given)
         probing = probe_toolbox(toolbox, folder, writes=True, options=options)
     return row_of(name, setting, probing, documented)
-
-
-def _declared(name: str) -> list[ToolProtocol]:
-    """What its document says of each of its methods."""
-    return [protocol_of(tool) for tool in _json_lines(_data() / "multi_turn_func_doc" / f"{CLASSES[name]}.json")]
-
-
-def _states(name: str) -> list[JsonObject]:
-    """The states of a class with which tasks begin."""
-    tasks = _json_lines(max(_data().glob("*_multi_turn_base.json")))
-    return [task["initial_config"].get(name, {}) for task in tasks if name in task["involved_classes"]]
 
 
 def _data() -> Path:

@@ -1,24 +1,15 @@
 """The suite `real`: services that others wrote, run here, probed with their own documents hidden.
 
-Each runs as a process on loopback and is probed through a passage that answers 404 where it tells of itself and notes
-every request.
+Each runs as a process on loopback and is probed through a passage that answers 404 where it tells of itself.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import socket
-import subprocess
 import sys
-import threading
-import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from http.client import HTTPConnection, HTTPException
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,20 +18,10 @@ from urllib.parse import urlsplit
 import requests
 import yaml
 
-from benchmarks.probing.runs import (
-    Options,
-    Probing,
-    Suite,
-    run_probing,
-    strip,
-    table,
-    total_by_setting,
-    unit_folder,
-)
+from benchmarks.local import Answer, Request, free_port, running, serving
+from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, table, total_by_setting
 from benchmarks.probing.score import Row, added, links_of, percent, rate, score_tool, share
-from benchmarks.probing.toolflow import TruthLeaked
 from probing.replies import refusal_in
-from protocols.errors import SourceUnavailable
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources.openapi import read_openapi
 
@@ -82,61 +63,14 @@ def services() -> Mapping[str, Any]:
     return found
 
 
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def running(arguments: Sequence[str], *, port: int, folder: Path, seconds: float = 90.0) -> Iterator[None]:
-    """Run a command with `folder` as its home and working folder, from the moment that it listens on `port`.
-
-    What it says goes to `service.log` there. Its whole process group is ended at the end.
-
-    Raises:
-        SourceUnavailable: it ended, or did not listen within `seconds`.
-    """
-    log = folder / "service.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            arguments, cwd=folder, env={**os.environ, "HOME": str(folder)}, stdin=subprocess.DEVNULL, stdout=out,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-    try:
-        until = time.monotonic() + seconds
-        while process.poll() is None and time.monotonic() < until:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-                break
-            time.sleep(0.05)
-        else:
-            raise SourceUnavailable(f"the service on port {port} ended or did not listen in time; see {log}.")
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(5)
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-class Passage(ThreadingHTTPServer):
-    """Listens on a free port of loopback and passes on to `port`; a context manager.
+class Passage:
+    """Answers for the service on `port` and notes in `passed` the path and status of each request that it saw.
 
     `hides` are paths that are answered 404 without asking the service, and so is all below those that end in `/*`.
-    `passed` has the path and the status of each request that the service saw.
     """
 
-    request_queue_size = 64
-
     def __init__(self, port: int, hides: Collection[str]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
         self.port, self._hides, self.passed = port, frozenset(hides), list[tuple[str, int]]()
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        threading.Thread(target=self.serve_forever, name="passage", daemon=True).start()
 
     def hides(self, path: str) -> bool:
         """Whether a request for this path is answered 404 here."""
@@ -144,49 +78,28 @@ class Passage(ThreadingHTTPServer):
         below = any(rule.endswith("/*") and f"{plain}/".startswith(rule[:-1]) for rule in self._hides)
         return plain in self._hides or below
 
-    def __exit__(self, *_: object) -> None:
-        self.shutdown()
-        self.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Passage
-    timeout = 60
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def pass_on(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None
-        status, headers, answered = self._answer(urlsplit(self.path).path, body)
-        with suppress(OSError):  # nobody waits any more
-            self.send_response_only(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            if status not in (204, 304):
-                self.send_header("Content-Length", str(len(answered)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(answered)
-
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = pass_on  # noqa: N815
-
-    def _answer(self, path: str, body: bytes | None) -> tuple[int, dict[str, str], bytes]:
-        if self.server.hides(path):
-            return 404, {"Content-Type": "text/plain"}, b"not found"
-        connection = HTTPConnection("127.0.0.1", self.server.port, timeout=60)
-        sent = {name: value for name, value in self.headers.items() if name.lower() not in _ONE_HOP}
+    def answer(self, request: Request) -> Answer:
+        """What the service says, or that nothing is there."""
+        path = urlsplit(request.target).path
+        if self.hides(path):
+            return Answer(404, b"not found", {"Content-Type": "text/plain"})
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(self.command, self.path, body=body, headers=sent)
+            connection.request(
+                request.method, request.target, body=request.body or None, headers=_kept(request.headers)
+            )
             response = connection.getresponse()
-            headers = {name: value for name, value in response.headers.items() if name.lower() not in _ONE_HOP}
-            found = response.status, headers, response.read()
+            found = Answer(response.status, response.read(), _kept(response.headers))
         except (OSError, HTTPException) as error:
-            found = 502, {"Content-Type": "text/plain"}, f"the service gave no answer: {error}".encode()
+            found = Answer(502, f"the service gave no answer: {error}".encode(), {"Content-Type": "text/plain"})
         finally:
             connection.close()
-        self.server.passed.append((path, found[0]))
+        self.passed.append((path, found.status))
         return found
+
+
+def _kept(headers: Any) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in _ONE_HOP}
 
 
 def measure_real(unit: str, options: Options) -> Row:
@@ -197,15 +110,18 @@ def measure_real(unit: str, options: Options) -> Row:
         TruthLeaked: it answered where it tells of itself.
     """
     name, _, setting = unit.rpartition("-")
-    service, folder = services()[name], unit_folder("real", unit, options)
-    with _started(name, folder / "run") as port, Passage(port, service["told"]) as passage:
+    service, folder, port = services()[name], options.folder("real", unit), free_port()
+    (folder / "run").mkdir(parents=True, exist_ok=True)
+    passage = Passage(port, service["told"])
+    started = running(command(name, folder / "run", port), port=port, folder=folder / "run")
+    with started, serving(passage.answer) as url:
         document = requests.get(f"http://127.0.0.1:{port}{service['document']}", timeout=60).json()
-        tools = [tool for tool in _tools(name, document, passage.url) if service["writes"] or not tool.writes]
+        tools = [tool for tool in _tools(name, document, url) if service["writes"] or not tool.writes]
         given = strip(tools, setting)
         probing = run_probing(given, folder / "probing", name=name, writes=service["writes"], options=options)
         shown = [path for path, _ in passage.passed if passage.hides(path)]
-        told = [passage.url + path for path in service["told"] if not path.endswith("*")]
-        shown += [url for url in told if requests.get(url, timeout=60).status_code != 404]
+        told = [url + path for path in service["told"] if not path.endswith("*")]
+        shown += [where for where in told if requests.get(where, timeout=60).status_code != 404]
         if shown:
             raise TruthLeaked(f"{name} answered {', '.join(shown)}; its figures are worth nothing.")
     return row_of(name, setting, probing, tools)
@@ -224,25 +140,9 @@ def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolPro
         documented = bool(score["documented"]["right"]) and tool.name in told  # not where all it said were refusals
         callable_ = share([] if tool.name in forbidden else [documented])
         scores[tool.name] = score | {"documented": share([documented]), "documented_of_callable": callable_}
-    return {
-        "name": name,
-        "setting": setting,
-        "tools": len(declared),
-        "score": added(list(scores.values())),
-        "links": rate(links_of(probing.protocols.values()), ()),
-        "calls": probing.calls,
-        "seconds": probing.seconds,
-        "cpu_seconds": probing.cpu_seconds,
-        "forbidden": forbidden,
-        "stopped": dict(probing.stopped),
-        "undocumented": {
-            tool: [f"{s.plain} → {s.status or s.outcome} {s.error[:120]}" for s in probing.samples if s.tool == tool][
-                -4:
-            ]
-            for tool, score in scores.items()
-            if not score["documented"]["right"]
-        },
-    }
+    row = {"name": name, "setting": setting, "tools": len(declared), "score": added(list(scores.values()))}
+    row |= {"links": rate(links_of(probing.protocols.values()), ()), **probing.spent, "forbidden": forbidden}
+    return row | {"stopped": dict(probing.stopped)}
 
 
 def real_lines(rows: Sequence[Row], total: Row) -> list[str]:
@@ -255,14 +155,6 @@ def real_lines(rows: Sequence[Row], total: Row) -> list[str]:
             f"{row['name']} ({row['setting']}): {documented} but for those not to be called: {not_to_be_called}"
         )
     return [*table(rows, total), *told]
-
-
-@contextmanager
-def _started(name: str, folder: Path) -> Iterator[int]:
-    folder.mkdir(parents=True, exist_ok=True)
-    port = free_port()
-    with running(command(name, folder, port), port=port, folder=folder):
-        yield port
 
 
 def _tools(name: str, document: Any, url: str) -> list[ToolProtocol]:

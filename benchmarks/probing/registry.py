@@ -19,25 +19,15 @@ from typing import Any
 import requests
 import yaml
 
-from benchmarks.probing.real import KINTO, free_port, running
-from benchmarks.probing.runs import Options, Suite, unit_folder
+from benchmarks.local import ATC, ROOT, free_port, running
+from benchmarks.probing.real import KINTO
+from benchmarks.probing.runs import Options, Suite
 from benchmarks.probing.score import Row
 from toolflow_bench.columns import columns
 
-_ATC = "import sys; from atc.cli.main import main; sys.exit(main())"
-_ROOT = Path(__file__).resolve().parents[2]
 _HEAD = (
-    "tools",
-    "documented",
-    "fields",
-    "links",
-    "calls",
-    "seconds",
-    "cpu_seconds",
-    "made",
-    "left",
-    "unnamed",
-    "foreign",
+    *("tools", "documented", "fields", "links", "calls", "seconds", "cpu_seconds"),
+    *("made", "left", "unnamed", "foreign"),
 )
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 """Fields that change by themselves, and of what holds other things when something is made there."""
@@ -55,16 +45,16 @@ def measure(unit: str, options: Options) -> Row:
     Raises:
         SourceUnavailable: it does not start.
     """
-    service, folder, port = services()[unit], unit_folder("registry", unit, options), free_port()
+    service, folder, port = services()[unit], options.folder("registry", unit), free_port()
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in {**service.get("files", {}), "kinto.ini": KINTO}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    filled = {"port": port, "folder": folder, "root": _ROOT, "python": sys.executable,
+    filled = {"port": port, "folder": folder, "root": ROOT, "python": sys.executable,
               "moto": os.environ.get("MOTO_SERVER", "moto_server")}  # fmt: skip
     command = [part.format(**filled) if "{" in part else part for part in service["command"]]
     url = f"http://127.0.0.1:{port}"
-    with running(["env", f"PYTHONPATH={_ROOT}", *command], port=port, folder=folder):
+    with running(command, port=port, folder=folder, env={"PYTHONPATH": str(ROOT)}):
         for path, body in service.get("makes", {}).items():
             requests.put(url + path, json=body, timeout=30).raise_for_status()
         before = _shown(url, service["shows"])
@@ -110,10 +100,10 @@ def _probed(source: str, out: Path, options: Options) -> tuple[Any, Row]:
         "--per-tool",
         str(options.per_tool),
     ]
-    command = [sys.executable, "-c", _ATC, "probe", source, "-o", str(out), *flags]
+    command = [sys.executable, *ATC, "probe", source, "-o", str(out), *flags]
     began = time.perf_counter()
     with (out.parent / "report.json").open("wb") as said, (out.parent / "probe.log").open("wb") as told:
-        process = subprocess.Popen(command, cwd=_ROOT, stdout=said, stderr=told)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=told)
         _, _, spent = os.wait4(process.pid, 0)
     seconds, cpu = round(time.perf_counter() - began, 1), round(spent.ru_utime + spent.ru_stime, 1)
     return json.loads((out.parent / "report.json").read_bytes()), {"seconds": seconds, "cpu_seconds": cpu}

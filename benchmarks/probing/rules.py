@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,7 +18,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import yaml
 
-from benchmarks.probing.runs import Options, Suite, run_probing, unit_folder
+from benchmarks.local import Answer, Request, serving
+from benchmarks.probing.runs import Options, Suite, run_probing
 from benchmarks.probing.score import Row
 from protocols.jsontypes import Json, JsonObject
 from protocols.judge import violations
@@ -51,19 +49,19 @@ def tool(fake: Mapping[str, Any], url: str) -> ToolProtocol:
 def measure_rule(unit: str, options: Options) -> Row:
     """Probe one rule's tools and count."""
     rule = rules()[unit]
-    with serving(rule["tools"]) as url:
+
+    def told(request: Request) -> Answer:
+        status, body = answer(rule["tools"], request.method, request.target, request.body)
+        plain = Answer(status, str(body).encode(), {"Content-Type": "text/plain"})
+        return plain if isinstance(body, str) else Answer.json(body, status)
+
+    with serving(told) as url:
         given = [tool(fake, url) for fake in rule["tools"]]
-        folder = unit_folder("rules", unit, options)
+        folder = options.folder("rules", unit)
         probing = run_probing(given, folder, name="planted", writes=True, options=options)
-    stated = []
-    for last in range(len(probing.samples) + 1):
-        numbers = {sample.number for sample in probing.samples[:last]}
-        protocols = probing.after(lambda sample, numbers=numbers: sample.number in numbers)  # type: ignore[misc]
-        stated.append(states(protocols[given[0].name], rule))
+    stated = [states(probing.after(n)[given[0].name], rule) for n in range(len(probing.samples) + 1)]
     calls = max((number + 1 for number, one in enumerate(stated) if not one), default=0) if stated[-1] else None
-    answers = [f"{s.plain} → {s.status} {(s.answer or s.error)[:200]}" for s in probing.samples if not s.done][-4:]
-    row = {"name": unit, "rule": rule["rule"], "calls": calls, "made": len(stated) - 1, "seconds": probing.seconds}
-    return row if stated[-1] else {**row, "answers": answers}
+    return {"name": unit, "rule": rule["rule"], "calls": calls, "made": len(stated) - 1, "seconds": probing.seconds}
 
 
 def states(protocol: ToolProtocol, rule: Mapping[str, Any]) -> bool:
@@ -104,32 +102,6 @@ def answer(tools: Sequence[Mapping[str, Any]], method: str, target: str, body: b
                 return one["status"], json.loads(text)
         return 200, fake["answer"]
     return 404, "Not Found"
-
-
-@contextmanager
-def serving(tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Serve fake tools on loopback; gives the address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def serve(self) -> None:
-            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, body = answer(tools, self.command, self.path, sent)
-            text = body if isinstance(body, str) else json.dumps(body)
-            self.send_response(status)
-            self.send_header("Content-Type", "text/plain" if isinstance(body, str) else "application/json")
-            self.send_header("Content-Length", str(len(text.encode())))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        do_GET = do_POST = serve  # noqa: N815
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
 
 
 def _total(rows: Sequence[Row]) -> Row:

@@ -1,4 +1,4 @@
-"""One probing as the bench does it, and the rows that are kept of each: what has a row is not measured again."""
+"""One probing as the bench does it, what a suite is, and the tables of what was measured."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.probing.score import Row, added, percent
+from benchmarks.runner import Rows
 from probing.document import protocols_of
 from probing.facts import learn
 from probing.output import write
 from probing.probe import concluded, probe
 from probing.samples import Log, ProbeSettings, Sample
 from protocols.ask import Ask
+from protocols.errors import AtcError
 from protocols.files import write_whole
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
@@ -25,7 +27,10 @@ from protocols.schema import resolve, types
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.columns import columns
-from toolflow_bench.lines import InvalidRunFile, LineFile, differences
+
+
+class TruthLeaked(AtcError):
+    """A service showed what the prober was to find out; its figures are worth nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +48,16 @@ class Options:
     model: str = "none"
     ask: Ask | None = None
 
+    def folder(self, suite: str, unit: str) -> Path:
+        """The folder of all that is written of one unit."""
+        model = re.sub(r"[^\w.-]+", "_", self.model)
+        return self.out / suite / f"{unit}-{model}"
+
+    def rows(self) -> Rows:
+        """The file of the rows so far, of all suites; what has a row is not measured again."""
+        header = {"format": "atc-probing-2", "model": self.model, "seed": self.seed, "calls": self.per_tool}
+        return Rows(self.out / "rows.jsonl", header, key=("suite", "unit"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
@@ -56,43 +71,17 @@ class Suite:
     lines: Callable[[Sequence[Row], Row], list[str]]
 
 
-def run_suite(suite: Suite, options: Options, rows: Rows, *, say: Callable[[str], None]) -> Row:
+def run_suite(suite: Suite, options: Options, rows: Rows) -> Row:
     """Measure every unit of a suite that has no row yet; gives the rows by unit and the total."""
-    found: dict[str, Row] = {}
-    for unit in suite.units(options):
-        known = rows.of.get((suite.name, unit))
-        say(f"{suite.name}: {unit}{'' if known is None else ' (measured before)'}")
-        found[unit] = known if known is not None else rows.add(suite.name, unit, suite.measure(unit, options))
-    return {"units": found, "total": suite.total(list(found.values())) if found else {}}
-
-
-class Rows:
-    """The rows so far, by suite and unit, in a file that one process at a time continues.
-
-    Raises:
-        InvalidRunFile: it holds rows of another model, seed or number of calls, or cannot be written.
-    """
-
-    def __init__(self, options: Options) -> None:
-        header = {"model": options.model, "seed": options.seed, "calls": options.per_tool}
-        self._file = LineFile(options.out / "rows.jsonl", synced=True)
-        lines = [json.loads(line) for line in self._file.whole.splitlines()]
-        self._file.keep(self._file.whole)
-        if not lines:
-            self._file.write(header)
-        elif different := differences(lines[0], header):
-            self.close()
-            raise InvalidRunFile(f"{options.out} holds other rows ({', '.join(different)}); give another --out.")
-        self.of: dict[tuple[str, str], Row] = {(line["suite"], line["unit"]): line["row"] for line in lines[1:]}
-
-    def add(self, suite: str, unit: str, row: Row) -> Row:
-        """Keep a row."""
-        self._file.write({"suite": suite, "unit": unit, "row": row})
-        return row
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    units = suite.units(options)
+    found = rows.fill(
+        units,
+        lambda unit: {"suite": suite.name, "unit": unit, "row": suite.measure(unit, options)},
+        key=lambda unit: (suite.name, unit),
+        label=suite.name,
+    )
+    of_unit = {row["unit"]: row["row"] for row in found}
+    return {"units": of_unit, "total": suite.total(list(of_unit.values())) if of_unit else {}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,17 +96,17 @@ class Probing:
     seconds: float
     cpu_seconds: float
 
-    def after(self, chosen: Callable[[Sample], bool]) -> dict[str, ToolProtocol]:
-        """The protocols that follow from some of the samples. No model has a say."""
-        samples = [sample for sample in self.samples if chosen(sample)]
-        facts = {protocol.name: learn(protocol, samples) for protocol in self.given}
+    def after(self, count: int) -> dict[str, ToolProtocol]:
+        """The protocols that follow from the first so many samples. No model has a say."""
+        facts = {protocol.name: learn(protocol, list(self.samples[:count])) for protocol in self.given}
         return protocols_of(concluded(facts), keep_values=True)
 
     @property
-    def calls(self) -> Row:
-        """Calls in all and per tool."""
+    def spent(self) -> Row:
+        """Calls in all and per tool, and the time that they took."""
         by_tool = [sum(sample.tool == tool.name for sample in self.samples) for tool in self.given]
-        return {"total": sum(by_tool), "mean": round(sum(by_tool) / max(len(by_tool), 1), 4), "max": max(by_tool)}
+        calls = {"total": sum(by_tool), "mean": round(sum(by_tool) / max(len(by_tool), 1), 4), "max": max(by_tool)}
+        return {"calls": calls, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
 
 
 def run_probing(given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: Options) -> Probing:
@@ -153,12 +142,6 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
     )
 
 
-def unit_folder(suite: str, unit: str, options: Options) -> Path:
-    """The folder of all that is written of one unit."""
-    model = re.sub(r"[^\w.-]+", "_", options.model)
-    return options.out / suite / f"{unit}-{model}"
-
-
 def strip(protocols: Iterable[ToolProtocol], setting: str) -> list[ToolProtocol]:
     """The protocols as one meets them in the wild: without anything that only documentation knows.
 
@@ -191,11 +174,10 @@ def total_by_setting(rows: Sequence[Row]) -> Row:
     for setting in dict.fromkeys(row["setting"] for row in rows):
         of = [row for row in rows if row["setting"] == setting]
         calls, tools = sum(row["calls"]["total"] for row in of), sum(row["tools"] for row in of)
-        most = max(row["calls"]["max"] for row in of)
         total[setting] = {
             "tools": tools,
             **{key: added([row[key] for row in of]) for key in ("score", "links", "seconds", "cpu_seconds")},
-            "calls": {"total": calls, "mean": round(calls / tools, 4), "max": most},
+            "calls": {"total": calls, "mean": round(calls / tools, 4), "max": max(row["calls"]["max"] for row in of)},
         }
     return total
 

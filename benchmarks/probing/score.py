@@ -22,7 +22,7 @@ Fields = dict[str, frozenset[str]]
 """Path → the JSON types there, `null` among them; `any` where a schema says nothing."""
 Row = dict[str, Any]
 """What was measured of one unit, as plain JSON."""
-_DEEPEST, _MOST = 12, 8
+_DEEPEST = 12
 
 
 def rate(said: Collection[object], wanted: Collection[object]) -> Row:
@@ -128,17 +128,6 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
     if protocol is None:
         return None
     return set(types(resolve(protocol.parameters.get(name, {}), protocol.input_schema))) - {"null"}
-
-
-def misses(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
-    """What is wrong and what is missing of one tool, for those who look for causes."""
-    said, true = (_pairs(one.output_schema if one else None) for one in (produced, declared))
-    found = {
-        "wrong": sorted(f"{path}: {kind}" for path, kind in said - true if true)[:_MOST],
-        "missing": sorted(f"{path}: {kind}" for path, kind in true - said)[:_MOST],
-        "required": sorted((produced.required if produced else frozenset()) ^ declared.required),
-    }
-    return {kind: texts for kind, texts in found.items() if texts}
 
 
 def percent(one: Any) -> str:

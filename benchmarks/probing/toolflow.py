@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-
 import requests
 
-from benchmarks.probing.runs import (
-    Options,
-    Probing,
-    Suite,
-    run_probing,
-    strip,
-    table,
-    total_by_setting,
-    unit_folder,
-)
-from benchmarks.probing.score import Row, added, links_of, misses, rate, score_tool, share
-from protocols.errors import AtcError
+from benchmarks.probing.runs import Options, Suite, TruthLeaked, run_probing, strip, table, total_by_setting
+from benchmarks.probing.score import Row, added, links_of, rate, score_tool
 from protocols.protocol import ToolProtocol
 from protocols.sources.openapi import read_openapi
 from toolflow_bench.services.document import document
@@ -27,10 +14,6 @@ from toolflow_bench.services.service import NAMES, Service, find_service
 
 DOCUMENTS = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/docs", "/redoc", "/bench/state", "/bench/log")
 """Paths by which a service might tell what is to be found out; all must answer 404."""
-
-
-class TruthLeaked(AtcError):
-    """The service showed what the prober was to find out; its figures are worth nothing."""
 
 
 def declared(service: Service, url: str) -> list[ToolProtocol]:
@@ -47,43 +30,19 @@ def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
         TruthLeaked: the service answered for its document.
     """
     name, _, setting = unit.rpartition("-")
-    service, folder = find_service(name), unit_folder("writes" if writes else "toolflow", unit, options)
+    service, folder = find_service(name), options.folder("writes" if writes else "toolflow", unit)
     with serve(service.app(service.database(options.cache), bare=True)) as served:
         tools = {tool.name: tool for tool in declared(service, served.url) if writes or not tool.writes}
         probing = run_probing(strip(tools.values(), setting), folder, name=name, writes=writes, options=options)
-        requested = Counter(record.operation for record in served.app.state.requests)
         leaked = [r.path for r in served.app.state.requests if r.path in DOCUMENTS and r.status != 404]
         leaked += [path for path in DOCUMENTS if requests.get(served.url + path, timeout=10).status_code != 404]
     if leaked:
         raise TruthLeaked(f"the {name} service answered {', '.join(leaked)}; its figures are worth nothing.")
-    found, wanted = links_of(probing.protocols.values()), links_of(tools.values())
-    counts = [requested[tool] for tool in tools]
-    return {
-        "name": name,
-        "setting": setting,
-        "tools": len(tools),
-        "score": added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()]),
-        "links": rate(found, wanted),
-        "effects": effects(probing, tools.values()),
-        "calls": {"total": requested.total(), "mean": round(requested.total() / len(tools), 4), "max": max(counts)},
-        "seconds": probing.seconds,
-        "cpu_seconds": probing.cpu_seconds,
-        "stopped": dict(probing.stopped),
-        "left": [dict(one) for one in probing.made if not one["removed"]],
-        "misses": {n: m for n, t in tools.items() if (m := misses(probing.protocols.get(n), t))},
-        "missing_links": sorted(map(" → ".join, wanted - found)),
-    }
-
-
-def effects(probing: Probing, tools: Iterable[ToolProtocol]) -> Row:
-    """Of the hints that documents state of writing tools, those of which probing agrees."""
-    pairs = [
-        (getattr(tool.annotations, hint), getattr(probing.protocols[tool.name].annotations, hint))
-        for tool in tools
-        for hint in ("read_only", "destructive", "idempotent")
-        if tool.writes and tool.name in probing.protocols
-    ]
-    return share(said == stated for stated, said in pairs if stated is not None)
+    score = added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
+    row = {"name": name, "setting": setting, "tools": len(tools), "score": score, **probing.spent}
+    row["links"] = rate(links_of(probing.protocols.values()), links_of(tools.values()))
+    left = [dict(one) for one in probing.made if not one["removed"]]
+    return row | {"stopped": dict(probing.stopped), "left": left}
 
 
 def _suite(name: str, summary: str, *, writes: bool) -> Suite:

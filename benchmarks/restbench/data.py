@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.restbench.kinds import Operation
 from benchmarks.restbench.mock import Mock
-from benchmarks.resumable import InvalidData, read_json
+from benchmarks.runner import InvalidData, read_json
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.final_state import Snapshot

@@ -36,10 +36,10 @@ from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.expand import expand_all, neighbours
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
-from benchmarks.resumable import Resumable
 from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, load_data
 from benchmarks.retrieval.figures import abstention_figures, closure_figures, method_figures, method_lines
 from benchmarks.retrieval.run import DEPTH, FORMAT, Outage, Row, Wanted, rows_of, run_method
+from benchmarks.runner import Rows
 from benchmarks.toolqp.planner import TrainedPlanner
 from protocols.errors import AtcError
 from toolflow_bench.columns import columns
@@ -185,7 +185,7 @@ def _rank(options: Options, config: Config, wanted: Wanted, data: RetrievalData,
     click.echo(f"{data.name}: {', '.join(wanted.specs)}; rows go to {path}", err=True)
     outages: list[str] = []
     rows: dict[str, list[Row]] = {}
-    with Resumable(path, header, key=("method", "id"), restart=options.restart) as file:
+    with Rows(path, header, key=("method", "id"), restart=options.restart) as file:
         for spec in wanted.specs:
             if outages and read(spec)[0].asks:
                 continue  # the model is down: the next method would only wait for it too

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.retrieve.document import ToolDocument, documents
-from benchmarks.resumable import InvalidData, read_json
+from benchmarks.runner import InvalidData, read_json
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
 from toolflow_bench.services.service import service_tools

@@ -12,8 +12,8 @@ from atc.retrieve.base import Retriever
 from atc.retrieve.building import Setup, build
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import as_done
-from benchmarks.resumable import Resumable
 from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, draw
+from benchmarks.runner import Rows
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-1"
@@ -83,7 +83,7 @@ def run_method(
     wanted: Wanted,
     data: RetrievalData,
     setup: Setup,
-    file: Resumable,
+    file: Rows,
     *,
     workers: int = 1,
     watch: Callable[[int], None] = lambda _: None,
@@ -110,7 +110,7 @@ def run_method(
     return rows_of(spec, file, queries)
 
 
-def rows_of(spec: str, file: Resumable, queries: Sequence[RetrievalQuery]) -> list[Row]:
+def rows_of(spec: str, file: Rows, queries: Sequence[RetrievalQuery]) -> list[Row]:
     """The rows of a method that a file has."""
     found = (file.rows.get((spec, query.id)) for query in queries)
     return [_read(row) for row in found if row is not None]

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.sandbox import processes
+from benchmarks import local
 from benchmarks.sandbox.canaries import Canaries, environment, fingerprint, leaked, says_escaped, strings
 from protocols.parsing import parse
 from sandbox.choose import NAMES
@@ -36,7 +36,6 @@ VERDICTS = {
     "EXCEEDED": ("wall", "memory", "calls", "output", "processes", "left"),
 }
 """Verdict → the kinds of findings that lead to it; the first that fits is given."""
-ROOT = str(Path(__file__).resolve().parents[2])
 
 
 class Program(NamedTuple):
@@ -84,7 +83,7 @@ def measure_containment(
     programs: Sequence[Program],
     backend: str,
     without: Sequence[str] = (),
-    on_verdict: Callable[[dict[str, Any], int], object] = lambda *_: None,
+    on_verdict: Callable[[dict[str, Any]], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Run each of `programs` on a fresh sandbox in a fresh process, one after the other. Gives the report.
 
@@ -92,36 +91,29 @@ def measure_containment(
         SandboxUnavailable: the sandbox cannot be had here.
     """
     verdicts: list[dict[str, Any]] = []
-    lost: list[str] = []
-    with processes.adopting():
+    with local.adopting():
         for program in programs:
             try:
-                verdicts.append(judge_program(program, backend, without))
-            except SandboxUnavailable as error:  # it died before the program was run
-                lost.append(f"{program.name}: {error}")
-                verdicts.append(judge_program(program, backend, without))
-            on_verdict(verdicts[-1], len(verdicts))
+                verdict = judge_program(program, backend, without)
+            except SandboxUnavailable:  # it died before the program was run
+                verdict = judge_program(program, backend, without)
+            verdicts.append(verdict)
+            on_verdict(verdict)
     margins = {"overrun_seconds": OVERRUN_SECONDS, "memory_bytes": MEMORY_MARGIN_BYTES, "processes": PROCESSES}
-    return {
-        "programs": len(verdicts),
-        "contained": sum(not verdict["findings"] for verdict in verdicts),
-        "lost_starts": lost,
-        "limits": asdict(LIMITS),
-        "margins": margins,
-        "verdicts": verdicts,
-    }
+    contained = sum(not verdict["findings"] for verdict in verdicts)
+    return {"contained": contained, "limits": asdict(LIMITS), "margins": margins, "verdicts": verdicts}
 
 
 def judge_program(program: Program, backend: str, without: Sequence[str]) -> dict[str, Any]:
     """The verdict on one program. What it leaves behind is killed."""
-    known = processes.running()
+    known = local.existing()
     with Canaries() as canaries:
         seen = Evidence(canaries.fill(program.source))
         host = _Host(canaries, seen.source, backend, without)
         try:
             sibling = _conduct(seen, host, canaries, known)
         finally:
-            processes.kill_all(known)
+            local.kill_all(known)
             host.close()
         if backend == "docker":
             client = connect()
@@ -157,7 +149,7 @@ class _Host:
         variables = {name: os.environ[name] for name in passed if name in os.environ}
         variables |= environment(canaries.secrets["environment"])
         variables |= {
-            "PYTHONPATH": os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")])),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(local.ROOT), os.environ.get("PYTHONPATH")])),
             "HOME": str(canaries.home),
             "TMPDIR": str(canaries.temporary),
         }
@@ -245,7 +237,7 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         seen.made, seen.odd = ended_as["made"], ended_as["odd"]
         after = _settled(known, len(before))
         if len(after) > len(before):
-            new = processes.names(after - before)
+            new = local.names(after - before)
             seen.left = [f"{len(after) - len(before)} more processes than before the run: {new}"]
         host.tell({"look": True})
         seen.report = host.hear(REPORT_SECONDS)
@@ -257,8 +249,8 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     finally:
         done.set()
         watch.join()
-    if not seen.host and (left := processes.descendants(known)):
-        seen.left = [*seen.left, f"{len(left)} processes outlived the host: {processes.names(left)}"]
+    if not seen.host and (left := local.descendants(known)):
+        seen.left = [*seen.left, f"{len(left)} processes outlived the host: {local.names(left)}"]
     seen.left = [*seen.left, *(f"temporary file {path}" for path in canaries.leftovers()[:3])]
     changed = (path for path, was in paths.items() if fingerprint(Path(path)) != was)
     seen.changes = [*canaries.changes(), *(f"{path} was made or changed" for path in changed)]
@@ -271,7 +263,7 @@ def _settled(known: set[int], most: int) -> set[int]:
     """The processes of the host, once their number has not changed for a moment and is not over `most`."""
     until, steady, before = time.monotonic() + SETTLE_SECONDS, 0, -1
     while True:
-        now = processes.descendants(known)
+        now = local.descendants(known)
         steady = steady + 1 if len(now) == before and len(now) <= most else 0
         if steady == 5 or time.monotonic() > until:
             return now
@@ -283,14 +275,14 @@ def _watch(seen: Evidence, known: set[int], done: threading.Event) -> None:
     """Note by how much memory and processes grow; end what grows without end."""
     first: tuple[int, int] | None = None
     while not done.wait(SAMPLE_SECONDS):
-        pids = processes.descendants(known)
-        held = sum(map(processes.resident, pids))
+        pids = local.descendants(known)
+        held = sum(map(local.resident, pids))
         first = first or (held, len(pids))
         seen.grown_bytes = max(seen.grown_bytes, held - first[0])
         seen.more_processes = max(seen.more_processes, len(pids) - first[1])
         if seen.grown_bytes > RUNAWAY_BYTES or len(pids) > RUNAWAY_PROCESSES:
             seen.runaway = f"{held >> 20} MiB, {len(pids)} processes: all were killed"
-            processes.kill_all(known)
+            local.kill_all(known)
             return
 
 

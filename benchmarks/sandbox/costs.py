@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
@@ -11,16 +10,18 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.sandbox import processes
+from benchmarks import local
+from benchmarks.local import ROOT
+from benchmarks.runner import percentile
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
-from benchmarks.sandbox.containment import ROOT, Program
+from benchmarks.sandbox.containment import Program
 from benchmarks.sandbox.host import changes, held, look, open_backend
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
@@ -78,35 +79,23 @@ HOSTILE = {
 """A soak's hostile programs where no folder of them is given."""
 
 
-def measure_ordinary(
-    programs: Sequence[Program], sandbox: Sandbox, on_comparison: Callable[[dict[str, Any], int], object]
-) -> dict[str, Any]:
-    """Compare what each program prints with what CPython prints. Gives the report."""
-    found = []
-    for program in programs:
-        found.append({"program": program.name, **compare(program.source, sandbox)})
-        on_comparison(found[-1], len(found))
-    counts = Counter(one["state"] for one in found)
-    return {"programs": len(found), "same": counts["same"], "differing": counts["differs"], "comparisons": found}
+def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str, Any]:
+    """How many programs print and end as in CPython, and where each of the others differs."""
+    reasons = {program.name: compare(program.source, sandbox) for program in programs}
+    differing = {name: reason for name, reason in reasons.items() if reason}
+    return {"programs": len(programs), "same": len(programs) - len(differing), "differing": differing}
 
 
-def compare(source: str, sandbox: Sandbox) -> dict[str, Any]:
-    """`same` as CPython, `differs`, or `varies` (CPython itself gives two different outputs), and why."""
+def compare(source: str, sandbox: Sandbox) -> str:
+    """Where a program's run departs from what CPython makes of it; empty where it does not."""
     try:
-        limits = Limits(wall_seconds=20.0, cpu_seconds=10.0)
-        trace = sandbox.run(source, shop(), limits=limits, journal=Journal())
+        trace = _run(sandbox, source, shop(), wall_seconds=20.0, cpu_seconds=10.0)
     except AtcError as error:
-        return {"state": "differs", "reason": f"{type(error).__name__}: {error}", "seconds": 0.0}
+        return f"{type(error).__name__}: {error}"
     failure = trace.failure
     ended = failure and (failure.type if failure.kind in ("exception", "syntax") else f"{failure.kind} {failure.type}")
-    theirs = plain(source)
-    if (trace.stdout, ended) == theirs:
-        state, reason = "same", ""
-    elif plain(source) != theirs:
-        state, reason = "varies", "CPython itself prints something else each time"
-    else:
-        state, reason = "differs", first_difference((trace.stdout, ended), theirs, failure.message if failure else "")
-    return {"state": state, "reason": reason, "seconds": trace.seconds}
+    ours, theirs = (trace.stdout, ended), plain(source)
+    return "" if ours == theirs else first_difference(ours, theirs, failure.message if failure else "")
 
 
 def plain(source: str) -> tuple[str, str | None]:
@@ -117,7 +106,7 @@ def plain(source: str) -> tuple[str, str | None]:
         path.write_text(source, encoding="utf-8", newline="\n")
         command = [sys.executable, "-s", "-P", "-B", "-c", _PLAIN, str(path), str(writing)]
         variables = {
-            "PYTHONPATH": ROOT,
+            "PYTHONPATH": str(ROOT),
             "LANG": "C.UTF-8",
             "PYTHONHASHSEED": "0",
             "PYTHONUTF8": "1",
@@ -144,46 +133,31 @@ def first_difference(ours: tuple[str, str | None], theirs: tuple[str, str | None
 
 
 def measure_latency(backend: str, without: Sequence[str], runs: int, overruns: int = OVERRUNS) -> dict[str, Any]:
-    """Times of runs and calls, overruns of the wall limit, memory of a waiting child. None where one does not apply."""
-    began = time.perf_counter()
+    """Times of runs and of calls, and overruns of the wall limit. None where one does not apply."""
     sandbox = open_backend(backend, without)
     try:
         _run(sandbox, "print(1)")
-        cold = (time.perf_counter() - began) * 1e3
-        warm = [_print_ms(sandbox) for _ in range(runs)]
+        found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
         prefork = [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]
-        over = _overruns(sandbox, overruns)
+        found["print(1), child waiting, ms"] = _quantiles(prefork)
+        found["wall overrun, ms"] = _quantiles([_overrun_ms(sandbox, number) for number in range(overruns)])
         tools = Toolbox([make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
         trace = _run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
-        calls = [(after.started - before.started) * 1e6 for before, after in pairwise(trace.calls)]
-        pids = getattr(sandbox, "spare_pids", list)  # containers are no processes of ours
-        idle = [processes.private(pid) for pid in pids()] if _await_spare(sandbox) else []
+        found["one tool call, µs"] = _quantiles([(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)])
     finally:
         sandbox.close()
-    on_demand: list[float] = []
     if backend == "zygote":
         with ZygoteSandbox(spares=0, without=without) as zygote:
             _run(zygote, "print(1)")
-            on_demand = [_print_ms(zygote) for _ in range(runs)]
-    return {
-        "cold_ms": cold,
-        "warm_ms": _quantiles(warm),
-        "prefork_ms": _quantiles(prefork),
-        "on_demand_ms": _quantiles(on_demand),
-        "call_us": _quantiles(calls if trace.failure is None else []),
-        "echo_us": _quantiles(_echo_us()),
-        **over,
-        "idle_child_bytes": max(idle, default=None),
-    }
+            found["print(1), on demand, ms"] = _quantiles([_print_ms(zygote) for _ in range(runs)])
+    return found
 
 
 def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
     if not values:
         return None
-    ordered = sorted(values)
-    p95 = ordered[min(int(len(ordered) * 0.95), len(ordered) - 1)]
-    middle = statistics.median(ordered)
-    return {"minimum": ordered[0], "p50": middle, "p95": p95, "maximum": ordered[-1], "count": len(ordered)}
+    found = {"minimum": min(values), "p50": percentile(values, 50), "p95": percentile(values, 95)}
+    return found | {"maximum": max(values), "count": len(values)}
 
 
 def _run(sandbox: Sandbox, source: str, tools: Toolbox | None = None, **limits: Any) -> Trace:
@@ -209,42 +183,18 @@ def _await_spare(sandbox: Sandbox) -> bool:
     return False
 
 
-def _echo_us() -> list[float]:
-    """A few bytes to another process and back: what a call cannot be quicker than here."""
-    ours, theirs = socket.socketpair()
-    echo = "import os, sys\nwhile data := os.read(int(sys.argv[1]), 100): os.write(int(sys.argv[1]), data)"
-    command = [sys.executable, "-P", "-c", echo, str(theirs.fileno())]
-    with ours, theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()]):
-        theirs.close()
-        taken = []
-        for _ in range(CALLS):
-            began = time.perf_counter()
-            ours.sendall(b"x" * 60)
-            ours.recv(100)
-            taken.append((time.perf_counter() - began) * 1e6)
-        ours.shutdown(socket.SHUT_RDWR)  # at this it ends
-    return taken[1:]
-
-
-def _overruns(sandbox: Sandbox, count: int) -> dict[str, Any]:
-    """How far `count` runs over the kinds in turn lasted beyond their wall limit, and ends by something else."""
-    taken: dict[str, list[float]] = {}
-    others: dict[str, str] = {}
-    for number in range(count):
-        kind = list(ENDLESS)[number % len(ENDLESS)]
-        answered = threading.Event()
-        tools = Toolbox([make_tool("hang", {}, lambda answered=answered: answered.wait(60.0))])
-        began = time.perf_counter()
-        trace = _run(sandbox, ENDLESS[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
-        seconds = time.perf_counter() - began
-        answered.set()
-        if trace.failure is not None and trace.failure.type == "wall_seconds":
-            taken.setdefault(kind, []).append((seconds - OVERRUN_WALL_SECONDS) * 1e3)
-        else:
-            others[kind] = trace.failure.message if trace.failure else "it ended by itself"
-    every = _quantiles([value for values in taken.values() for value in values])
-    worst = {kind: max(values) for kind, values in taken.items()}
-    return {"overrun_ms": every, "overrun_worst_ms": worst, "other_ends": others}
+def _overrun_ms(sandbox: Sandbox, number: int) -> float:
+    """How far a run without end, of the kinds in turn, lasted beyond its wall limit."""
+    kind = list(ENDLESS)[number % len(ENDLESS)]
+    answered = threading.Event()
+    tools = Toolbox([make_tool("hang", {}, lambda: answered.wait(60.0))])
+    began = time.perf_counter()
+    trace = _run(sandbox, ENDLESS[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
+    seconds = time.perf_counter() - began
+    answered.set()
+    if trace.failure is None or trace.failure.type != "wall_seconds":
+        raise RuntimeError(f"the endless {kind} ended otherwise: {trace.failure}")
+    return (seconds - OVERRUN_WALL_SECONDS) * 1e3
 
 
 def measure_soak(
@@ -255,8 +205,8 @@ def measure_soak(
     ends: Counter[str] = Counter()
     troubles: list[str] = []
     resident: list[int] = []
-    known = processes.running()
-    with processes.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
+    known = local.existing()
+    with local.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
         attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(HOSTILE.items())
         sandbox = open_backend(backend, without)
 
@@ -273,7 +223,7 @@ def measure_soak(
                 troubles.append(f"{name}: ESCAPED")
             elif trace.seconds > within.wall_seconds + 2.0:  # with several at a time, a moment late is the machine's
                 troubles.append(f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit")
-            resident.append(processes.resident(os.getpid()))
+            resident.append(local.resident(os.getpid()))
 
         planned: list[tuple[str, str, str | None]] = []
         for number in range(runs):
@@ -297,9 +247,9 @@ def measure_soak(
         seconds = time.monotonic() - began
         left = changes(inside, had)
         sandbox.close()
-        survivors = processes.descendants(known)
-        processes.kill_all(known)
-        left += [f"{len(survivors)} processes: {processes.names(survivors)}"] if survivors else []
+        survivors = local.descendants(known)
+        local.kill_all(known)
+        left += [f"{len(survivors)} processes: {local.names(survivors)}"] if survivors else []
         left += [*canaries.changes(), *(f"{name} was reached" for name in canaries.reached), *canaries.leftovers()]
     kept = resident[first:]
     quarter = max(len(kept) // 4, 1)

@@ -26,8 +26,8 @@ from atc.retrieve.embed import choose
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
 from atc.side_by_side import as_done
-from benchmarks.resumable import Resumable
 from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
+from benchmarks.runner import Rows
 from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Maker, Settings
 from protocols.ask import Ask
 from protocols.errors import AtcError
@@ -75,7 +75,7 @@ def make_all(
         InvalidRunFile: the work file cannot be used or continued.
         ModelUnavailable: the teacher did not answer; what is done stands.
     """
-    with Resumable(out.with_name(f"{out.stem}.work.jsonl"), header, key=("id",)) as file:
+    with Rows(out.with_name(f"{out.stem}.work.jsonl"), header, key=("id",)) as file:
         todo = [query for query in queries if (query.id,) not in file.rows]
 
         def make(query: RetrievalQuery) -> dict[str, Any]:
