@@ -23,7 +23,7 @@ from probing.teacher import Words
 from probing.writes import effects_of
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ErrorOutcome, Evidence, Example, ToolProtocol
-from protocols.reply import one_line, parse
+from protocols.reply import one_line
 from protocols.secrets import (
     conceals_nothing,
     covered,
@@ -137,30 +137,8 @@ def _outcomes(facts: ToolFacts, telling: Telling) -> tuple[ErrorOutcome, ...]:
         said = list(dict.fromkeys(one_line(text, limit=_LONGEST_WORDS).rstrip(".") for text in words))[:MOST_SENTENCES]
         verb = "It raises" if status == "default" else "The reply says" if len(said) == 1 else "Replies say"
         told = f"{verb} {'; '.join(f'“{text}”' for text in said)}." if said else ""
-        bodies = [body for sample in samples if isinstance(body := _body(sample), dict | list)]
-        schema = known.schema or (telling.schema(_open(infer(bodies)), declared=None) if bodies else None)
-        found[status] = replace(known, description=known.description or told, schema=schema)
+        found[status] = replace(known, description=known.description or told)
     return tuple(found.values())
-
-
-def _body(sample: Sample) -> Json:
-    try:
-        return parse(sample.answer or "")
-    except ValueError:
-        return None
-
-
-def _open(schema: Json) -> Any:
-    """A schema without what holds only for the few messages that were seen."""
-    if isinstance(schema, list):
-        return [_open(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: {name: _open(part) for name, part in value.items()} if key == "properties" else _open(value)
-        for key, value in schema.items()
-        if key not in _HOLD_VALUES
-    }
 
 
 class Telling:

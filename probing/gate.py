@@ -7,15 +7,15 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from types import FrameType
 from typing import Literal
 
 from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
-from probing.samples import Arguments, Called, Log, Note, ProbeSettings, Purpose, Sample, Watch, unwatched
+from probing.samples import Arguments, Called, Log, Note, ProbeSettings, Purpose, Sample, Watch, call_key, unwatched
 from protocols.errors import AtcError, ToolError, UnknownTool
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
@@ -39,6 +39,9 @@ MOST_WAITS, LONGEST_WAIT = 7, 120.0
 """Refusals in a row, and seconds that a host may ask to wait, after which it is given up until another day."""
 MAX_BYTES = 8 * 1024 * 1024
 """Of one response, as JSON."""
+Clock = tuple[Callable[[float], object], Callable[[], float]]
+"""How to sleep, and what time it is."""
+Stop = Callable[[Collection[str], str, Iterable[Sample]], None]
 _SLOWER = 0.5
 """Seconds between two calls, at least, once a host asked to wait; fewer again by and by as it takes calls."""
 _HTML = re.compile(
@@ -146,25 +149,20 @@ class NotCalled(AtcError):
 class Host:
     """One host: when it may be called next, and calls in a row that it did not answer, put off or denied.
 
-    `stopped` says why it is not called any more, `stopped_tools` the same of single tools. `taken_back` are the numbers
-    of the samples by which it was stopped that say nothing of its tools.
+    `stop(tools, why, samples)` is called where tools are not to be called any more; `samples` say nothing of them.
     """
 
-    def __init__(
-        self, name: str, settings: ProbeSettings, sleep: Callable[[float], object], now: Callable[[], float]
-    ) -> None:
-        self.name = name
+    def __init__(self, name: str, settings: ProbeSettings, clock: Clock, stop: Stop) -> None:
+        self.name, self._stop = name, stop
         self.tools: dict[str, ToolProtocol] = {}
         self.answered: set[str] = set()
-        self.stopped = ""
-        self.stopped_tools: dict[str, str] = {}
-        self.taken_back: list[int] = []
         self.broken: set[str] = set()
         """Calls whose connection broke once."""
         self._python, self._timeout = name.startswith("Python "), settings.timeout_seconds
         rate = None if self._python else settings.requests_per_second
         self._least = self._interval = 1 / rate if rate else 0.0
-        self._sleep, self._now, self._next = sleep, now, now()
+        self._sleep, self._now = clock
+        self._next = self._now()
         self._lost: list[Sample] = []
         self._silent: dict[str, int] = {}
         self._denied: list[Sample] = []
@@ -173,8 +171,7 @@ class Host:
 
     def wait(self) -> None:
         """Wait for the next turn, and take it."""
-        pause = self._next - self._now()
-        if pause > 0:
+        if (pause := self._next - self._now()) > 0:
             self._sleep(pause)
         self._next = max(self._now(), self._next) + self._interval
 
@@ -182,14 +179,16 @@ class Host:
         """No turn before so many seconds are over."""
         self._next = max(self._next, self._now() + seconds)
 
+    def unreached(self, error: ToolError) -> None:
+        """The host cannot be reached."""
+        self._unreached += 1
+        self.pause(2.0 ** (self._unreached - 1))
+        if self._unreached > UNREACHED:
+            why = f"{error.body.partition(';')[0]}; when it is up again, the same command goes on"
+            self._stop(self.tools, why, ())
+
     def put_off(self, tool: str, error: ToolError) -> str:
-        """The host cannot be reached, or asks to wait. Gives a sentence for the person where there is news."""
-        if error.status is None:
-            self._unreached += 1
-            self.pause(2.0 ** (self._unreached - 1))
-            if self._unreached > UNREACHED:
-                self.stopped = f"{error.body.partition(';')[0]}; when it is up again, the same command goes on"
-            return ""
+        """The host asks to wait. Gives a sentence for the person where there is news."""
         self._waits += 1
         self._interval = max(2 * self._interval, _SLOWER)
         guess = min(2.0 ** (self._waits - 1), 30.0)
@@ -200,10 +199,9 @@ class Host:
             return f"{self.name} asks for fewer calls (HTTP {error.status}){long}." if self._waits == 1 else ""
         how_long = f", for {error.retry_after:,.0f} s" if error.retry_after else ""
         why = f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later"
-        self.stopped_tools[tool] = why
-        if self._waited_for - {tool}:  # another tool had the same: it is not a limit of one of them
-            self.stopped = why
+        several = self._waited_for - {tool}  # another tool had the same: it is not a limit of one of them
         self._waited_for.add(tool)
+        self._stop(self.tools if several else [tool], why, ())
         return ""
 
     def answer(self, sample: Sample) -> None:
@@ -215,8 +213,7 @@ class Host:
             return
         self._lost.clear()
         self._silent.pop(sample.tool, None)
-        if sample.done:
-            self.answered.add(sample.tool)
+        self.answered |= {sample.tool} if sample.done else set()
         if _denied(sample) and sample.purpose not in ("link", "refuse"):  # those may well be refused like this
             self._deny(sample)
         else:
@@ -233,10 +230,11 @@ class Host:
         mine = self._silent[sample.tool] = self._silent.get(sample.tool, 0) + 1
         why = f"calls in a row were not answered ({sample.error.rstrip('.')})"
         if mine >= TOOL_LOSSES + (sample.tool in self.answered):
-            self.stopped_tools[sample.tool] = f"{mine} {why}"
+            self._stop([sample.tool], f"{mine} {why}", ())
         if len(self._lost) >= HOST_LOSSES and not self._python:
-            self.stopped = f"{len(self._lost)} {why}; when it is well again, the same command goes on"
-            self.taken_back = [lost.number for lost in self._lost if reads(self.tools[lost.tool])]
+            reading = [lost for lost in self._lost if reads(self.tools[lost.tool])]
+            why = f"{len(self._lost)} {why}; when it is well again, the same command goes on"
+            self._stop(self.tools, why, reading)
 
     def _deny(self, sample: Sample) -> None:
         """A service that lets nobody in is not asked on; one that wants a token as an argument is."""
@@ -247,12 +245,11 @@ class Host:
         enough = len(tools & self.answered) > 1 if self.answered else len(counted) >= min(DENIED, len(self.tools))
         if len(self._denied) < DENIED or not enough:
             return
-        self.taken_back = [denied.number for denied in self._denied]
-        self.stopped = (
-            f"tools that answered before now answer {what}; look at its credential" if self.answered else
-            f"it lets nobody in ({what}, {len(self._denied)} times in a row); put a credential for it into your"
-            " settings (docs/probing.md says how), and the same command goes on"
-        )  # fmt: skip
+        why = f"tools that answered before now answer {what}; look at its credential"
+        if not self.answered:
+            why = f"it lets nobody in ({what}, {len(self._denied)} times in a row); put a credential for it into your"
+            why += " settings (docs/probing.md says how), and the same command goes on"
+        self._stop(self.tools, why, self._denied)
 
 
 class Caller:
@@ -285,7 +282,7 @@ class Caller:
         for name, tool in self._tools.items():
             if name not in self.stopped:
                 place = host_of(tool.protocol)
-                host = hosts.setdefault(place, Host(place, settings, sleep, now))
+                host = hosts.setdefault(place, Host(place, settings, (sleep, now), self._stop))
                 host.tools[name] = tool.protocol
                 host.answered |= {name} & answered
         self._hosts = {name: host for host in hosts.values() for name in host.tools}
@@ -329,10 +326,9 @@ class Caller:
             raise NotCalled(f"{why}, so it is not called so again.", scope="call")
         if why := self.ledger.refuses(tool, plain):
             raise NotCalled(f"{why}.", scope="call")
-        budget = self._settings.budget
+        budget, adds = self._settings.budget, self.ledger.adds(tool)
         if budget is not None and self._log.sent >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
-        adds = self.ledger.adds(tool)
         if budget is not None and not self.ledger.removes(tool):
             kept = (self.ledger.removable() + adds) * (1 if purpose == "effect" and not adds else _TO_TAKE_AWAY)
             if kept and budget - self._log.sent <= kept:
@@ -347,7 +343,6 @@ class Caller:
     ) -> Sample | None:
         """Send the call once. None where it came to nothing; then the tool or its host may be stopped."""
         number, host = self._log.next_number, self._hosts[tool]
-        sample = None
         with finishing():
             self._log.intend(tool, plain, number=number)
             began = time.monotonic()
@@ -365,28 +360,24 @@ class Caller:
                 self._watch(Called(sample))
             else:
                 self._log.void(number, sent=fate in ("busy", "broken"))
-        said = ""
-        if sample is not None:
+        if error is None or fate == "answer":
             host.answer(sample)
-        elif error is not None and fate in ("busy", "unreached"):
-            said = host.put_off(tool, error)
-        elif error is not None and fate == "unsendable":
-            self.stopped[tool] = error.body.rstrip(".")
-        else:
-            host.pause(1.0)
-        if said:
+            return self._log.find(tool, plain)  # the host may have been given up, and the sample with it
+        if fate == "busy" and (said := host.put_off(tool, error)):
             self._watch(Note(said))
-        self._give_up(host)
-        return sample if number not in host.taken_back else None
+        elif fate == "unreached":
+            host.unreached(error)
+        elif fate == "unsendable":
+            self.stopped[tool] = error.body.rstrip(".")
+        elif fate == "broken":
+            host.pause(1.0)
+        return None
 
     def _sent(self, tool: Tool, plain: JsonObject) -> tuple[Json, ToolError | None]:
         """What came back. A success that is no data counts as refused."""
         limit, name = self._settings.timeout_seconds, tool.protocol.name
         try:
-            if isinstance(tool.protocol.binding, PythonBinding):
-                with time_limit(limit):
-                    response = tool.call(plain)
-            else:
+            with time_limit(limit) if isinstance(tool.protocol.binding, PythonBinding) else nullcontext():
                 response = tool.call(plain)
         except ToolError as error:
             return None, error
@@ -411,25 +402,24 @@ class Caller:
             if isinstance(protocol.binding, HttpBinding) and error.curl is not None:
                 return "unreached"
             return "answer" if error.body.startswith(f"{tool}:") else "unsendable"
-        lost = error.outcome == "unknown" and not isinstance(protocol.binding, PythonBinding)
         # One that took all of its time would take it again, and a wrong value may be what broke the connection.
-        if lost and may_repeat and purpose != "refuse" and seconds < 0.9 * self._settings.timeout_seconds:
-            passing = error.status in GATEWAY or (error.status is None and error.curl is not None)
-            key = f"{tool} {json.dumps(plain, sort_keys=True, default=str)}"
-            if passing and key not in self._hosts[tool].broken:
-                self._hosts[tool].broken.add(key)
-                return "broken"
+        passing = error.status in GATEWAY or (error.status is None and error.curl is not None)
+        again = may_repeat and purpose != "refuse" and seconds < 0.9 * self._settings.timeout_seconds
+        key = call_key(tool, plain)
+        if error.outcome == "unknown" and passing and again and key not in self._hosts[tool].broken:
+            self._hosts[tool].broken.add(key)
+            return "broken"
         return "answer"
 
-    def _give_up(self, host: Host) -> None:
-        for tool, why in host.stopped_tools.items():
+    def _stop(self, tools: Collection[str], why: str, samples: Iterable[Sample]) -> None:
+        """Call these tools no more; `samples` say nothing of them and are taken back."""
+        host = self._hosts[next(iter(tools))]
+        if tools is host.tools and any(tool not in self.stopped for tool in tools):
+            self._watch(Note(f"{host.name} is not called any more: {why}."))
+        for tool in tools:
             self.stopped.setdefault(tool, why)
-        if host.stopped and any(tool not in self.stopped for tool in host.tools):
-            for tool in host.tools:
-                self.stopped.setdefault(tool, host.stopped)
-            for number in host.taken_back:
-                self._log.void(number)
-            self._watch(Note(f"{host.name} is not called any more: {host.stopped}."))
+        for sample in samples:
+            self._log.void(sample.number)
 
 
 def send_again(toolbox: Toolbox, log: Log) -> int:
@@ -482,13 +472,12 @@ def finishing() -> Iterator[None]:
     if not _on_main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    pressed = False
+    pressed: list[int] = []
 
-    def note(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal pressed
+    def note(number: int, _frame: FrameType | None) -> None:
         if pressed:
             raise KeyboardInterrupt
-        pressed = True
+        pressed.append(number)
 
     signal.signal(signal.SIGINT, note)
     try:

@@ -160,12 +160,6 @@ def _fields(properties: Mapping[str, Any], required: set[str], objects: _Seen) -
         schema["required"] = sorted(required - data)
     if data:
         schema["additionalProperties"] = _schema_of([pair for key in sorted(data) for pair in below[key]], "")
-        if not fields and len(data) >= 3:
-            form = common_format(data)
-            if all(re.fullmatch(r"[0-9]+", key) for key in data):
-                schema["propertyNames"] = {"pattern": "^[0-9]+$"}
-            elif form in ("date", "date-time", "uuid"):
-                schema["propertyNames"] = {"format": form}
     return schema
 
 

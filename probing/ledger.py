@@ -284,8 +284,13 @@ class Ledger:
                 text = self.removes(tool) and isinstance(part, str) and part not in self._listed(tool, name)
                 if (names_it or text) and not self.is_own(tool, key, part):
                     return f"{key!r} is of nothing that was shown to carry this probing's mark"
-                mine += names_it or (text and isinstance(value, list))
+                mine += not self.filters(tool, name) and (names_it or (text and isinstance(value, list)))
         return "" if mine else "it is not told which record is meant, so it might be one that was there before"
+
+    def filters(self, tool: str, argument: str) -> bool:
+        """Whether an argument only narrows what a call is about: a service that knows no such filter takes all."""
+        protocol = self._protocols[tool]
+        return place_of(protocol, argument) in ("query", "header", "cookie") and argument not in protocol.required
 
     def is_own(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be."""

@@ -257,7 +257,7 @@ class _Reader:
         extra = inside.get("missingProperty") or inside.get("additionalProperty")
         if isinstance(extra, str):  # JSON Schema's path is that of the object around
             spelled, path = extra, (extra,)
-        name, facts = self.known(spelled), [*_coded(code, inside), *wanted(words)]
+        name, facts = self.known(spelled), [*_stated(code, inside), *wanted(words)]
         if name is None:
             if any(fact.kind == "missing" for fact in facts) and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
                 yield Hint(kind="missing", argument=spelled, text=words)
@@ -343,6 +343,11 @@ def wanted(words: str) -> list[Hint]:
     return found or ([Hint(kind="not_found")] if _LOST.search(low) else [])
 
 
+_CODES_SAY: tuple[tuple[HintKind, str], ...] = (
+    ("missing", r"missing|required|blank|null_not"),
+    ("unknown", r"extra_forbidden|additional_?properties|unknown|unexpected|unrecogni"),
+    ("not_found", r"not_?found|does_not_exist|no_such"),
+)
 _BETWEEN = re.compile(
     rf"(?:from|between|range|in) \W?{_NUMBER}(?: to | and |-|\.\.|, ?|–){_NUMBER}"
     rf"|{_NUMBER} to {_NUMBER} (?:character|letter|item|element)"
@@ -371,43 +376,16 @@ def _measured(low: str) -> list[Hint]:
     return [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)] if any(ends) else []
 
 
-def _coded(code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
-    """What the code of a complaint says: JSON Schema's keywords, pydantic's types, and the words that most use."""
-    word = snake(code)
-    kind: HintKind = "length" if re.search(r"length|too_(short|long)|items|characters", word) else "range"
-    low = _first(inside, "minimum", "min", "ge", "gt", "limit", "min_length", "minLength", "min_items")
-    high = _first(inside, "maximum", "max", "le", "lt", "limit", "max_length", "maxLength", "max_items")
-    if re.search(r"missing|required|blank|null_not", word):
-        yield Hint(kind="missing")
-    elif re.search(r"extra_forbidden|additional_?properties|unknown|unexpected|unrecogni", word):
-        yield Hint(kind="unknown")
-    elif re.fullmatch(r"enum|literal_error|invalid_(enum_value|choice|literal)|choices|not_in_list|inclusion", word):
-        listed = next(
-            (found for key in ("expected", "allowedValues", "allowed", "options") if (found := inside.get(key))), ""
-        )
-        values = listed if isinstance(listed, list) else re.findall(r"'([^']+)'", str(listed))
-        yield from [Hint(kind="enum", values=tuple(values))] if values else []
-    elif re.search(r"minimum|greater|too_small|min(_|$)|too_short|min_?length", word) and low is not None:
-        yield Hint(kind=kind, minimum=low)
-    elif re.search(r"maximum|less|too_(big|large)|max(_|$)|too_long|max_?length", word) and high is not None:
-        yield Hint(kind=kind, maximum=high)
-    elif re.search(r"pattern|regex", word) and isinstance(inside.get("pattern"), str):
-        yield Hint(kind="pattern", pattern=str(inside["pattern"]))
-    elif word == "type" and isinstance(named := inside.get("type"), str | list):
-        types = tuple(one for one in ([named] if isinstance(named, str) else named) if one in _TYPE_WORDS.values())
-        yield from [Hint(kind="type", types=types)] if types else []
-    elif match := re.match(r"(int|float|decimal|string|bool|list|dict|number)_(type|parsing|from_float)", word):
-        yield Hint(kind="type", types=(_TYPE_WORDS[match[1]],))
-    elif match := re.match(r"(date_?time|date|uuid|url|time|email)(_|$)", word):
-        form = {"datetime": "date-time", "date_time": "date-time", "url": "uri"}.get(match[1], match[1])
-        yield Hint(kind="format", format=form)
-    elif re.search(r"not_?found|does_not_exist|no_such", word):
-        yield Hint(kind="not_found")
-
-
-def _first(inside: Mapping[str, Json], *names: str) -> float | None:
-    found = (inside[name] for name in names if isinstance(inside.get(name), int | float))
-    return next(found, None)
+def _stated(code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
+    """What a complaint states apart from its words: a list, a pattern, and codes that most use."""
+    listed = next((found for key in ("allowedValues", "allowed", "options") if (found := inside.get(key))), None)
+    if isinstance(listed, list):
+        yield Hint(kind="enum", values=tuple(listed))
+    if isinstance(pattern := inside.get("pattern"), str):
+        yield Hint(kind="pattern", pattern=pattern)
+    for kind, words in _CODES_SAY:
+        if re.search(words, snake(code)):
+            yield Hint(kind=kind)
 
 
 def _argument_in(path: tuple[str, ...]) -> str:

@@ -108,8 +108,8 @@ class Writes:
             NotCalled: there is nothing that may be taken away, or it may not be called any more.
         """
         session, ledger = self._session, self._session.ledger
-        parameters = session.protocols[tool].parameters
-        if not any(ledger.names_it(tool, name) or _is_list(schema) for name, schema in parameters.items()):
+        told = {n: s for n, s in session.protocols[tool].parameters.items() if not ledger.filters(tool, n)}
+        if not any(ledger.names_it(tool, name) or _is_list(schema) for name, schema in told.items()):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
         self._show()
         if not made_here(session.facts(tool)) and self._own(session.facts(tool)) is None:

@@ -145,6 +145,23 @@ def test_what_stood_in_a_record_is_told_to_be_gone_with_it(tmp_path):
     assert told["add_photo"] == (True, "removed with what it stood in, by delete_album")
 
 
+def test_a_delete_that_only_a_filter_tells_what_is_meant_is_not_called(tmp_path):
+    fakes, notes = Fakes(), [{"id": "n1", "text": "mine"}]
+
+    def create(given):
+        notes.append({"id": need(given, "id"), "text": "x"})
+        return notes[-1]
+
+    fakes.add("list_notes", lambda _: list(notes), "/notes")
+    fakes.add("add_note", create, "/notes", "id", method="POST")
+    fakes.add("delete_notes", lambda _: notes.clear(), "/notes", "id", method="DELETE")  # it knows no filter
+    with Log(tmp_path) as log:
+        probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
+    assert {"id": "n1", "text": "mine"} in notes
+    assert "without being told which" in probed.stopped["delete_notes"]
+    assert {one["removed"] for one in probed.made} == {False}
+
+
 def test_writes_are_allowed_one_by_one(tmp_path):
     fakes = Fakes()
     for name in ("add_note", "add_tag"):
