@@ -5,11 +5,9 @@ A value has one name between tools: `code` in `/airports/{code}` and `airports[]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from heapq import merge
-from itertools import chain, count, pairwise
-from operator import attrgetter
+from itertools import count, pairwise
 from typing import Any
 
 from protocols.jsontypes import JsonObject
@@ -21,69 +19,13 @@ LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
 _MAX_DEPTH, _MAX_PATHS, _MAX_STEPS = 8, 500, 5_000
+_HOW_MANY = frozenset({"no", "num", "number"})
+"""Names that identify where they stand in a path (`/issues/{number}`), and else say how many there shall be."""
+_ALIKE = 2
+"""Fields that a written record and a read one have in common at least: an `{"id": …}` is like too many others."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Produced:
-    """A place in a tool's response, ready to be matched."""
-
-    tool: str
-    path: str
-    types: frozenset[str]
-    format: str
-    rank: tuple[bool, bool, int, bool, bool, int, int, str, str]
-    """Reads first, then where the thing itself is and not another that refers to it (`films[].film_id`, not
-    `ratings[].film_id`), then what needs no ids itself, searches, lists, few arguments."""
-    needs: frozenset[str]
-    """What is meant by the arguments without which the tool cannot be called: keys and nouns."""
-
-
-_RANK = attrgetter("rank")
-
-
-class _Places:
-    """Where the responses of a set of tools hold what could be an argument, reads and writes apart.
-
-    By key, and by noun, without the places of tools that need that very thing themselves: they are no source of it, and
-    a large API has one for every other (`get_film(film_id)` answers with a `film_id`).
-    """
-
-    def __init__(self, protocols: Sequence[ToolProtocol]) -> None:
-        self._called: dict[tuple[str, bool], list[_Produced]] = {}
-        objects: dict[tuple[str, bool, str, str], list[_Produced]] = {}
-        collections = collections_of(protocols)
-        for protocol in filter(_may_produce, protocols):
-            for key, noun, place in _produced(protocol, collections):
-                called = self._called.setdefault((key, protocol.writes), [])
-                if key not in place.needs:
-                    called.append(place)
-                if key.removeprefix(f"{noun}_") in ID_WORDS and noun not in place.needs:
-                    parent = place.path.rpartition(".")[0]
-                    objects.setdefault((noun, protocol.writes, protocol.name, parent), []).append(place)
-        for places in self._called.values():
-            places.sort(key=_RANK)
-        self._identifying: dict[tuple[str, bool], list[list[_Produced]]] = {}
-        for (noun, writes, _, _), places in sorted(objects.items(), key=lambda item: min(map(_RANK, item[1]))):
-            self._identifying.setdefault((noun, writes), []).append(places)
-
-    def of(self, protocol: ToolProtocol, argument: str) -> Iterator[_Produced]:
-        """The places whose values may be an argument, by name, type and format; the best first."""
-        key, noun = argument_key(protocol, argument), noun_meant(protocol, argument)
-        holder = holder_key(protocol, argument)
-        if (holder, False) in self._called:
-            key = holder
-        if key is None and noun is None:
-            return
-        fits = _fitting(protocol, argument)
-        wider = wider_keys(key or "")
-        same = {key, noun, *wider}
-        for writes in (False, True):
-            called = filter(fits, self._called.get((key or "", writes), ()))
-            alone = _alone(self._identifying.get((noun or "", writes), ()), fits)
-            with_role = (place for one in wider for place in self._called.get((one, writes), ()) if fits(place))
-            for place in chain(merge(called, alone, key=_RANK), with_role):
-                if place.tool != protocol.name and place.needs.isdisjoint(same):
-                    yield place
+# --- what values are called
 
 
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
@@ -94,30 +36,6 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     """
     if schema is not None:
         yield from _paths(schema, schema, "", (), count(1))
-
-
-def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
-    """The protocols with guessed links added to arguments for which nothing is declared or observed.
-
-    Precision comes first: an argument is matched only where its name says of what it is the id (`airport_code`, or
-    `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types and
-    formats must agree. The result depends on the set of tools alone, not on their order.
-    """
-    places, result = _Places(protocols), []
-    for protocol in protocols:
-        guesses: list[Link] = []
-        known = {link.argument for link in protocol.links}
-        for argument in (name for name in protocol.parameters if name not in known):
-            found: dict[str, str] = {}
-            for place in places.of(protocol, argument):
-                found.setdefault(place.tool, place.path)
-                if len(found) == LINKS_PER_ARGUMENT:
-                    break
-            guesses += (
-                Link(argument=argument, tool=tool, path=path, support="guessed") for tool, path in found.items()
-            )
-        result.append(replace(protocol, links=(*protocol.links, *guesses)) if guesses else protocol)
-    return result
 
 
 def _paths(
@@ -142,109 +60,26 @@ def _paths(
         yield from _paths(part, root, path, above, steps)
 
 
-def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, str, _Produced]]:
-    """Every place in a tool's response that has a key, with the key and the noun that it is of (empty: none)."""
-    meant = (
-        named for name in protocol.required for named in (argument_key(protocol, name), noun_meant(protocol, name))
-    )
-    needs = frozenset(filter(None, meant))
-    searches = any(snake(name) in SEARCHES for name in protocol.parameters)
-    seen: set[tuple[str, str]] = set()
-    for number, (path, schema) in enumerate(response_paths(protocol.output_schema)):
-        if number >= _MAX_PATHS:
-            return
-        kinds = frozenset(types(schema)) - {"null"}
-        if "*" in path:  # no program can name such a place: the keys on the way are data
-            continue
-        if path.count(".") >= _MAX_DEPTH or (not kinds & {"string", "integer", "number"} and kinds):
-            continue
-        key = field_key(protocol, path, collections=collections)
-        if key is not None and (key, path) not in seen:
-            seen.add((key, path))
-            noun = noun_at(protocol, path, collections=collections) or ""
-            home = key.rpartition("_")[0] == noun
-            effort = (len(needs), not searches, "[]" not in path, len(protocol.required))
-            rank = (protocol.writes, not home, *effort, path.count("."), protocol.name, path)
-            yield key, noun, _Produced(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
-
-
-def _may_produce(protocol: ToolProtocol) -> bool:
-    """Whether what a tool answers with is news: what a PATCH changes was there before, and its id was given."""
-    if isinstance(protocol.binding, HttpBinding):
-        return not protocol.writes or protocol.binding.method not in ("PUT", "PATCH", "DELETE")
-    return not protocol.writes or snake(protocol.name).partition("_")[0] not in CHANGES
-
-
-def _alone(objects: Iterable[Sequence[_Produced]], fits: Callable[[_Produced], bool]) -> Iterator[_Produced]:
-    """Those that fit alone in their object: of a `code` and a `slug` beside each other either may be meant."""
-    for places in objects:
-        fitting = [place for place in places if fits(place)]
-        if len(fitting) == 1:
-            yield fitting[0]
-
-
-def _fitting(protocol: ToolProtocol, argument: str) -> Callable[[_Produced], bool]:
-    """Whether a place has a type and a format of the argument's."""
-    schema = resolve(protocol.parameters[argument], protocol.input_schema)
-    if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
-        schema = resolve(items, protocol.input_schema)
-    wanted = set(types(schema))
-    for part in subschemas(schema, "anyOf", "oneOf"):
-        wanted |= set(types(resolve(part, protocol.input_schema)))
-    wanted |= {"integer"} if "number" in wanted else set()
-    wanted -= {"null"}
-
-    def fits(place: _Produced) -> bool:
-        alike = not place.types or not wanted or bool(place.types & wanted)
-        return alike and len({place.format, str(schema.get("format", ""))} - {""}) < 2
-
-    return fits
-
-
-# --- what values are called
-
-_HOW_MANY = frozenset({"no", "num", "number"})
-"""Names that identify where they stand in a path (`/issues/{number}`), and else say how many there shall be."""
-
-
-def collections_of(protocols: Iterable[ToolProtocol]) -> frozenset[str]:
-    """The parts of URLs that have an argument behind them in some tool: `movie` of `/movie/{movie_id}`."""
-    return frozenset(
-        before
-        for protocol in protocols
-        if isinstance(protocol.binding, HttpBinding)
-        for before, here in pairwise(_parts(protocol.binding))
-        if _is_fixed(before) and not _is_fixed(here)
-    )
-
-
 def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()) -> str | None:
     """What the field at a response path may be called as an argument: `airports[].code` → `airport_code`.
 
-    `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun. See
-    `collections_of`: knowing them, `results[].id` of `/movie/popular` is a `movie_id`.
+    `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun. With the
+    names of `collections`, `results[].id` of `/movie/popular` is a `movie_id`.
     """
-    field = snake(path.rpartition(".")[2].replace("[]", ""))
-    field = singular(field) if path.endswith("[]") or field in ("ids", "codes", "keys") else field
-    if not field:
-        return None
+    *above, last = path.split(".")
+    field = snake(last.replace("[]", ""))
+    field = singular(field) if last.endswith("[]") or field in ("ids", "codes", "keys") else field
     if field not in VAGUE:
-        return field if field not in NOT_LINKED else None
-    noun = noun_at(protocol, path, collections=collections)
+        return field if field and field not in NOT_LINKED else None
+    named = (snake(part.replace("[]", "")) for part in reversed(above))
+    noun = next((singular(name) for name in named if name and name not in WRAPPERS), None)
+    noun = noun or _resource(protocol, collections)
     return f"{noun}_{field}" if noun else None
-
-
-def noun_at(protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()) -> str | None:
-    """The noun that the field at a response path is of: `airports[].code` → `airport`; None where none is."""
-    above = [snake(part.replace("[]", "")) for part in path.split(".")[:-1]]
-    named = next((singular(name) for name in reversed(above) if name and name not in WRAPPERS), None)
-    return named or _resource(protocol, collections)
 
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     """What an argument's value is called elsewhere; `None` for those that no other tool's response holds."""
-    name = snake(argument)
-    schema = protocol.parameters.get(argument, {})
+    name, schema = snake(argument), protocol.parameters.get(argument, {})
     if not _is_open(schema) or name in NOT_LINKED:
         return None
     if name.split("_")[-1] in ("ids", "codes", "keys") or "array" in types(schema):
@@ -256,58 +91,40 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     if words[-1] in ID_WORDS:
         return name
     particular = len(name) >= 4 and argument in protocol.required and not set(words) <= NOT_LINKED
-    chosen = _is_number(schema) and words[-1] not in POSITIONS and not is_part(protocol, argument)
+    chosen = _is_number(schema) and words[-1] not in POSITIONS and not _is_in_path(protocol, argument)
     return name if particular and not chosen else None
-
-
-def noun_meant(protocol: ToolProtocol, argument: str) -> str | None:
-    """The noun whose id an argument may hold without saying so: `{airport}` in a path, `team` where it is a number."""
-    name, schema = snake(argument), protocol.parameters.get(argument, {})
-    if not _is_open(schema) or name in NOT_LINKED | VAGUE:
-        return None
-    numbered = _is_number(schema) and name.rpartition("_")[2] not in POSITIONS
-    return name if is_part(protocol, argument) or numbered else None
-
-
-def wider_keys(key: str) -> list[str]:
-    """What an id with a role before its noun is called without it: `new_start_city_id` → `start_city_id`, `city_id`."""
-    words = key.split("_")
-    return ["_".join(words[n:]) for n in range(1, len(words) - 1)] if words[-1] in ID_WORDS else []
 
 
 def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
     """The noun that a vague argument (`code`, `id`) is of: `/airports/{code}` → `airport`; `None` where none is."""
     if isinstance(protocol.binding, HttpBinding):
-        segments = protocol.binding.url.split("?")[0].split("/")[3:]
-        wire = protocol.binding.wire_names.get(argument, argument)
-        for before, here in pairwise(segments):
+        wire = protocol.binding.wire_name(argument)
+        for before, here in pairwise(_parts(protocol)):
             if here == f"{{{wire}}}":
-                return singular(snake(before)) if "{" not in before else None
-        if not is_part(protocol, argument) and ("{" in protocol.binding.url or snake(argument) in _HOW_MANY):
+                return singular(before) if "{" not in before else None
+        if "{" in protocol.binding.url or snake(argument) in _HOW_MANY:
             return None  # beside a path variable, `id` in the query may be anything
     return _resource(protocol)
 
 
-def holder_key(protocol: ToolProtocol, argument: str) -> str | None:
-    """What a vague argument may be of instead, where it is in the query behind two nouns: the first of them.
+def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
+    """All that an argument's value may be called, the surest first.
 
-    `id` of `/artist/songs` is an artist's, `id` of `/catalogue/songs` a song's: it depends on what other tools yield.
+    `new_start_city_id` is a `start_city_id` and a `city_id`; `{airport}` in a path, and `team` where it is a number,
+    are what identifies an airport and a team.
     """
-    name = snake(argument)
-    if name not in VAGUE - NOT_LINKED or not isinstance(protocol.binding, HttpBinding) or is_part(protocol, argument):
-        return None
-    *_, holder, last = ["", "", *_parts(protocol.binding)]
-    nouns = holder and holder not in VERBS and last not in VERBS and noun_of(protocol, argument) is not None
-    return f"{singular(holder)}_{name}" if nouns else None
-
-
-def is_part(protocol: ToolProtocol, argument: str) -> bool:
-    """Whether an argument stands in the URL's path."""
-    return isinstance(protocol.binding, HttpBinding) and protocol.binding.locations.get(argument) == "path"
+    key, name, schema = argument_key(protocol, argument), snake(argument), protocol.parameters[argument]
+    keys = [key] if key else []
+    if key and (words := key.split("_"))[-1] in ID_WORDS:
+        keys += ["_".join(words[n:]) for n in range(1, len(words) - 1)]
+    numbered = _is_number(schema) and name.rpartition("_")[2] not in POSITIONS
+    if _is_open(schema) and name not in NOT_LINKED | VAGUE and (numbered or _is_in_path(protocol, argument)):
+        keys += [f"{name}_{word}" for word in ("id", *sorted(ID_WORDS - {"id"}))]
+    return keys
 
 
 def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str | None:
-    """What a tool is about: the last fixed part of its URL, or the first noun of its name.
+    """What a tool is about: the last fixed part of its URL that is a noun, or the first noun of its name.
 
     A verb is none (`/films/search` is about films), nor is what stands where others have an id: `popular` of
     `/movie/popular` picks movies. A plural is a noun all the same (`/users/roles`).
@@ -315,27 +132,21 @@ def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str 
     if not isinstance(protocol.binding, HttpBinding):
         words = [word for word in snake(protocol.name).split("_") if word not in VERBS]
         return singular(words[0]) if words else None
-    parts = _parts(protocol.binding)
-    fixed = [number for number, part in enumerate(parts) if _is_fixed(part)]
-    while fixed:
-        number = fixed.pop()
-        here, before = parts[number], parts[number - 1] if fixed and fixed[-1] == number - 1 else ""
+    for before, here in reversed(list(pairwise(["", *_parts(protocol)]))):
         picks = before in collections and here not in collections and singular(here) == here
-        if here not in VERBS and not picks:
+        if "{" not in here and here not in VERBS and not picks:
             return singular(here)
-        if not before:
-            return None
     return None
 
 
-def _parts(binding: HttpBinding) -> list[str]:
-    """The parts of a URL's path: `["airports", "{code}"]`."""
-    parts = [part for part in binding.url.split("?")[0].split("/")[3:] if part]
-    return [snake(part) if _is_fixed(part) else part for part in parts]
+def _parts(protocol: ToolProtocol) -> list[str]:
+    """The parts of a URL's path, fixed ones in one spelling: `["airports", "{code}"]`; empty without a URL."""
+    url = protocol.binding.url if isinstance(protocol.binding, HttpBinding) else ""
+    return [part if "{" in part else snake(part) for part in url.split("?")[0].split("/")[3:] if part]
 
 
-def _is_fixed(part: str) -> bool:
-    return "{" not in part
+def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:
+    return isinstance(protocol.binding, HttpBinding) and protocol.binding.locations.get(argument) == "path"
 
 
 def _is_open(schema: Any) -> bool:
@@ -349,10 +160,112 @@ def _is_number(schema: JsonObject) -> bool:
     return bool(kinds) and kinds <= {"integer", "number"}
 
 
-# --- which read shows what a write wrote
+# --- links
 
-_ALIKE = 2
-"""Fields that a record has at least: an `{"id": …}` alone is like too many others."""
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in a tool's response whose value may be an argument."""
+
+    tool: str
+    path: str
+    types: frozenset[str]
+    format: str
+    rank: tuple[Any, ...]
+    """Reads first, then where the thing itself is and not another that refers to it (`films[].film_id`, not
+    `ratings[].film_id`), then what needs no ids itself, searches, lists, few arguments."""
+    needs: frozenset[str]
+    """What the arguments may be called without which the tool cannot be called."""
+
+
+def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
+    """The protocols with guessed links added to arguments for which nothing is declared or observed.
+
+    Precision comes first: an argument is matched only where its name says of what it is the id (`airport_code`, or
+    `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types and
+    formats must agree. The result depends on the set of tools alone, not on their order.
+    """
+    collections = frozenset(
+        before
+        for protocol in protocols
+        for before, here in pairwise(_parts(protocol))
+        if "{" not in before and "{" in here
+    )
+    places: dict[str, list[_Place]] = {}
+    for protocol in filter(_may_produce, protocols):
+        for key, place in _produced(protocol, collections):
+            places.setdefault(key, []).append(place)
+    for found in places.values():
+        found.sort(key=lambda place: place.rank)
+    result = []
+    for protocol in protocols:
+        known = {link.argument for link in protocol.links}
+        guesses = [link for name in protocol.parameters if name not in known for link in _links(protocol, name, places)]
+        result.append(replace(protocol, links=(*protocol.links, *guesses)) if guesses else protocol)
+    return result
+
+
+def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]) -> Iterator[Link]:
+    """The guesses for one argument: of each tool one place, reads before writes."""
+    keys, fits = _keys_of(protocol, argument), _fitting(protocol, argument)
+    found: dict[str, _Place] = {}
+    for key in keys:
+        for place in places.get(key, ()):
+            if fits(place) and place.tool != protocol.name and place.needs.isdisjoint(keys):
+                found.setdefault(place.tool, place)
+    for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
+        yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
+
+
+def _may_produce(protocol: ToolProtocol) -> bool:
+    """Whether what a tool answers with is news: what a PATCH changes was there before, and its id was given."""
+    if isinstance(protocol.binding, HttpBinding):
+        return not protocol.writes or protocol.binding.method not in ("PUT", "PATCH", "DELETE")
+    return not protocol.writes or snake(protocol.name).partition("_")[0] not in CHANGES
+
+
+def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
+    """Every place in a tool's response that has a key, with the key."""
+    ids = [keys for name in protocol.required if (keys := _keys_of(protocol, name))]
+    needs = frozenset(key for keys in ids for key in keys)
+    searches = any(snake(name) in SEARCHES for name in protocol.parameters)
+    seen: set[tuple[str, str]] = set()
+    for number, (path, schema) in enumerate(response_paths(protocol.output_schema)):
+        if number >= _MAX_PATHS:
+            return
+        kinds = frozenset(types(schema)) - {"null"}
+        if "*" in path:  # no program can name such a place: the keys on the way are data
+            continue
+        if path.count(".") >= _MAX_DEPTH or (not kinds & {"string", "integer", "number"} and kinds):
+            continue
+        key = field_key(protocol, path, collections=collections)
+        if key is not None and key not in needs and (key, path) not in seen:
+            seen.add((key, path))
+            at = field_key(protocol, f"{path.rpartition('.')[0]}.id", collections=collections) or "_id"
+            home = key.rpartition("_")[0] == at.removesuffix("_id")
+            effort = (len(ids), not searches, "[]" not in path, len(protocol.required), path.count("."))
+            rank = (protocol.writes, not home, *effort, protocol.name, path)
+            yield key, _Place(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
+
+
+def _fitting(protocol: ToolProtocol, argument: str) -> Callable[[_Place], bool]:
+    """Whether a place has a type and a format of the argument's."""
+    root = protocol.input_schema
+    schema = resolve(protocol.parameters[argument], root)
+    if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
+        schema = resolve(items, root)
+    wanted = {*types(schema)}.union(*(types(resolve(part, root)) for part in subschemas(schema, "anyOf", "oneOf")))
+    wanted |= {"integer"} if "number" in wanted else set()
+    wanted -= {"null"}
+
+    def fits(place: _Place) -> bool:
+        alike = not place.types or not wanted or bool(place.types & wanted)
+        return alike and len({place.format, str(schema.get("format", ""))} - {""}) < 2
+
+    return fits
+
+
+# --- which read shows what a write wrote
 
 
 def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
@@ -376,9 +289,8 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
         record = record_fields(write) if write.writes and write.verified_by is None else frozenset()
         fitting = [read for read in shown.get(record, ()) if read[3] <= write.parameters.keys()]
         if len(record) >= _ALIKE and record & write.parameters.keys() and fitting:
-            result.append(replace(write, verified_by=Verify(tool=min(fitting)[2], support="guessed")))
-        else:
-            result.append(write)
+            write = replace(write, verified_by=Verify(tool=min(fitting)[2], support="guessed"))
+        result.append(write)
     return result
 
 

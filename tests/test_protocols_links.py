@@ -213,15 +213,6 @@ def test_a_number_that_is_called_by_a_noun_is_its_id():
     assert guesses(teams, players, written) == {("players", "team", "teams", "response[].team.id")}
 
 
-@pytest.mark.parametrize(("path", "producer"), [("/artist/songs", "artists"), ("/catalogue/songs", "songs")])
-def test_an_id_behind_two_nouns_is_of_the_first_that_has_ids(path, producer):
-    artists = tool("artists", "/search", rows("artists", id=NUMBER), q=TEXT)
-    songs = tool("songs", "/chart", rows("songs", id=NUMBER))
-    listing = tool("listing", path, None, ["id"], id=NUMBER, number=NUMBER)
-    echo = tool("echo", "/songs/search", {"properties": {"number": NUMBER}})
-    assert guesses(artists, songs, listing, echo) == {("listing", "id", producer, f"{producer}[].id")}
-
-
 def test_what_was_there_before_or_is_no_text_is_no_source():
     changed = tool("change_note", "/notes/{note_id}", {"properties": {"note_id": TEXT}}, method="PATCH", title=TEXT)
     made = tool("add_note", "/notes", {"properties": {"note_id": TEXT}}, method="POST", title=TEXT)

@@ -169,11 +169,10 @@ def _recall(loaded: Loaded, log: Log) -> None:
     for call in loaded.recorded:
         if log.find(call.tool, call.arguments) is None:
             arguments = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
-            status, seconds = None if call.outcome == "done" else call.status, round(call.seconds, 4)
             log.add(
                 Sample(
-                    number=log.next_number, tool=call.tool, arguments=arguments, purpose="recorded", status=status,
-                    outcome=call.outcome, response=call.response, error=call.error, answer=call.answer, seconds=seconds,
+                    number=log.next_number, tool=call.tool, arguments=arguments, purpose="recorded",
+                    outcome="done", response=call.response, seconds=call.seconds,
                 )
             )  # fmt: skip
 

@@ -11,19 +11,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from genson import SchemaBuilder
+
 from protocols.alias import free_alias, identifier
-from protocols.errors import Outcome, SourceUnavailable
+from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url, split_url
 from protocols.protocol import Evidence, HttpBinding, ToolProtocol
-from protocols.reply import one_line, outcome_of, parse
-from protocols.schema import type_name
+from protocols.reply import parse
 from protocols.secrets import (
-    PLACEHOLDER,
     conceals_nothing,
     covered,
     looks_random,
@@ -36,12 +37,10 @@ from protocols.sources.openapi import read_openapi
 from protocols.words import singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_NO_CALLS = frozenset({"beacon", "font", "image", "manifest", "media", "ping", "script", "stylesheet"})
-"""Browsers' kinds of requests that are no calls of a page's program. (A document may be one, opened by hand.)"""
-_SHORTEST, _SURELY = 8, 16
-"""Characters from which a secret is looked for in other texts, and from which any cookie is one."""
-_EXAMPLES, _LONGEST_EXAMPLE = 5, 200
-_SCHEME = re.compile(r"(?:Basic|Bearer|Token|ApiKey|Digest)\s+", re.IGNORECASE)
+_NO_CALLS = ("beacon", "manifest", "ping")  # browsers' kinds of requests that are JSON and no calls of a page's program
+_FORM = "application/x-www-form-urlencoded"
+_SHORTEST = 8
+"""Characters from which a secret is looked for in other texts."""
 _ID = re.compile(
     r"\d+|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}"
     r"|\d{4}-\d\d(?:-\d\d)?(?:T[\d:.Z+-]+)?|-?\d+(?:\.\d+)?(?:,-?\d+(?:\.\d+)?)+|[A-Za-z]{1,4}-?\d{3,}"
@@ -50,9 +49,7 @@ _ID = re.compile(
     re.IGNORECASE,
 )
 """Numbers, UUIDs, hashes, dates, coordinates, `JFK-204`, `cus_9x2y3z`, e-mail addresses, mixed letters and digits."""
-_NO_NOUN = re.compile(
-    r"|api|rest|graphql|public|private|internal|services?|rpc|json|ajax|v\d+(?:\.\d+)*", re.IGNORECASE
-)
+_NO_NOUN = re.compile(r"|api|v\d+(?:\.\d+)*", re.IGNORECASE)
 _SPELLED = {
     "integer": re.compile(r"0|-?[1-9]\d{0,14}"),
     "number": re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?"),
@@ -62,19 +59,12 @@ _SPELLED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """One call in a recording: arguments by original name, and what came back, secrets replaced.
-
-    `response` is set where `outcome` is *done*; else `error` says in one line what came, and `answer` has its text.
-    """
+    """One successful call in a recording: arguments by original name, and what came back, secrets replaced."""
 
     tool: str
-    arguments: JsonObject = field(default_factory=dict)
-    status: int = 200
-    outcome: Outcome = "done"
-    response: Json = None
-    error: str = ""
-    answer: str | None = None
-    seconds: float = 0.0
+    arguments: JsonObject
+    response: Json
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,22 +77,17 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    """One call, not yet redacted. `media`: what was sent, `json`, `form` or empty."""
+    """One call, not yet redacted. `media`: that of its body, empty where it has none."""
 
     method: str
     origin: str
     segments: tuple[str, ...]
-    query: tuple[tuple[str, str], ...]
+    query: Mapping[str, list[str]]
     media: str
     body: Json
-    status: int
     response: Json
     credential: bool
     seconds: float
-
-    @property
-    def answered(self) -> bool:
-        return 200 <= self.status < 300
 
 
 def is_har(document: Json) -> bool:
@@ -123,7 +108,7 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
     secrets = _Secrets()
     raw = [item for item in document["log"]["entries"] if isinstance(item, Mapping)]
     entries = [entry for item in raw if (entry := _read_entry(item, secrets)) is not None]
-    if not any(entry.answered for entry in entries):
+    if not entries:
         raise SourceUnavailable(
             f"{where} records no API call: none of its {len(raw)} requests was answered with JSON; record again with "
             "the network panel of the browser open, and save everything as HAR with content."
@@ -131,42 +116,28 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
     operations: dict[tuple[str, str, str], list[_Entry]] = {}
     for entry in _of_one_site(entries, raw, base_url):
         operations.setdefault((entry.origin, _template(entry.segments, secrets), entry.method), []).append(entry)
-    operations = {key: found for key, found in operations.items() if any(entry.answered for entry in found)}
     moved = base_url if base_url and all(entry.origin != _origin(base_url) for entry in entries) else None
     recorded: dict[str, Recorded] = {}
     for (origin, path, method), found in operations.items():
-        document = {
+        described = {
             "openapi": "3.1.0",
             "info": {"title": urlsplit(origin).hostname or origin},
             "servers": [{"url": origin}],
-            "paths": {path: {method.lower(): _described(origin, path, found, secrets)}},
+            "paths": {path: {method.lower(): _described(origin, path, found)}},
         }
-        (protocol,) = read_openapi(document, where=where, base_url=moved)
+        (protocol,) = read_openapi(described, where=where, base_url=moved)
         name = free_alias(protocol.name, recorded)  # two hosts may have one path
         recorded[name] = _recorded(replace(protocol, name=name), path, found, secrets)
     return list(recorded.values())
 
 
-def _recorded(protocol: ToolProtocol, path: str, entries: Sequence[_Entry], secrets: _Secrets) -> Recorded:
-    calls: dict[str, RecordedCall] = {}
-    for entry in entries:
-        arguments, response = secrets.covered(_arguments(protocol, path, entry)), secrets.covered(entry.response)
-        made = RecordedCall(tool=protocol.name, arguments=arguments, status=entry.status, seconds=entry.seconds)
-        if entry.answered:
-            made = replace(made, response=response)
-        else:
-            text = response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
-            outcome = outcome_of(entry.status, reads=not protocol.writes)
-            made = replace(made, outcome=outcome, error=one_line(text), answer=text)
-        calls.setdefault(json.dumps([made.arguments, made.outcome], sort_keys=True), made)
-    evidence = Evidence(level="observed", observations=sum(call.outcome == "done" for call in calls.values()))
-    return Recorded(protocol=replace(protocol, evidence=evidence), calls=tuple(calls.values()))
+# --- which entries are calls
 
 
 def _of_one_site(entries: list[_Entry], raw: list[JsonObject], base_url: str | None) -> list[_Entry]:
     if base_url and (asked := [entry for entry in entries if entry.origin == _origin(base_url)]):
         return asked
-    sites = Counter(_site(entry.origin) for entry in entries if entry.answered)
+    sites = Counter(_site(entry.origin) for entry in entries)
     requests = [item["request"] for item in raw if item.get("_resourceType") == "document"]
     pages = [_site(str(request.get("url"))) for request in requests if isinstance(request, Mapping)]
     main = next((site for site in pages if sites[site]), None) or sites.most_common(1)[0][0]
@@ -179,8 +150,7 @@ def _site(url: str) -> str:
     labels = host.split(".")
     if len(labels) < 3 or labels[-1].isdigit() or ":" in host:
         return host
-    size = 3 if len(labels[-1]) == 2 and len(labels[-2]) <= 3 else 2
-    return ".".join(labels[-size:])
+    return ".".join(labels[-3 if len(labels[-1]) == 2 and len(labels[-2]) <= 3 else -2 :])
 
 
 def _origin(url: str) -> str:
@@ -194,12 +164,14 @@ def _read_entry(item: JsonObject, secrets: _Secrets) -> _Entry | None:
     if not isinstance(request, Mapping) or not isinstance(response, Mapping):
         return None
     headers = _pairs(request.get("headers"))
-    secrets.note_headers([*headers, *_pairs(response.get("headers"))])
-    secrets.note_cookies([*_pairs(request.get("cookies")), *_pairs(response.get("cookies"))])
+    for name, text in (*headers, *_pairs(response.get("headers"))):
+        secrets.note({name: text})
+    for name, text in (*_pairs(request.get("cookies")), *_pairs(response.get("cookies"))):
+        secrets.note({"cookie": f"{name}={text}"})
     method, url, status = str(request.get("method", "")).upper(), request.get("url"), response.get("status")
     if method not in _METHODS or not isinstance(url, str) or not is_url(url) or not isinstance(status, int):
         return None
-    if not (200 <= status < 300 or 400 <= status < 600) or str(item.get("_resourceType")) in _NO_CALLS:
+    if not 200 <= status < 300 or item.get("_resourceType") in _NO_CALLS:
         return None
     try:
         split_url(url)
@@ -207,11 +179,13 @@ def _read_entry(item: JsonObject, secrets: _Secrets) -> _Entry | None:
         media, body = _body(request.get("postData"))
     except ValueError:
         return None
-    parts, took = urlsplit(url), item.get("time")
-    query = tuple(parse_qsl(parts.query, keep_blank_values=True))
-    for value in (dict(query), body, answer):
+    parts, took, query = urlsplit(url), item.get("time"), dict[str, list[str]]()
+    for name, text in parse_qsl(parts.query, keep_blank_values=True):
+        query.setdefault(name, []).append(text)
+    for value in (query, {name: texts[-1] for name, texts in query.items()}, body, answer):
         secrets.note(value)
-    named = [name.lower() for name, value in (*headers, *query) if names_secret(name, value)]
+    named = [name.lower() for name, text in headers if names_secret(name, text)]
+    named += [name.lower() for name, texts in query.items() if any(names_secret(name, text) for text in texts)]
     return _Entry(
         method=method,
         origin=_origin(url),
@@ -219,7 +193,6 @@ def _read_entry(item: JsonObject, secrets: _Secrets) -> _Entry | None:
         query=query,
         media=media,
         body=body,
-        status=status,
         response=answer,
         credential=any(name != "cookie" and "csrf" not in name for name in named),
         seconds=round(max(took, 0) / 1000, 4) if isinstance(took, int | float) else 0.0,
@@ -227,43 +200,35 @@ def _read_entry(item: JsonObject, secrets: _Secrets) -> _Entry | None:
 
 
 def _answer(response: JsonObject, status: int) -> Json:
-    """The JSON of an answer; of an error, its text where it has no JSON. Raises `ValueError` for what is no call's."""
+    """The JSON of an answer. Raises `ValueError` for what is no call's."""
     content = response.get("content")
     content = content if isinstance(content, Mapping) else {}
-    kind = str(content.get("mimeType", "")).partition(";")[0].strip().lower()
-    text = content.get("text")
+    kind, text = str(content.get("mimeType", "")).partition(";")[0].strip().lower(), content.get("text")
     if not isinstance(text, str) or not text:
         # A recording without contents says so by a size without a text.
         if status in (204, 205) or (is_json(kind) and not content.get("size")):
             return None
         raise ValueError("no content was recorded")
-    if content.get("encoding") == "base64":
-        text = base64.b64decode(text).decode()
     if kind and not is_json(kind) and kind not in ("text/plain", "application/octet-stream"):
         raise ValueError("no data")
-    try:
-        value = parse(text)
-    except ValueError:
-        if status >= 400:
-            return text
-        raise
+    text = base64.b64decode(text).decode() if content.get("encoding") == "base64" else text
+    value = parse(text)
     if not is_json(kind) and not isinstance(value, dict | list):
         raise ValueError("no data")
     return value
 
 
 def _body(posted: Json) -> tuple[str, Json]:
-    """What was sent: its kind and its value."""
+    """The media type and the value that were sent. Raises `ValueError` for what no tool of ours could send."""
     if not isinstance(posted, Mapping):
         return "", None
     media, text = str(posted.get("mimeType", "")).partition(";")[0].strip().lower(), posted.get("text")
+    if media == _FORM:
+        pairs = parse_qsl(text, keep_blank_values=True) if isinstance(text, str) and text else None
+        return _FORM, dict(pairs or ((name, unquote(value)) for name, value in _pairs(posted.get("params"))))
     if media.startswith("multipart/"):
-        raise ValueError("no tool of ours could send it")
-    if media == "application/x-www-form-urlencoded":
-        if isinstance(text, str) and text:
-            return "form", dict(parse_qsl(text, keep_blank_values=True))
-        return "form", {name: unquote(value) for name, value in _pairs(posted.get("params"))}
-    return ("json", parse(str(text))) if text else ("", None)
+        raise ValueError("files are not sent")
+    return ("application/json", parse(str(text))) if text else ("", None)
 
 
 def _pairs(items: Json) -> list[tuple[str, str]]:
@@ -278,34 +243,15 @@ class _Secrets:
         self._known: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
 
-    def note_headers(self, headers: Sequence[tuple[str, str]]) -> None:
-        for name, value in headers:
-            lower = name.lower()
-            if lower in ("cookie", "set-cookie"):
-                parts = value.split(";") if lower == "cookie" else [line.split(";")[0] for line in value.split("\n")]
-                self.note_cookies([(part.partition("=")[0], part.partition("=")[2]) for part in parts])
-            elif lower in ("authorization", "proxy-authorization"):
-                given = _SCHEME.sub("", value, count=1)
-                self._add(given)
-                try:
-                    self._add(base64.b64decode(given).decode().partition(":")[2])
-                except ValueError:
-                    continue
-            elif names_secret(name, value):
-                self._add(value)
-
-    def note_cookies(self, cookies: Sequence[tuple[str, str]]) -> None:
-        for name, value in cookies:
-            text = unquote(value.strip())
-            mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
-            if names_secret(name.strip(), text) or len(text) >= _SURELY or mixed:
-                self._add(text)
-                self._add(value.strip())
-
     def note(self, value: Json) -> None:
-        """Note the secrets in a query, a body or a response, by their names and by what they look like."""
-        for secret in secrets_of(value, None):
-            self._add(str(secret))
+        """Note the secrets in headers, a query, a body or a response, by their names and by what they look like."""
+        for secret in map(str, secrets_of(value, None)):
+            token = secret.removeprefix("Bearer ").removeprefix("Basic ")
+            self._add(token)
+            self._add(unquote(token))
+            if token != secret:
+                with suppress(ValueError):
+                    self._add(base64.b64decode(token).decode().partition(":")[2])
 
     def covered(self, value: Json) -> Json:
         """`value` with a placeholder for each secret, by its name and wherever else it stands."""
@@ -332,102 +278,107 @@ class _Secrets:
             self._pattern = None
 
 
+# --- what the calls of one operation show
+
+
 def _template(segments: Sequence[str], secrets: _Secrets) -> str:
     """The template of a path: an identifier or a secret is an argument: `/users/17` → `/users/{user_id}`."""
-    named: list[str] = []
-    noun, taken = "", Counter[str]()
+    parts: list[str] = []
+    noun = ""
     for segment in segments:
-        suffix = next((end for end in (".json", ".xml") if segment.endswith(end)), "")
-        stem = segment.removesuffix(suffix)
-        if not (_ID.fullmatch(stem) or looks_random(stem)) and secrets.clean(segment) == segment:
+        if _ID.fullmatch(segment) or looks_random(segment) or secrets.clean(segment) != segment:
+            name = free_alias(f"{noun}_id" if noun else "id", {part.strip("{}") for part in parts})
+            parts.append(f"{{{name}}}")
+        else:
             noun = noun if _NO_NOUN.fullmatch(segment) else singular(snake(segment)) or noun
-            named.append(quote(segment, safe="!$&'()*+,;=:@~"))
-            continue
-        name = f"{noun}_id" if noun else "id"
-        taken[name] += 1
-        named.append(f"{{{name if taken[name] == 1 else f'{name}_{taken[name]}'}}}{suffix}")
-    return "/" + "/".join(named)
+            parts.append(quote(segment, safe="!$&'()*+,;=:@~"))
+    return "/" + "/".join(parts)
 
 
-def _described(origin: str, path: str, entries: Sequence[_Entry], secrets: _Secrets) -> dict[str, Any]:
-    """An operation of an OpenAPI document: types and examples of arguments are those of the recorded values."""
-    parameters = []
-    for at, part in enumerate(path.split("/")[1:]):
-        if part.startswith("{"):
-            name, _, suffix = part[1:].partition("}")
-            texts = [entry.segments[at].removesuffix(suffix) for entry in entries]
-            parameters.append({"name": name, "in": "path", "required": True, "schema": _of_texts(texts, secrets)})
-    for name in dict.fromkeys(name for entry in entries for name, _ in entry.query):
-        asked = [[value for key, value in entry.query if key == name] for entry in entries]
-        texts = [value for given in asked for value in given]
-        against_caches = name.strip("_") in ("", "t", "ts", "cb") and all(re.fullmatch(r"\d{10,16}", t) for t in texts)
-        if not against_caches and not any(names_secret(name, text) for text in texts):
-            one = _of_texts(texts, secrets)
-            several = any(len(given) > 1 for given in asked)
-            schema = {"type": "array", "items": one} if several else one
-            parameters.append({"name": name, "in": "query", "schema": schema})
+def _texts(path: str, entry: _Entry) -> dict[tuple[str, str], list[str]]:
+    """What a call said in its path, its query and its form, by place and name."""
+    parts = zip(path.split("/")[1:], entry.segments, strict=True)
+    found = {("path", part.strip("{}")): [segment] for part, segment in parts if part.startswith("{")}
+    found |= {("query", name): texts for name, texts in entry.query.items()}
+    return found | ({("form", name): [text] for name, text in entry.body.items()} if entry.media == _FORM else {})
+
+
+def _described(origin: str, path: str, entries: Sequence[_Entry]) -> dict[str, Any]:
+    """An operation of an OpenAPI document: the types of arguments are those of the recorded values."""
+    parameters: list[dict[str, Any]] = []
+    fields: dict[str, Any] = {}
+    said = [_texts(path, entry) for entry in entries]
+    for place, name in dict.fromkeys(key for one in said for key in one):
+        several = [one[place, name] for one in said if (place, name) in one]
+        texts = [text for given in several for text in given]
+        secret = place != "path" and any(names_secret(name, text) for text in texts)
+        schema: dict[str, Any] = {"type": "string", "x-atc-secret": True} if secret else {"type": _kind(texts)}
+        if place == "form":
+            fields[name] = schema
+        elif place == "path" or not (secret or name == "_"):  # jQuery's `_` keeps caches away
+            schema = {"type": "array", "items": schema} if max(map(len, several)) > 1 else schema
+            parameters.append({"name": name, "in": place, "schema": schema})
     operation: dict[str, Any] = {"parameters": parameters, "responses": {}}
-    if kind := max((entry.media for entry in entries), default=""):
-        bodies = [entry.body for entry in entries if entry.media == kind]
-        media = "application/json" if kind == "json" else "application/x-www-form-urlencoded"
-        operation["requestBody"] = {"content": {media: {"schema": _sent(kind, bodies, secrets)}}}
-    if all(entry.credential for entry in entries if entry.answered):
+    if media := max(entry.media for entry in entries):
+        bodies = [entry.body for entry in entries if entry.media == media]
+        schema = {"type": "object", "properties": fields} if media == _FORM else _sent(bodies)
+        operation["requestBody"] = {"content": {media: {"schema": schema}}}
+    if all(entry.credential for entry in entries):
         operation["security"] = [{identifier(urlsplit(origin).hostname or origin): []}]
     return operation
 
 
-def _sent(kind: str, bodies: Sequence[Json], secrets: _Secrets) -> dict[str, Any]:
+def _sent(bodies: Sequence[Json]) -> dict[str, Any]:
+    """The schema of what was sent, where it was always an object; none of its fields is required."""
     if not all(isinstance(body, dict) and body for body in bodies):
         return {}
-    properties = {}
+    properties: dict[str, Any] = {}
     for name in dict.fromkeys(name for body in bodies for name in body):
+        builder = SchemaBuilder(schema_uri=None)
         values = [body[name] for body in bodies if name in body]
-        if any(names_secret(name, str(value)) for value in values):
-            properties[name] = {"type": "string", "x-atc-secret": True}
-        else:
-            properties[name] = _of_texts(values, secrets) if kind == "form" else _of_values(values, secrets)
+        for value in values:
+            builder.add_object(value)
+        secret = any(names_secret(name, str(value)) for value in values)
+        properties[name] = {"type": "string", "x-atc-secret": True} if secret else builder.to_schema()
     return {"type": "object", "properties": properties}
 
 
-def _of_texts(texts: Sequence[str], secrets: _Secrets) -> dict[str, Any]:
-    """The schema of values that travel as text: numbers and truth values where all of them are such."""
+def _kind(texts: Sequence[str]) -> str:
+    """The type of values that travel as text: numbers and truth values where all of them are such."""
     given = [text for text in texts if text]
     fitting = (kind for kind, pattern in _SPELLED.items() if given and all(map(pattern.fullmatch, given)))
-    kind = next(fitting, "string")
-    return _of_values([_typed(text, kind) for text in given], secrets) | {"type": kind}
+    return next(fitting, "string")
 
 
-def _of_values(values: Sequence[Json], secrets: _Secrets) -> dict[str, Any]:
-    """The schema of JSON values: their types, and some of them as examples where they are short and no secrets."""
-    kinds = list(dict.fromkeys(type_name(value) for value in values))
-    kinds = ["number"] if set(kinds) == {"integer", "number"} else kinds
-    schema: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
-    examples = {
-        json.dumps(shown := secrets.covered(value)): shown for value in values if value not in (None, "", [], {})
-    }
-    kept = [one for text, one in examples.items() if len(text) <= _LONGEST_EXAMPLE and not PLACEHOLDER.search(text)]
-    return schema | ({"examples": kept[:_EXAMPLES]} if kept else {})
+def _recorded(protocol: ToolProtocol, path: str, entries: Sequence[_Entry], secrets: _Secrets) -> Recorded:
+    calls: dict[str, RecordedCall] = {}
+    for entry in entries:
+        made = RecordedCall(
+            tool=protocol.name,
+            arguments=secrets.covered(_arguments(protocol, path, entry)),
+            response=secrets.covered(entry.response),
+            seconds=entry.seconds,
+        )
+        calls.setdefault(json.dumps(made.arguments, sort_keys=True), made)
+    evidence = Evidence(level="observed", observations=len(calls))
+    return Recorded(protocol=replace(protocol, evidence=evidence), calls=tuple(calls.values()))
 
 
 def _arguments(protocol: ToolProtocol, path: str, entry: _Entry) -> dict[str, Json]:
     """The arguments of one recorded call, by the protocol's names for them."""
     binding = protocol.binding
     assert isinstance(binding, HttpBinding)
+    said = _texts(path, entry)
     found: dict[str, Json] = {}
-    template = path.split("/")[1:]
     for name, schema in protocol.parameters.items():
-        wire, place = binding.wire_name(name), binding.locations.get(name)
+        wire, place = binding.wire_name(name), binding.location(name)
         if name == binding.body_argument:
             found |= {name: entry.body} if entry.media else {}
-        elif place == "path":
-            at = next(at for at, part in enumerate(template) if part.startswith(f"{{{wire}}}"))
-            found[name] = _typed(entry.segments[at].removesuffix(template[at].partition("}")[2]), schema.get("type"))
-        elif place == "query":
-            typed = [_typed(v, schema.get("items", schema).get("type")) for key, v in entry.query if key == wire]
-            if typed:
-                found[name] = typed if schema.get("type") == "array" else typed[-1]
-        elif isinstance(entry.body, dict) and wire in entry.body:
-            found[name] = _typed(entry.body[wire], schema.get("type")) if place == "form" else entry.body[wire]
+        elif (place, wire) in said:
+            typed = [_typed(text, schema.get("items", schema)["type"]) for text in said[place, wire]]
+            found[name] = typed if schema["type"] == "array" else typed[-1]
+        elif place == "body" and isinstance(entry.body, dict) and wire in entry.body:
+            found[name] = entry.body[wire]
     return found
 
 
