@@ -20,7 +20,7 @@ import pytest
 from atc.agent import Agent
 from atc.cli.main import _guarded
 from atc.recording.document import parse, to_document
-from atc.recording.make import record
+from atc.recording.recording import record
 from atc.recording.rerun import Replayer
 from atc.store.stored import StoredRun
 from sandbox.zygote import ZygoteSandbox

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from atc.agent import Agent
 from atc.config import Config
 from atc.recording.document import from_document, parse, to_document
-from atc.recording.make import record
-from atc.recording.recording import InvalidRecording, Recording
+from atc.recording.recording import InvalidRecording, Recording, record
 from atc.recording.rerun import Replayer
 from atc.store import Store
 from protocols.errors import InvalidProtocol, ToolError

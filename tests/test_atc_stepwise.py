@@ -8,7 +8,7 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.recording.make import record
+from atc.recording.recording import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
 from protocols.errors import ToolError

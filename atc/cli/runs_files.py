@@ -19,10 +19,8 @@ from atc.cli.output import json_text, print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.document import parse, to_document
-from atc.recording.junit import Case, junit
-from atc.recording.make import record
-from atc.recording.recording import InvalidRecording, Recording
-from atc.recording.rerun import Replayer, Verdict
+from atc.recording.recording import InvalidRecording, Recording, record
+from atc.recording.rerun import Case, Replayer, Verdict, junit
 from atc.recording.script import to_script
 from atc.store.stored import StoredRun
 from atc.terminal import clipped, count

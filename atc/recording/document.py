@@ -6,12 +6,13 @@ import hashlib
 import json
 import re
 from dataclasses import asdict
+from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import jsonschema_rs
 
-from atc.recording.recording import InvalidRecording, Recording
+from atc.recording.recording import CALL_FIELDS, InvalidRecording, Recording
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import dump, load
 from protocols.schema import first_error
@@ -23,8 +24,6 @@ FORMAT = 1
 _FORMAT = "atc recording "
 _HASHED = ("program", "answer", "end", "pins", "sandbox", "tools")
 """The parts that decide what a replay gives; each call carries its own hash."""
-CALL_FIELDS = ("tool", "arguments", "line", "result", "error", "status", "outcome")
-"""Of a call, what a replay needs; its index is its place."""
 _WIDENING = ("tool_calls", "result_bytes")
 """Limits that may be wider than ours: what is in the file bounds them already."""
 
@@ -167,40 +166,6 @@ def _edited(document: JsonObject) -> list[str]:
     return changed
 
 
-_TEXT = {"type": "string"}
-_INDEX = {"type": "integer", "minimum": 0}
-_ALIAS = {"pattern": r"^(?!__)[^\W\d]\w*$"}
-
-
-def _record(*optional: str, **properties: Any) -> dict[str, Any]:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required}
-
-
-_CALL = _record(
-    "result", "error", "status", "outcome",
-    tool=_TEXT, arguments={"type": "object"}, line=_INDEX, result=True, error=_TEXT,
-    status={"type": ["integer", "null"]}, outcome={"enum": ["done", "refused", "not_run", "unknown"]}, sha256=_TEXT,
-) | {"oneOf": [{"required": ["result"]}, {"required": ["error"]}]}  # fmt: skip
-_FAILURE = _record(
-    kind={"enum": ["syntax", "policy", "exception", "limit", "paused"]}, type=_TEXT, message=_TEXT,
-    frames={"type": "array", "items": _record(line=_INDEX, function=_TEXT) | {"additionalProperties": False}},
-    call={"type": ["integer", "null"]},
-) | {"additionalProperties": False}  # fmt: skip
-_LIMIT = {name: {"type": "number"} if name.endswith("_seconds") else _INDEX for name in asdict(Limits())}
-SCHEMA = _record(
-    format=_TEXT, run=_TEXT, task=_TEXT, status=_TEXT, answer={"type": ["string", "null"]}, program=_TEXT,
-    calls={"type": "array", "items": _CALL},
-    end=_record(stdout=_TEXT, value=True, failure={"anyOf": [{"type": "null"}, _FAILURE]}),
-    pins=_record(
-        seed={"type": "integer"}, clock={"type": "number", "minimum": 0, "maximum": 250_000_000_000}, timezone=_TEXT
-    ) | {"additionalProperties": False},
-    sandbox=_record(backend=_TEXT, policy={"type": "boolean"}, limits=_record(**_LIMIT)),
-    tools={"type": "object", "propertyNames": _ALIAS, "additionalProperties": {"type": "object"}},
-    versions={"type": "object", "additionalProperties": _TEXT},
-    secrets={"type": "array", "items": _TEXT},
-    sha256={"type": "object"},
-)  # fmt: skip
-"""JSON Schema of the document. Keys that it does not name are left alone where a later version may add some."""
-
-_VALIDATOR = jsonschema_rs.validator_for({"$schema": "https://json-schema.org/draft/2020-12/schema", **SCHEMA})
+_VALIDATOR = jsonschema_rs.validator_for(
+    json.loads(files("atc.recording").joinpath("schema.json").read_text(encoding="utf-8"))
+)

@@ -1,17 +1,30 @@
-"""`Recording`: one execution of a program with all that it was told, so that it can be run again."""
+"""`Recording`: one execution of a program with all that it was told, so that it can be run again; made of a stored run.
+
+Sensitive values are replaced by placeholders as it is made.
+"""
 
 from __future__ import annotations
 
+import json
+import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
+from atc import __version__
+from atc.redaction import Redactor
+from atc.store.stored import StoredRun
+from atc.types import Attempt
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
+from protocols.secrets import PLACEHOLDER
 from protocols.toolbox import Tool, Toolbox
 from sandbox.limits import Limits
-from sandbox.trace import Trace
+from sandbox.trace import ToolCall, Trace
+
+CALL_FIELDS = ("tool", "arguments", "line", "result", "error", "status", "outcome")
+"""Of a call, what a replay needs: neither when it was made, nor how it could be repeated by hand."""
 
 
 class InvalidRecording(AtcError):
@@ -25,11 +38,6 @@ class InvalidRecording(AtcError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}"
-
-
-def named_in(source: str) -> dict[str, None]:
-    """The words of a program, in order: whatever tool it calls is among them."""
-    return dict.fromkeys(re.findall(r"[^\W\d]\w*", source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,3 +81,74 @@ class RecordedTools(Toolbox):
 
 def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
     raise AssertionError("a replay answers every call from its recording")
+
+
+def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recording:
+    """The recording of a stored run. `protocols` are its tools by alias; those that the program names are kept.
+
+    Of a run without an answer it is the last execution that came to an end.
+
+    Raises:
+        InvalidRecording: no program of the run came to an end, or a tool that it called is not in `protocols`.
+    """
+    attempt, config = standing(stored), stored.config
+    assert attempt.trace is not None
+    where = f"run {stored.summary.id}"
+    if [call.index for call in attempt.calls] != list(range(len(attempt.calls))):
+        raise InvalidRecording(where, "some calls of its program were not stored, so it cannot be replayed.")
+    tools = _named(attempt, protocols, where)
+    redact = Redactor(RecordedTools(protocols))
+    redact.learn_run(stored)
+    trace = _hidden(attempt.trace, redact)  # first: what it finds to be a secret is one in the texts too
+    task, program = redact(stored.summary.task), redact(attempt.program.source)
+    texts = (task, program, json.dumps(asdict(trace)))
+    found = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
+    return Recording(
+        run=stored.summary.id,
+        task=task,
+        status=stored.summary.status,
+        answer=None if attempt.answer is None else redact(attempt.answer),
+        program=program,
+        tools={alias: replace(protocol, examples=()) for alias, protocol in tools.items()},
+        trace=trace,
+        limits=replace(Limits(), tool_calls=config.get("max_calls", Limits().tool_calls)),
+        policy=config.get("policy") is True,
+        versions={"atc": __version__, "python": platform.python_version()},
+        secrets=tuple(name for name in found if name in redact.placeholders),
+    )
+
+
+def standing(stored: StoredRun) -> Attempt:
+    """The attempt whose answer is the run's, or else the last one that was executed to an end."""
+    ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
+    if not ended:
+        said = f" ({stored.summary.error})" if stored.summary.error else ""
+        raise InvalidRecording(
+            f"run {stored.summary.id}",
+            f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs show' has the run.",
+        )
+    answer = stored.summary.answer
+    return ([attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended)[-1]
+
+
+def _named(attempt: Attempt, protocols: Mapping[str, ToolProtocol], where: str) -> dict[str, ToolProtocol]:
+    called = dict.fromkeys(call.tool for call in attempt.calls)
+    if unknown := [alias for alias in called if alias not in protocols]:
+        raise InvalidRecording(
+            where, f"the tool {unknown[0]!r} that it called is not known any more; give its source with --tools SRC."
+        )
+    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))
+    return {alias: protocols[alias] for alias in {**called, **words} if alias in protocols}
+
+
+def _hidden(trace: Trace, redact: Redactor) -> Trace:
+    """What a replay needs of a trace, without secrets."""
+    hidden = [redact.value(call) for call in trace.calls]
+    failure = trace.failure
+    return replace(
+        trace,
+        calls=tuple(ToolCall(index=one.index, **{name: getattr(one, name) for name in CALL_FIELDS}) for one in hidden),
+        stdout=redact(trace.stdout),
+        value=redact.value(trace.value),
+        failure=failure and replace(failure, message=redact(failure.message)),
+    )
