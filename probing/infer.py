@@ -164,27 +164,26 @@ def _fields(properties: Mapping[str, Any], required: set[str], objects: _Seen) -
 
 
 def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
-    """The keys that are data and no names of fields."""
+    """The keys that are data and no names of fields.
+
+    All of them where all look like data, or where what stands under them is alike and they change from object to
+    object, are numbered, are no words, or are too many for a record; else those that look like data, if they are some.
+    """
     times = Counter(key for one in objects for key in one)
     keys = frozenset(times)
     formed = frozenset(key for key in keys if _DATA.fullmatch(key))
     if formed == keys:
         return keys
-    some = formed if len(formed) > 2 and _same(objects, formed) else frozenset()
-    if len(keys) < 2 or not _same(objects, keys):
-        return some
-    most, count = max(times.values()), len(objects)
-    structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
-    phrases = 2 * sum(not _FIELD.fullmatch(key) for key in keys) > len(keys) >= 4
-    data = (
-        (count >= 2 and most == 1 and (structured or len(keys) >= 8)),
-        (count >= 3 and 2 * most <= count and len(keys) >= (3 if structured else 6)),
-        phrases and not (count >= 3 and min(times.values()) == count),
-        structured and len({re.sub(r"\d+$", "", key) for key in keys}) * 3 <= len(keys),
-        len(keys) >= (40 if structured else 100),
-        any(len(keys) >= least and all(re.fullmatch(code, key) for key in keys) for code, least in _CODES),
-    )
-    return keys if any(data) else some
+    if len(keys) >= 2 and _same(objects, keys):
+        structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
+        often, count = max(times.values()), len(objects)
+        changing = count >= 2 and often <= count / 2 and len(keys) >= (3 if structured else 8)
+        numbered = structured and len({re.sub(r"\d+$", "", key) for key in keys}) * 3 <= len(keys)
+        phrases = 2 * sum(not _FIELD.fullmatch(key) for key in keys) > len(keys) >= 4
+        codes = any(len(keys) >= least and all(re.fullmatch(code, key) for key in keys) for code, least in _CODES)
+        if changing or numbered or phrases or codes or len(keys) >= (40 if structured else 100):
+            return keys
+    return formed if len(formed) > 2 and _same(objects, formed) else frozenset()
 
 
 def _same(objects: Sequence[JsonObject], keys: Collection[str]) -> bool:
