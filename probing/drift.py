@@ -31,11 +31,9 @@ is thin. *harmless*: no program can notice."""
 _WORST = ("breaking", "risky", "harmless")
 CALLS = 3
 """Of one tool."""
-_ENOUGH, _CHANCE = 3, 0.02
-"""Records without a field that all had, from which it counts as gone; how likely it may be at most that a field
-that was not always there is missing by chance."""
+_ENOUGH = 3
+"""Records without a field that all had, from which it counts as gone."""
 _NO_TOOL, _DENIED = (405, 410, 501), (401, 403, 407)
-_BROKEN = frozenset({"type", "range", "length", "pattern", "format", "refused"})
 _NOT_READ = "it may change something, so it is not called"
 _NO_ARGUMENTS = "no arguments are known with which it answers; probe with --keep-values, or keep the folder's log"
 
@@ -86,19 +84,17 @@ def compare(old: ToolProtocol, facts: ToolFacts) -> list[Change]:
 
 @dataclass
 class _At:
-    """What was met at one path."""
+    """What was met at one path, beside what the schema describes there."""
 
-    objects: int = 0
-    answers: set[int] = field(default_factory=set)
-    keys: Counter[str] = field(default_factory=Counter)
-    values: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-    """Of values that are of no type that is described."""
     wanted: tuple[str, ...] = ()
-    enum: list[Json] = field(default_factory=list)
-    formats: Counter[str] = field(default_factory=Counter)
-    properties: dict[str, bool] = field(default_factory=dict)
+    values: int = 0
+    objects: int = 0
+    odd: Counter[str] = field(default_factory=Counter)
+    """Types of values that are of none that is described."""
+    unlisted: list[Json] = field(default_factory=list)
+    fields: dict[str, bool] = field(default_factory=dict)
     """Fields that are described → whether they were always there."""
+    keys: Counter[str] = field(default_factory=Counter)
     new: Counter[str] = field(default_factory=Counter)
 
 
@@ -108,50 +104,41 @@ class _Walk:
     def __init__(self, root: JsonObject) -> None:
         self._root = root
         self.places: dict[str, _At] = {}
-        self.answer = 0
 
-    def visit(self, value: Json, schema: Json, path: str, depth: int = 40) -> None:
+    def visit(self, value: Json, schema: Json, path: str = "", depth: int = 40) -> None:
         """Note a value at a path."""
         if not isinstance(schema, dict) or not schema or not depth:
             return
         view = resolve(schema, self._root)
-        options = [resolve(option, self._root) for option in (*view.get("anyOf", ()), *view.get("oneOf", ()))]
-        at = self.places.setdefault(path, _At())
+        options = [resolve(one, self._root) for one in (*view.get("anyOf", ()), *view.get("oneOf", ()))]
         kinds = [types(option) for option in options]
         wanted = types(view) or (tuple(kind for of in kinds for kind in of) if all(kinds) else ())
+        at = self.places.setdefault(path, _At())
         at.values += 1
-        at.answers.add(self.answer)
         if not _is_of(value, wanted):
             at.wanted = tuple(dict.fromkeys(wanted))
-            at.types[type_name(value)] += 1
+            at.odd[type_name(value)] += 1
             return
         fitting = [option for option in options if _is_of(value, types(option))]
         nearest = max(fitting, key=lambda option: self._nearness(value, option), default={})
         for part in (view, *(resolve(one, self._root) for one in view.get("allOf", ())), nearest):
-            self._inside(value, part, path, depth)
+            self._inside(at, value, part, path, depth - 1)
 
-    def _inside(self, value: Json, view: JsonObject, path: str, depth: int) -> None:
-        at = self.places[path]
+    def _inside(self, at: _At, value: Json, view: JsonObject, path: str, depth: int) -> None:
         listed = view.get("enum", [view["const"]] if "const" in view else [value])
-        if value not in [*listed, *at.enum]:
-            at.enum.append(value)
-        form = view.get("format")
-        if isinstance(value, str) and isinstance(form, str) and not conforms({"format": form}, value):
-            at.formats[form] += 1
-        if isinstance(value, list):
-            first = view.get("prefixItems", ())
-            for place, item in enumerate(value):
-                self.visit(item, first[place] if place < len(first) else view.get("items"), f"{path}[]", depth - 1)
+        at.unlisted += [value] if value not in [*listed, *at.unlisted] else []
+        for item in value if isinstance(value, list) else ():
+            self.visit(item, view.get("items"), f"{path}[]", depth)
         properties, rest = view.get("properties", {}), view.get("additionalProperties")
         if not isinstance(value, dict) or (not properties and rest is not False and not isinstance(rest, dict)):
             return  # nothing is described here
         at.objects += 1
-        at.properties |= {name: name in view.get("required", ()) for name in properties}
+        at.fields |= {name: name in view.get("required", ()) for name in properties}
         at.keys.update(value.keys() & properties.keys())
         for name, part in value.items():
             if name in properties or isinstance(rest, dict):
                 below = f"{path}.{name if name in properties else '*'}".lstrip(".")
-                self.visit(part, properties.get(name, rest), below, depth - 1)
+                self.visit(part, properties.get(name, rest), below, depth)
             elif "patternProperties" not in view:
                 at.new[name] += 1
 
@@ -167,30 +154,24 @@ def _is_of(value: Json, wanted: Sequence[str]) -> bool:
 
 
 def _responses(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
-    if old.output_schema is None or not facts.done:
-        return
-    walk = _Walk(old.output_schema)
+    walk = _Walk(old.output_schema or {})
     for sample in facts.done:
-        walk.answer += 1
-        walk.visit(sample.response, old.output_schema, "")
+        walk.visit(sample.response, old.output_schema)
     for path, at in walk.places.items():
         shown, of = repr(path) if path else "the response", f"of {at.values} places"
-        nulls = at.types.pop("null", 0)
-        if at.types:
-            total, slight = at.types.total(), set(at.types) == {"number"} and "integer" in at.wanted
-            text = f"{shown} is {' or '.join(sorted(at.types))} in {total} {of}, and was {' or '.join(at.wanted)}"
+        nulls = at.odd.pop("null", 0)
+        if at.odd:
+            total, slight = at.odd.total(), set(at.odd) == {"number"} and "integer" in at.wanted
+            text = f"{shown} is {' or '.join(sorted(at.odd))} in {total} {of}, and was {' or '.join(at.wanted)}"
             severity: Severity = "risky" if slight else "breaking"
             yield Change(old.name, path, "type", severity, text, everywhere=total == at.values)
         if nulls:
             yield Change(old.name, path, "nullable", "risky", f"{shown} is null in {nulls} {of}, and never was")
-        if at.enum:
-            text = f"{shown} has values that it did not have: {', '.join(map(repr, at.enum[:5]))}"
-            yield Change(old.name, path, "enum", "risky", text, tuple(at.enum))
-        for form, count in at.formats.items():
-            yield Change(old.name, path, "format", "risky", f"{shown} is no {form} in {count} {of}")
-        for name, always in at.properties.items():
-            if at.keys[name] < at.objects:
-                yield from _absence(old, f"{path}.{name}".lstrip("."), at, name, always=always)
+        if at.unlisted:
+            text = f"{shown} has values that it did not have: {', '.join(map(repr, at.unlisted[:5]))}"
+            yield Change(old.name, path, "enum", "risky", text, tuple(at.unlisted))
+        for name in (name for name, always in at.fields.items() if always and at.keys[name] < at.objects):
+            yield _absence(old, f"{path}.{name}".lstrip("."), at.keys[name], at.objects)
         for name, count in at.new.items():
             below = f"{path}.{name}".lstrip(".")
             text = f"{below!r} is new, in {count} of {at.objects} records"
@@ -199,21 +180,15 @@ def _responses(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             yield Change(old.name, below, "new_field", "risky" if lone else "harmless", text)
 
 
-def _absence(old: ToolProtocol, path: str, at: _At, name: str, *, always: bool) -> Iterator[Change]:
-    there, seen = at.keys[name], old.evidence.observations
+def _absence(old: ToolProtocol, path: str, there: int, records: int) -> Change:
+    """A field that was always there is not."""
+    seen = old.evidence.observations
     before = f"it was in all of {seen} answers" if seen else "it was always there"
-    if always and there:
-        text = f"{path!r} is missing in {at.objects - there} of {at.objects} records; {before}"
-        yield Change(old.name, path, "optional", "risky", text)
-    elif always:
-        severity: Severity = "breaking" if at.objects >= _ENOUGH else "risky"
-        yield Change(old.name, path, "removed", severity, f"{path!r} is in none of {at.objects} records; {before}")
-    else:
-        count, above = old.evidence.fields.get(path, 0), path.rpartition(".")[0].removesuffix("[]")
-        of, answers = old.evidence.fields.get(above, seen) or seen, len(at.answers)
-        if not there and count and of and (1 - min(count / of, 1)) ** answers <= _CHANCE:
-            text = f"{path!r} is in none of {answers} answers; it was in {count} of {of}"
-            yield Change(old.name, path, "removed", "risky", text)
+    if there:
+        text = f"{path!r} is missing in {records - there} of {records} records; {before}"
+        return Change(old.name, path, "optional", "risky", text)
+    severity: Severity = "breaking" if records >= _ENOUGH else "risky"
+    return Change(old.name, path, "removed", severity, f"{path!r} is in none of {records} records; {before}")
 
 
 def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
@@ -226,34 +201,35 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             text = f"its answer is no data any more: {one_line(sample.error, limit=120)}"
             yield Change(old.name, "", "unreadable", "breaking", text)
         elif sample.outcome != "unknown" or (sample.status is not None and sample.status < 500):
-            hints = facts.said.get(sample.number, ())
-            told = [change for hint in hints if (change := _told(old, hint.argument, hint, sample))]
+            told = [change for hint in facts.said.get(sample.number, ()) if (change := _told(old, hint, sample))]
             yield from told
             dumb += [] if told else [sample]
     if dumb:
-        kind, severity, text = _untold(facts, dumb)
-        yield Change(old.name, "", kind, severity, text)
+        yield Change(old.name, "", *_untold(facts, dumb))
 
 
-def _told(old: ToolProtocol, name: str, hint: Hint, sample: Sample) -> Change | None:
+def _told(old: ToolProtocol, hint: Hint, sample: Sample) -> Change | None:
     """What one hint says, of an argument that was right as it was given, or left out, before."""
+    name = hint.argument
+    lost = [value for value in old.parameters.get(name, {}).get("enum", ()) if value not in hint.values]
     if name not in sample.arguments:
-        new = hint.kind == "missing" and name not in old.required
-        kind, text = "required" if new else "", "must be given now"
+        kind = "required" if hint.kind == "missing" and name not in old.required else ""
+        text = "must be given now"
     elif hint.kind == "unknown":
         kind, text = "unknown", "is not known any more"
     elif hint.kind == "enum":
-        lost = [value for value in old.parameters.get(name, {}).get("enum", ()) if value not in hint.values]
         kind = "enum" if lost or sample.plain[name] not in hint.values else ""
         text = f"does not take all values any more{', of ' * bool(lost)}{', '.join(map(repr, lost))}"
     else:
-        kind = "refused" if hint.kind in _BROKEN else ""
+        kind = "refused" if hint.kind not in ("missing", "not_found", "example") else ""
         said = f": “{one_line(hint.text, limit=120)}”" if hint.text else ""
         text = f"is refused with a value that was accepted{said}"
-    if not kind:
-        return None
     values = hint.values if kind == "enum" else ()
-    return Change(old.name, name, f"argument_{kind}", "breaking", f"the argument {name!r} {text}", values)
+    return (
+        Change(old.name, name, f"argument_{kind}", "breaking", f"the argument {name!r} {text}", values)
+        if kind
+        else None
+    )
 
 
 def _untold(facts: ToolFacts, dumb: Sequence[Sample]) -> tuple[str, Severity, str]:

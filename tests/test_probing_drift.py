@@ -102,14 +102,6 @@ def test_an_empty_list_says_nothing_of_its_records():
     assert said([sample(n, answer(total=0), q="q") for n in range(1, 4)]) == []
 
 
-@pytest.mark.parametrize(("often", "found"), [(4, 1), (1, 0)])
-def test_an_optional_field_must_be_missing_more_often_than_chance_allows(often, found):
-    """It was in `often` of 5 answers, and is in none of 3 now."""
-    answers = [answer(film(n, note="x") if n <= often else film(n)) for n in range(1, 6)]
-    old = document(learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(answers, start=1)]))
-    assert len(said([sample(n, answer(film(n)), q=f"q{n}") for n in range(1, 4)], old)) == found
-
-
 def test_new_values_of_an_enum():
     schema = {"type": "object", "properties": {"state": {"type": "string", "enum": ["open", "done"]}}}
     old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
