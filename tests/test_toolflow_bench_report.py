@@ -20,9 +20,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atc.cli.bench_report import report
+from atc.pages import formats
 from protocols.errors import AtcError
 from toolflow_bench.metrics import Row
-from toolflow_bench.report import formats
 from toolflow_bench.report.page import compared, render
 from toolflow_bench.report.plots import Box, Scale, around, place
 from toolflow_bench.report.runs import distinct_names, load_runs

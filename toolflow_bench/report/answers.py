@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from atc.pages.formats import counted, dollars, seconds, size
+from atc.pages.markup import Html, join, tag, text
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.figures import marker
-from toolflow_bench.report.formats import counted, dollars, seconds, size
-from toolflow_bench.report.markup import Html, join, tag, text
 from toolflow_bench.report.runs import Run
 
 _PAGE = 5_000_000  # bytes of foreign text in all; the markup around it comes to about half as much

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from atc.pages.formats import counted
+from atc.pages.markup import Html, join, little, table, tag, terms
 from toolflow_bench.metrics import Row
-from toolflow_bench.report.formats import counted
-from toolflow_bench.report.markup import Html, join, little, table, tag, terms
 from toolflow_bench.report.plots import abbreviated
 from toolflow_bench.report.runs import Run
 

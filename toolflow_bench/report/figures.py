@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from atc.pages.formats import MISSING, counted, dollars, interval, mean, percent, points, seconds, whole
+from atc.pages.markup import Html, join, little, table, tag, terms
 from toolflow_bench.compare import Comparison
 from toolflow_bench.metrics import Share
-from toolflow_bench.report.formats import MISSING, counted, dollars, interval, mean, percent, points, seconds, whole
-from toolflow_bench.report.markup import Html, join, little, table, tag, terms
 from toolflow_bench.report.runs import Run
 from toolflow_bench.resampling import Estimate
 

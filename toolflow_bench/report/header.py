@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from atc.pages.formats import counted, interval, percent
+from atc.pages.markup import Html, table, tag, terms
 from protocols.jsontypes import Json
 from toolflow_bench.report.figures import marker
-from toolflow_bench.report.formats import counted, interval, percent
-from toolflow_bench.report.markup import Html, table, tag, terms
 from toolflow_bench.report.runs import Run, is_leaderboard
 
 _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}

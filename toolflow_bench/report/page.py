@@ -1,23 +1,20 @@
-"""The page as a whole: one file, nothing fetched, and a policy under which no other script or style can act."""
+"""The page as a whole, its figures for machines, and where it may be written."""
 
 from __future__ import annotations
 
 import stat
-from base64 import b64encode
 from collections.abc import Sequence
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
+from atc.pages.document import document as page
+from atc.pages.formats import dollars
+from atc.pages.markup import join, tag
 from protocols.files import write_whole
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures
-from toolflow_bench.report.formats import dollars
 from toolflow_bench.report.header import header, title
-from toolflow_bench.report.markup import join, tag, text
 from toolflow_bench.report.plots import by_depth, scatter
 from toolflow_bench.report.runs import InvalidReport, Run, is_leaderboard, tasks
 from toolflow_bench.report.tasks import drilldown
@@ -54,19 +51,7 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
     links = [tag("a", name, href=f"#{anchor}") for anchor, name, _, _ in sections]
     body = [header(runs, len(found)), tag("nav", *links, aria_label="Sections")]
     body += [tag("section", tag("h2", heading), content, id=anchor) for anchor, _, heading, content in sections]
-    style, script = _asset("style.css"), _asset("script.js")
-    policy = (
-        "default-src 'none'; base-uri 'none'; form-action 'none'; "
-        f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"
-    )
-    return Template(_asset("page.html")).substitute(
-        policy=policy,
-        generator=text(f"{GENERATOR} {runs[0].header.version}"),
-        title=text(title(runs)),
-        style=style,
-        script=script,
-        body=join(body, "\n"),
-    )
+    return page(join(body, "\n"), title=title(runs), made_by=GENERATOR, package="toolflow_bench.report", skip="tasks")
 
 
 def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[str, Any]:
@@ -112,11 +97,3 @@ def write_report(path: Path, page: str) -> None:
     """
     check_target(path)
     write_whole(path.resolve(), page)  # a link goes on pointing where it does
-
-
-def _asset(name: str) -> str:
-    return (files("toolflow_bench.report") / name).read_text(encoding="utf-8")
-
-
-def _digest(content: str) -> str:
-    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"

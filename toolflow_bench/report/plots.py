@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from toolflow_bench.report.formats import interval, percent, short
-from toolflow_bench.report.markup import Html, join, tag
+from atc.pages.formats import interval, percent, short
+from atc.pages.markup import Html, join, tag
 from toolflow_bench.report.runs import Run
 
 WIDTH, HEIGHT = 560.0, 360.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from atc.pages.formats import counted
+from atc.pages.markup import Html, join, tag
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.answers import Budget, answer, bytes_of, chips, level, spelt, wanted
 from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.figures import marker
-from toolflow_bench.report.formats import counted
-from toolflow_bench.report.markup import Html, join, tag
 from toolflow_bench.report.runs import Run, Task
 
 _LONGEST_ON_A_LINE = 240
