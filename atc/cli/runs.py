@@ -16,8 +16,7 @@ from atc.cli.options import json_option
 from atc.cli.output import has_person, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
-from atc.recording.recording import RecordedTools
-from atc.redaction import Redactor
+from atc.recording.recording import without_secrets
 from atc.store import Store
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.terminal import clipped, count
@@ -32,6 +31,7 @@ _WIDTH = 200
     verbs={
         "list": ("atc.cli.runs:list_", "The latest runs, newest first."),
         "show": ("atc.cli.runs:show", "Everything about a run: programs, calls, faults."),
+        "view": ("atc.cli.runs_view:view", "See runs in the browser, also while they go on, and allow what waits."),
         "resume": ("atc.cli.run:resume", "Go on with a run that was paused, or whose process ended."),
         "export": ("atc.cli.runs_files:export", "Write a run as a file that replays, or as a script of its own."),
         "save": ("atc.cli.runs_save:save", "Make a solved program a tool that other programs can call."),
@@ -57,15 +57,10 @@ def list_(*, limit: int, as_json: bool) -> None:
     if as_json:
         print_json([asdict(run.summary) for run in found])
     elif found:
-        shown = [(stored.summary, _line(_purpose(stored))) for stored in found]
+        shown = [(stored.summary, _line(stored.purpose)) for stored in found]
         print_columns((run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown)
     else:
         say("No run is stored yet; 'atc run TASK' makes one.")
-
-
-def _purpose(stored: StoredRun) -> str:
-    """The task, or the program where its caller wrote it and there is no task."""
-    return stored.summary.task or (stored.attempts[-1].program.source if stored.attempts else "")
 
 
 @click.command(epilog="Example: atc runs show last --prompts")
@@ -135,36 +130,17 @@ def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
                 note.unlink()
 
 
-def without_secrets(stored: StoredRun) -> StoredRun:
-    """The run with a placeholder for each secret, those that its prompts had."""
-    redact = Redactor(RecordedTools(stored.protocols))
-    redact.learn_run(stored)
-    return redact.value(replace(stored, protocols={}))
-
-
 def _document(stored: StoredRun) -> Json:
     """The run as JSON; a call stands once, in its attempt's trace or under `unfinished_calls`."""
-    parts = asdict(stored)
+    parts = asdict(replace(stored, protocols={}))
     attempts = [
         asdict(attempt) | {"answer": attempt.answer, "trace": attempt.trace and asdict(attempt.trace)}
         for attempt in stored.attempts
     ]
-    unfinished = [asdict(call) for call in _unfinished(stored)]
+    unfinished = [asdict(call) for call in stored.unfinished]
     exchanges = [one | (one["reply"] or {}) | {"reply": (one["reply"] or {}).get("text")} for one in parts["exchanges"]]
     kept = {name: parts[name] for name in ("tools", "config", "usage", "notes")} | {"exchanges": exchanges}
     return parts["summary"] | kept | {"attempts": attempts, "unfinished_calls": unfinished}
-
-
-def _unfinished(stored: StoredRun) -> list[StoredCall]:
-    """Calls of executions that no attempt has: the process ended while they ran."""
-    known = [call for attempt in stored.attempts if attempt.trace for call in attempt.trace.calls]
-    left = []
-    for call in stored.calls:
-        if call.call in known:
-            known.remove(call.call)
-        else:
-            left.append(call)
-    return left
 
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
@@ -177,7 +153,7 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
         goes_on = [f"{'':>7} │ … {count(kept, 'line')} as before"] if kept else []
         lines += ["", f"attempt {number}", *goes_on, *_numbered(attempt.program.source)[kept:]]
         lines += _outcome(attempt, made_alone=bool(kept))
-    if unfinished := _unfinished(stored):
+    if unfinished := stored.unfinished:
         lines += ["", "calls of executions that broke off or were begun again", *map(_call, unfinished)]
     if prompts:
         for exchange in stored.exchanges:

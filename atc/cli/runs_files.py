@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from atc.cli.output import json_text, print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.document import parse, to_document
-from atc.recording.recording import InvalidRecording, Recording, record
+from atc.recording.recording import InvalidRecording, Recording, record, without_secrets
 from atc.recording.rerun import Case, Replayer, Verdict, junit
 from atc.recording.script import to_script
+from atc.serve.view.run_page import page
 from atc.store.stored import StoredRun
 from atc.terminal import clipped, count
 from protocols.errors import AtcError
@@ -40,24 +42,42 @@ _sandbox_option = click.option(
 @click.argument("run")
 @output_option
 @click.option("--python", "as_script", is_flag=True, help="The solved program as a script of its own.")
+@click.option("--html", "as_page", is_flag=True, help="The page that 'atc runs view' shows, as one file.")
 @force_option
 @json_option
-def export(run: str, *, path: Path | None, as_script: bool, force: bool, as_json: bool) -> None:
+def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force: bool, as_json: bool) -> None:
     """Write RUN as a file for 'atc runs replay': its program, what its calls were answered, and how it ended.
 
     RUN is an id, the beginning or the end of one, or 'last'. Credentials are never in it; sensitive values of
     arguments and results stand as placeholders. All else that the tools answered does stand in it, so the file is
-    readable for you alone.
+    readable for you alone. With --html it is a page for people, which replays nothing.
     """
     if path is not None and path.exists() and not force:
         raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another file")
+    if as_page and as_script:
+        raise click.UsageError("give one of --python and --html")
     with open_store(load_config()[0]) as store:
         stored = store.load(run)
+    if as_page:
+        _write_page(without_secrets(stored), path, as_json=as_json)
+        return
     recording = record(stored, stored.protocols)
     text = _script(recording, stored) if as_script else _run_file(recording)
     if path is not None:
         write_whole(path, text, mode=0o700 if as_script else 0o600)
     _tell(recording, path, text, as_script=as_script, as_json=as_json)
+
+
+def _write_page(stored: StoredRun, path: Path | None, *, as_json: bool) -> None:
+    text = page(stored)
+    if path is None:
+        (print_json if as_json else partial(click.echo, nl=False))(text)
+        return
+    write_whole(path, text, mode=0o600)
+    if as_json:
+        print_json({"run": stored.summary.id, "file": str(path)})
+    else:
+        say(f"run {stored.summary.id} written to {path}; open it in a browser.")
 
 
 def _run_file(recording: Recording) -> str:

@@ -152,3 +152,10 @@ def _hidden(trace: Trace, redact: Redactor) -> Trace:
         value=redact.value(trace.value),
         failure=failure and replace(failure, message=redact(failure.message)),
     )
+
+
+def without_secrets(stored: StoredRun) -> StoredRun:
+    """The run with a placeholder for each secret, those that its prompts had."""
+    redact = Redactor(RecordedTools(stored.protocols))
+    redact.learn_run(stored)
+    return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)

@@ -230,6 +230,11 @@ class Store:
             rows = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC LIMIT ?", (-1 if limit is None else limit,))
             return [_read(_RUN, row["document"]).summary(row) for row in rows.fetchall()]
 
+    def changes(self) -> int:
+        """A number that is another one whenever somebody else has written to the file."""
+        with self._lock, _explained(self.path):
+            return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """See `RunStore.in_doubt`."""
         with self._transaction("BEGIN") as db:

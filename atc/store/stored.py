@@ -119,6 +119,23 @@ class StoredRun:
     identities: Mapping[str, str] = field(default_factory=dict)
     """Of all its tools, by alias, when it began: see `Tool.identity`."""
 
+    @property
+    def purpose(self) -> str:
+        """The task, or the program where its caller wrote it and there is no task."""
+        return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
+
+    @property
+    def unfinished(self) -> list[StoredCall]:
+        """Calls of executions that no attempt has: they run, or their process ended while they ran."""
+        known = [call for attempt in self.attempts for call in attempt.calls]
+        left = []
+        for call in self.calls:
+            if call.call in known:
+                known.remove(call.call)
+            else:
+                left.append(call)
+        return left
+
 
 class RunStart(TypedDict, total=False):
     """What is known of a run when it begins. `config` holds no secret; `identities` are those of all tools by alias."""

@@ -1,0 +1,119 @@
+"use strict";
+// The page is whole without this. It adds what changes while a run goes on, the buttons that allow and resume, the filter
+// of the list, and keys.
+(() => {
+  const parts = document.getElementById("parts");
+  const form = document.getElementById("filter");
+  const said = document.getElementById("said");
+
+  // The list: search and filters, kept in the address.
+  const filter = () => {
+    if (!form) return;
+    const words = form.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const selects = [...form.querySelectorAll("select")].filter((select) => select.value);
+    const rows = [...document.querySelectorAll(".runs > li")];
+    let count = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !(selects.every((select) => row.dataset[select.dataset.filter] === select.value) &&
+        words.every((word) => text.includes(word)));
+      count += !row.hidden;
+    }
+    const all = `${rows.length.toLocaleString("en")} run${rows.length === 1 ? "" : "s"}`;
+    document.getElementById("shown").textContent = count === rows.length ? all : `${count.toLocaleString("en")} of ${all}`;
+    const state = new URLSearchParams(selects.map((select) => [select.dataset.filter, select.value]));
+    if (form.search.value.trim()) state.set("search", form.search.value.trim());
+    try { history.replaceState(null, "", `${location.pathname}${location.search}${state.size ? `#${state}` : ""}`); } catch { /* a file */ }
+  };
+  if (form) {
+    const state = new URLSearchParams(location.hash.slice(1));
+    form.search.value = state.get("search") || "";
+    for (const select of form.querySelectorAll("select")) {
+      select.value = state.get(select.dataset.filter) || "";
+      if (select.selectedIndex < 0) select.value = "";
+    }
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", filter);
+    form.addEventListener("reset", () => setTimeout(filter));
+    form.hidden = false;
+    filter();
+  }
+
+  // A call that the address names is shown opened.
+  const follow = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target || !target.matches(".call, .row")) return;
+    for (let around = target; around; around = around.parentElement) if (around.tagName === "DETAILS") around.open = true;
+    if (target.matches(".call")) target.querySelector("details").open = true;
+    target.scrollIntoView({ block: "center" });
+  };
+  addEventListener("hashchange", follow);
+  follow();
+
+  // What has changed: each part whole, what was opened and what has the focus stay so.
+  const replace = (old, markup) => {
+    const holder = document.createElement("template");
+    holder.innerHTML = markup;
+    const fresh = holder.content.firstElementChild;
+    if (!old) return fresh;
+    const open = new Map([...old.querySelectorAll("details[data-key]")].map((one) => [one.dataset.key, one.open]));
+    for (const one of fresh.querySelectorAll("details[data-key]")) if (open.has(one.dataset.key)) one.open = open.get(one.dataset.key);
+    const focused = old.contains(document.activeElement) && document.activeElement;
+    const key = focused && (focused.closest("details")?.dataset.key || focused.dataset.body || focused.getAttribute("href"));
+    old.replaceWith(fresh);
+    if (key) {
+      const same = [...fresh.querySelectorAll("details, button, a")].find((one) => [one.dataset.key, one.dataset.body, one.getAttribute("href")].includes(key));
+      (same?.matches("details") ? same.querySelector("summary") : same)?.focus({ preventScroll: true });
+    }
+    return fresh;
+  };
+  const change = ({ parts: wanted, said: words }) => {
+    let before = null;
+    for (const [id, markup] of wanted) {
+      const old = document.getElementById(id);
+      const now = markup === null ? old : replace(old, markup);
+      if (!old && now) before ? before.after(now) : parts.prepend(now);
+      before = now || before;
+    }
+    if (said.textContent !== words) said.textContent = words;
+    filter();
+  };
+  if (parts?.dataset.events) {
+    const events = new EventSource(parts.dataset.events);
+    events.addEventListener("message", (event) => { parts.classList.remove("lost"); change(JSON.parse(event.data)); });
+    events.addEventListener("error", () => parts.classList.add("lost"));
+    addEventListener("pagehide", () => events.close());
+  }
+
+  // Consent and resuming: by POST alone, and only from a button that somebody presses.
+  addEventListener("click", async (event) => {
+    const button = event.target.closest?.("button[data-post]");
+    if (!button || !event.isTrusted) return;
+    const all = button.parentElement.querySelectorAll("button");
+    for (const one of all) one.disabled = true;
+    const headers = { "content-type": "application/json" };
+    try {
+      const answer = await fetch(button.dataset.post, { method: "POST", headers, body: button.dataset.body });
+      if (!answer.ok) throw new Error(answer.statusText);
+      said.textContent = `${button.textContent}: done`;
+    } catch (error) {
+      said.textContent = `${button.textContent}: it was not done (${error.message})`;
+      for (const one of all) one.disabled = false;
+    }
+  });
+
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
+    const calls = [...document.querySelectorAll(".call > details > summary, .runs > li:not([hidden]) > a")];
+    const at = calls.indexOf(document.activeElement);
+    if (event.key === "/" && form) form.search.focus();
+    else if (event.key === "j") calls[Math.min(at + 1, calls.length - 1)]?.focus();
+    else if (event.key === "k") calls[Math.max(at - 1, 0)]?.focus();
+    else if (event.key === "e") {
+      const all = [...document.querySelectorAll(".call > details")];
+      const open = all.some((one) => !one.open);
+      for (const one of all) one.open = open;
+    } else return;
+    event.preventDefault();
+  });
+})();

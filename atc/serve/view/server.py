@@ -1,0 +1,232 @@
+"""The pages over HTTP: on loopback alone, for whoever has the address with its token, and how changes are told."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from atc.pages.markup import Html
+from atc.recording.recording import without_secrets
+from atc.serve.view import listing, run_page
+from atc.serve.view.resumes import Resumes
+from atc.store import Store, UnknownRun
+from atc.store.stored import RunSummary, StoredRun
+
+_NEWEST = 200
+_LARGEST_BODY = 4_096
+_PAUSE, _LOOK_AGAIN = 0.25, 5.0
+"""Seconds between looks for changes, and after which a run is read anew even without any: its process may be gone."""
+_HEADERS = {
+    "content-security-policy": "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Lets only requests through that know the token, name this address, and do not come from another site's page.
+
+    What changes something (POST) must besides come from a page of this address, as JSON.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
+        self._app, self._token = app, token.encode()
+        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
+        self._origins = {b"http://" + host for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass the request on without the token in its path; every answer gets the same headers."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message["headers"] = [*message.get("headers", ()), *own]
+            await send(message)
+
+        refused = self._refused(scope)
+        if refused is not None:
+            await refused(scope, receive, sent)
+            return
+        path = "/" + scope["path"].split("/", 2)[2]
+        await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, sent)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        headers = dict(scope["headers"])
+        first, slash, _ = scope["path"].removeprefix("/").partition("/")
+        if headers.get(b"host") not in self._hosts:
+            return PlainTextResponse("This address is not known here.\n", 421)
+        if not slash or not hmac.compare_digest(first.encode("utf-8", "replace"), self._token):
+            return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)
+        origin, reads = headers.get(b"origin"), scope["method"] in ("GET", "HEAD")
+        if (origin is not None or not reads) and origin not in self._origins:
+            return PlainTextResponse("Another site's page may not ask for this.\n", 403)
+        if not reads and headers.get(b"content-type", b"").split(b";")[0] != b"application/json":
+            return PlainTextResponse("JSON is wanted.\n", 415)
+        return None
+
+
+class Viewer:
+    """The pages of one store of runs."""
+
+    def __init__(self, store: Store, resumes: Resumes) -> None:
+        self._store, self._resumes = store, resumes
+        self.ending: Callable[[], bool] = lambda: False
+        """Whether those who listen for changes are to be let go."""
+        self._known: dict[str, tuple[RunSummary, StoredRun]] = {}
+        """Runs of the list as they were read last, so that what has not changed is not read again."""
+
+    def app(self) -> Starlette:
+        """The pages and what they ask for."""
+        return Starlette(
+            routes=[
+                Route("/", self._list),
+                Route("/events", self._list_events),
+                Route("/runs/{run}", self._run),
+                Route("/runs/{run}/events", self._run_events),
+                Route("/runs/{run}/resume", self._resume, methods=["POST"]),
+                Route("/runs/{run}/answer", self._answer, methods=["POST"]),
+            ],
+            exception_handlers={UnknownRun: _unknown},
+        )
+
+    def _newest(self, *, every: bool) -> list[StoredRun]:
+        found = []
+        for summary in self._store.list(None if every else _NEWEST):
+            known = self._known.get(summary.id)
+            if known is None or known[0] != summary:
+                known = summary, without_secrets(self._store.load(summary.id))
+                self._known[summary.id] = known
+            found.append(known[1])
+        return found
+
+    def _list(self, request: Request) -> Response:
+        every = "all" in request.query_params
+        live = "events?all=1" if every else "events"
+        total = len(self._store.list(None))
+        return HTMLResponse(listing.listing(self._newest(every=every), total=total, live=live))
+
+    def _run(self, request: Request) -> Response:
+        stored = self._load(request.path_params["run"])
+        if stored.summary.id != request.path_params["run"]:
+            return Response(status_code=307, headers={"location": stored.summary.id})
+        return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=f"{stored.summary.id}/events"))
+
+    def _load(self, run: str) -> StoredRun:
+        return without_secrets(self._store.load(run))
+
+    def _list_events(self, request: Request) -> Response:
+        every = "all" in request.query_params
+
+        def parts() -> tuple[dict[str, Html], str, bool]:
+            runs = self._newest(every=every)
+            return {"runs": listing.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
+
+        return StreamingResponse(self._changes(parts), media_type="text/event-stream")
+
+    def _run_events(self, request: Request) -> Response:
+        run = request.path_params["run"]
+
+        def parts() -> tuple[run_page.Parts, str, bool]:
+            stored = self._load(run)
+            found = run_page.parts(stored, self._resumes.show(stored))
+            return found, run_page.status_line(stored), stored.summary.status == "running"
+
+        return StreamingResponse(self._changes(parts), media_type="text/event-stream")
+
+    async def _changes(self, parts: Callable[[], tuple[Any, str, bool]]) -> AsyncIterator[str]:
+        """Server-sent events: all ids of the page in order, with the markup of those parts that have changed.
+
+        What takes long to make is made seldom.
+        """
+        sent: dict[str, Html] = {}
+        seen: Sequence[int] = ()
+        looked, running = 0.0, True
+        while not self.ending():
+            now = [self._resumes.version, await run_in_threadpool(self._store.changes)]
+            if now != seen or (running and time.monotonic() - looked > _LOOK_AGAIN):
+                seen, looked = now, time.monotonic()
+                found, said, running = await run_in_threadpool(parts)
+                changed = [[name, None if sent.get(name) == part else part] for name, part in found.items()]
+                if sent != found:
+                    sent = dict(found)
+                    yield f"data: {json.dumps({'parts': changed, 'said': said})}\n\n"
+                await anyio.sleep(3 * (time.monotonic() - looked))
+            await anyio.sleep(_PAUSE)
+
+    async def _resume(self, request: Request) -> Response:
+        wanted = await _body(request)
+        stored = await run_in_threadpool(self._store.load, request.path_params["run"])
+        how = {name: wanted.get(name) is True for name in ("accept_orphans", "resend")}
+        return _done(self._resumes.start(stored.summary.id, **how))
+
+    async def _answer(self, request: Request) -> Response:
+        wanted = await _body(request)
+        number, allow = wanted.get("question"), wanted.get("allow")
+        if type(number) is not int or type(allow) is not bool:
+            return JSONResponse({"error": "question and allow are wanted"}, 400)
+        further = wanted.get("further") is True
+        return _done(self._resumes.answer(request.path_params["run"], number, allow=allow, further=further))
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """A small JSON object; an empty one where it is none."""
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > _LARGEST_BODY:
+            return {}
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _done(done: bool) -> Response:
+    return JSONResponse({}, 200 if done else 409)
+
+
+def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette's signature
+    return PlainTextResponse(f"{error}\n", 404)
+
+
+def serve(viewer: Viewer, *, port: int, ready: Callable[[str], None]) -> None:
+    """Serve on 127.0.0.1 until SIGINT or SIGTERM; `ready` is told the address with its token.
+
+    Raises:
+        OSError: somebody else has the port.
+    """
+    token = secrets.token_urlsafe(24)
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        port = listener.getsockname()[1]
+        guarded = Guard(viewer.app(), token=token, port=port)
+        config = uvicorn.Config(
+            guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1,
+            lifespan="off",
+        )  # fmt: skip
+        ready(f"http://127.0.0.1:{port}/{token}/")
+        server = uvicorn.Server(config)
+        viewer.ending = lambda: server.should_exit
+        server.run(sockets=[listener])
