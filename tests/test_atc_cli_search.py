@@ -98,19 +98,20 @@ def test_a_method_that_cannot_be_had_says_why(run, monkeypatch, arguments, said)
     assert said in result.stderr
 
 
-def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path):
-    made = json.loads(run("index", "--words-only", "--index", "kept", "--json").stdout)
+def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATC_INDEX", "kept")
+    made = json.loads(run("index", "--words-only", "--json").stdout)
     assert (made["tools"], made["embedder"], made["expanded"]) == (3, None, 0)
     (tmp_path / "films.py").write_text(SOURCE.replace("rivers of a country", "lakes of a country"))
-    hits = json.loads(run("search", "lakes", "--method", "bm25", "--index", "kept", "--json").stdout)
+    hits = json.loads(run("search", "lakes", "--method", "bm25", "--json").stdout)
     assert [hit["alias"] for hit in hits] == ["list_rivers"]
-    assert "3 tools: words; " in run("index", "--words-only", "--index", "kept").stdout
+    assert "3 tools: words; " in run("index", "--words-only").stdout
 
 
 def test_questions_come_from_the_model_and_are_asked_for_once(run, tmp_path):
     reply = json.dumps({"query": "Where does the longest water of Austria flow to?"})
     (tmp_path / "script.json").write_text(json.dumps([reply] * 400))
-    arguments = ("index", "--words-only", "--index", "kept", "--expand", "--model", "scripted:script.json", "--json")
+    arguments = ("index", "--words-only", "--expand", "--model", "scripted:script.json", "--json")
     first, second = (json.loads(run(*arguments).stdout) for _ in range(2))
     assert first["expanded"] == second["expanded"] == 3
     assert first["model_calls"] > 0

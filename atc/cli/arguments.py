@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from atc.cli.output import read_stdin
 from protocols.jsontypes import Json, JsonObject, loads
 from protocols.judge import violations
 from protocols.schema import resolve
@@ -17,45 +18,12 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     """The arguments by original name, each value read as its schema says, and checked against it.
 
     `name=text` reads text as the schema's type, and as an item where that is a list; `name:=JSON` takes JSON as it is.
+    A single `-` reads one JSON object from stdin.
 
     Raises:
-        click.UsageError: a word, a name or a value that does not fit.
+        click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
-    values: dict[str, Json] = {}
-    for word in words:
-        name, separator, text = word.partition("=")
-        if not separator:
-            raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
-        raw = name.endswith(":")
-        original = _original(name.removesuffix(":"), tool)
-        schema = resolve(tool.protocol.parameters[original], tool.protocol.input_schema)
-        value = _json(text, original) if raw else _read(text, schema, tool.protocol.input_schema)
-        if original in values and isinstance(value, list) and isinstance(values[original], list):
-            value = values[original] + value
-        elif original in values:
-            raise click.UsageError(f"the argument {original!r} is given twice")
-        values[original] = value
-    return checked(values, tool)
-
-
-def read_object(text: str, tool: Tool) -> dict[str, Json]:
-    """The arguments of one JSON object, as a program or a pipe gives them.
-
-    Raises:
-        click.UsageError: it is no JSON object, or a name or a value does not fit.
-    """
-    document = _json(text, "stdin")
-    if not isinstance(document, dict):
-        raise click.UsageError(f"the arguments on stdin must be one JSON object, got {text.strip()[:40]!r}")
-    return checked({_original(name, tool): value for name, value in document.items()}, tool)
-
-
-def checked(values: dict[str, Json], tool: Tool) -> dict[str, Json]:
-    """`values` if the tool's schema takes them.
-
-    Raises:
-        click.UsageError: an argument is missing, or breaks a clause.
-    """
+    values = _object(read_stdin(), tool) if list(words) == ["-"] else _words(words, tool)
     missing = [name for name in tool.protocol.parameters if name in tool.protocol.required - set(values)]
     if missing:
         raise click.UsageError(f"{tool.alias} needs {', '.join(map(repr, missing))}; write {missing[0]}=VALUE")
@@ -63,6 +31,31 @@ def checked(values: dict[str, Json], tool: Tool) -> dict[str, Json]:
         where = f"the argument {violation.path!r}: " if violation.path else ""
         raise click.UsageError(f"{where}{violation.message}")
     return values
+
+
+def _words(words: Sequence[str], tool: Tool) -> dict[str, Json]:
+    values: dict[str, Json] = {}
+    root = tool.protocol.input_schema
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator:
+            raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
+        original = _original(name.removesuffix(":"), tool)
+        schema = resolve(tool.protocol.parameters[original], root)
+        value = _json(text, original) if name.endswith(":") else _spelled(text, schema, root)
+        if original in values and isinstance(value, list) and isinstance(values[original], list):
+            value = values[original] + value
+        elif original in values:
+            raise click.UsageError(f"the argument {original!r} is given twice")
+        values[original] = value
+    return values
+
+
+def _object(text: str, tool: Tool) -> dict[str, Json]:
+    document = _json(text, "stdin")
+    if not isinstance(document, dict):
+        raise click.UsageError(f"the arguments on stdin must be one JSON object, got {text.strip()[:40]!r}")
+    return {_original(name, tool): value for name, value in document.items()}
 
 
 def _original(name: str, tool: Tool) -> str:
@@ -76,7 +69,7 @@ def _original(name: str, tool: Tool) -> str:
     return original
 
 
-def _read(text: str, schema: JsonObject, root: JsonObject) -> Json:
+def _spelled(text: str, schema: JsonObject, root: JsonObject) -> Json:
     """What `text` spells: the first of a JSON value, a text, and a list of either that `schema` takes."""
     try:
         value = loads(text)

@@ -42,9 +42,6 @@ class StrategyType(click.ParamType[str]):
         return value
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-
-
 def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
     base_url = ctx.meta.get("base_url")
     if base_url and len(sources) != 1:
@@ -52,7 +49,11 @@ def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, .
     return tuple(f"{source}@{base_url}" for source in sources) if base_url else sources
 
 
-_POSITIVE = click.FloatRange(0, min_open=True)
+POSITIVE = click.FloatRange(0, min_open=True)
+AT_LEAST_ONE = click.IntRange(1)
+FILE = click.Path(path_type=Path)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 tools_option = several(
     click.option(
         "--tools",
@@ -72,22 +73,16 @@ tools_option = several(
     ),
 )
 servers_options = several(
-    click.option(
-        "--start-servers", is_flag=True, default=None, help="Start the commands of MCP servers without asking."
-    ),
-    click.option(
-        "--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which of their tools only read."
-    ),
+    click.option("--start-servers", is_flag=True, default=None, help="Start commands of MCP servers without asking."),
+    click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),
 )
 strategy_option = click.option(
     "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
 endpoint_options = several(
-    click.option("--model-timeout", type=_POSITIVE, metavar="S", help="Time that an endpoint has for a reply (120)."),
-    click.option(
-        "--model-retries", type=click.IntRange(0), metavar="N", help="Times that a failed request is repeated (4)."
-    ),
+    click.option("--model-timeout", type=POSITIVE, metavar="S", help="Time that an endpoint has for a reply (120)."),
+    click.option("--model-retries", type=click.IntRange(0), metavar="N", help="Repeats of a failed request (4)."),
 )
 decoding_options = several(
     click.option(
@@ -101,9 +96,7 @@ decoding_options = several(
         help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
     ),
 )
-sandbox_option = click.option(
-    "--sandbox", metavar="NAME", help="What runs the program: auto, zygote, docker, monty or trusted."
-)
+sandbox_option = click.option("--sandbox", metavar="NAME", help="auto, zygote, docker, monty or trusted.")
 allow_writes_option = click.option(
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
 )
@@ -114,9 +107,7 @@ trust_option = click.option(
     metavar="RULE",
     help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or value=TEXT. Repeatable.",
 )
-learn_option = click.option(
-    "--learn/--no-learn", default=None, help="Learn response schemas from calls of tools that declare none (on)."
-)
+learn_option = click.option("--learn/--no-learn", default=None, help="Learn response schemas from calls (on).")
 on_unknown_option = click.option(
     "--on-unknown",
     type=click.Choice(["stop", "retry-idempotent", "skip"]),
@@ -124,12 +115,10 @@ on_unknown_option = click.option(
     "changes nothing more, or go on without it.",
 )
 budget_options = several(
-    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens of the run."),
-    click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model."),
-    click.option("--max-seconds", type=_POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),
-    click.option("--max-cost", type=_POSITIVE, metavar="USD", help="What the model may cost, by its list price."),
+    click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens of the run."),
+    click.option("--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model."),
+    click.option("--max-seconds", type=POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),
+    click.option("--max-cost", type=POSITIVE, metavar="USD", help="What the model may cost, by its list price."),
 )
-output_option = click.option(
-    "-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else stdout."
-)
+output_option = click.option("-o", "--output", "path", type=FILE, help="File to write, else stdout.")
 force_option = click.option("--force", is_flag=True, help="Replace files that are there.")

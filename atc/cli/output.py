@@ -42,6 +42,14 @@ def print_json(value: Json) -> None:
     click.echo(json_text(value, indent=indent))
 
 
+def print_result(document: Json, text: str, *, as_json: bool) -> None:
+    """A result, for machines or for people."""
+    if as_json:
+        print_json(document)
+    else:
+        print_text(text)
+
+
 def json_text(value: Json, *, indent: int | None = None) -> str:
     """`value` as JSON that can be shown: readable letters as they are, everything else escaped."""
     return dumps(value, indent=indent).translate(_IN_JSON)
@@ -59,15 +67,11 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
     if not shown:
         return
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)]
-    room = terminal_width() - sum(widths) - 2 * len(widths) if sys.stdout is not None and sys.stdout.isatty() else None
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    room = shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths) if terminal else None
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         click.echo("  ".join([*cells, clipped(row[-1], room)]).rstrip())
-
-
-def terminal_width() -> int:
-    """Columns of the terminal, 80 where there is none."""
-    return shutil.get_terminal_size().columns
 
 
 def read_stdin() -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from atc.cli.arguments import read_arguments, read_object
+from atc.cli.arguments import read_arguments
 from atc.cli.lazy import LazyGroup
 from atc.cli.options import (
+    FILE,
     allow_writes_option,
     force_option,
     json_option,
@@ -21,7 +22,7 @@ from atc.cli.options import (
     servers_options,
     tools_option,
 )
-from atc.cli.output import error_document, json_text, print_columns, print_json, print_text, read_stdin, say
+from atc.cli.output import error_document, json_text, print_columns, print_json, print_result, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_learned, saved_folder
 from atc.cli.wiring import asker, open_toolbox
@@ -34,7 +35,7 @@ from protocols.export import to_mcp, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import JsonObject
 from protocols.judge import violations
-from protocols.protocol import ErrorOutcome, HttpBinding, McpBinding, PythonBinding, dump, spelled
+from protocols.protocol import HttpBinding, McpBinding, PythonBinding, dump, spelled
 from protocols.render import FULL, stubs
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
@@ -86,10 +87,7 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
     """The tool NAME as programs see it, and how it is called; with --json its whole protocol."""
     with open_toolbox(load_config(flags)[0]) as toolbox:
         tool = toolbox.find(name)
-        if as_json:
-            print_json(dump(tool.protocol))
-        else:
-            print_text(_page(tool, toolbox))
+        print_result(dump(tool.protocol), _page(tool, toolbox), as_json=as_json)
 
 
 @click.command(epilog="Example: atc tools call get_airport code=JFK")
@@ -109,17 +107,18 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
     config = load_config(flags)[0]
     with open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
-        values = read_object(read_stdin(), tool) if arguments == ("-",) else read_arguments(arguments, tool)
+        values = read_arguments(arguments, tool)
         consent = Consent(task="", config=config, ask_person=asker(yes=False), journal=Journal())
         guarded = consent.guard(toolbox)[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
-        report, code = _report(guarded, values)
+        report, code = _called(guarded, values)
+    error = report["error"]
     if as_json:
-        print_json(report | (error_document(report["error"], code) if code else {}))
-    elif report["error"] is None:
+        print_json(report | (error_document(error, code) if code else {}))
+    elif error is None:
         print_text(json_text(report["result"], indent=2))
-    if report["error"] is not None:
-        say(f"atc: {report['error']}")
+    if error is not None:
+        say(f"atc: {error}")
         if report["curl"] and not as_json:
             say(f"Repeat it with: {report['curl']}")
         binding = guarded.protocol.binding
@@ -130,88 +129,7 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
         say(f"The response departs from its protocol: {clause}")
 
 
-@click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
-@click.argument("source")
-@click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder of the files.")
-@force_option
-@learn_option
-@servers_options
-@json_option
-def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: Any) -> None:
-    """Write each tool of SOURCE as a protocol file, to be read, edited and used with '--tools FOLDER'."""
-    config = load_config({"tools": (source,), **flags})[0]
-    learned = open_learned(config)
-    with open_toolbox(config) as declared:
-        toolbox = learned.over(declared) if learned is not None else declared
-        seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
-        texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
-        refused = [tool for tool in toolbox.values() if isinstance(tool.protocol.binding, PythonBinding)]
-        served = {b.server for tool in toolbox.values() if isinstance(b := tool.protocol.binding, McpBinding)}
-    there = [str(path) for path in texts if path.exists()]
-    if there and not force:
-        raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
-    for path, text in texts.items():
-        write_whole(path, text)
-    if as_json:
-        print_json([str(path) for path in texts])
-    else:
-        say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
-    if seen:
-        say(f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out.")
-    if refused:
-        module = getattr(refused[0].protocol.binding, "module", "")
-        say(f"A folder may not name Python code: name the module {module!r} as a source beside it.")
-    for server in sorted(served - config.mcp.keys()):
-        say(f"To call them, name their MCP server in your settings: [mcp.{server}] with its command or url.")
-
-
-@click.command(epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
-@tools_option
-@servers_options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["openapi", "mcp", "protocols", "stubs"]),
-    default="openapi",
-    show_default=True,
-    help="An OpenAPI 3.1 document, MCP tools, protocols as one list, or Python stubs.",
-)
-@output_option
-@json_option
-def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:
-    """Write the tools in another format. The formats but stubs are JSON; with --json stubs are one JSON text."""
-    with open_toolbox(load_config(flags)[0]) as toolbox:
-        result = _exported(toolbox, format_)
-    plain = isinstance(result, str) and not as_json
-    text = result if plain else _text(result)
-    if path is None and plain:
-        print_text(text.rstrip("\n"))
-    elif path is None:
-        click.echo(text, nl=False)
-    else:
-        write_whole(path, text)
-        say(f"{count(len(toolbox), 'tool')} written to {path}")
-
-
-def _exported(toolbox: Toolbox, format_: str) -> Any:
-    protocols = [tool.protocol for tool in toolbox.values()]
-    match format_:
-        case "openapi":
-            title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
-            return to_openapi(protocols, title)
-        case "mcp":
-            return to_mcp(protocols)
-        case "protocols":
-            return [dump(protocol) for protocol in protocols]
-        case _:
-            return "from typing import Any, Literal, NotRequired, TypedDict\n\n" + stubs(toolbox, detail=FULL) + "\n"
-
-
-def _text(document: Any) -> str:
-    return json_text(document, indent=2) + "\n"
-
-
-def _report(tool: Tool, values: JsonObject) -> tuple[dict[str, Any], int]:
+def _called(tool: Tool, values: JsonObject) -> tuple[dict[str, Any], int]:
     """The call as one JSON object, whose `error` is None when it succeeded, and the exit code."""
     begun, code = time.monotonic(), 1
     report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None, "status": None}
@@ -233,29 +151,98 @@ def _report(tool: Tool, values: JsonObject) -> tuple[dict[str, Any], int]:
     return report | {"seconds": round(time.monotonic() - begun, 4)}, code
 
 
+@click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
+@click.argument("source")
+@click.option("-o", "--output", "folder", type=FILE, required=True, help="Folder of the files.")
+@force_option
+@learn_option
+@servers_options
+@json_option
+def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: Any) -> None:
+    """Write each tool of SOURCE as a protocol file, to be read, edited and used with '--tools FOLDER'."""
+    config = load_config({"tools": (source,), **flags})[0]
+    learned = open_learned(config)
+    with open_toolbox(config) as declared:
+        toolbox = learned.over(declared) if learned is not None else declared
+        seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
+        texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
+        bindings = [tool.protocol.binding for tool in toolbox.values()]
+    there = [str(path) for path in texts if path.exists()]
+    if there and not force:
+        raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
+    for path, text in texts.items():
+        write_whole(path, text)
+    if as_json:
+        print_json([str(path) for path in texts])
+    else:
+        say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
+    if seen:
+        say(f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out.")
+    for module in {binding.module for binding in bindings if isinstance(binding, PythonBinding)}:
+        say(f"A folder may not name Python code: name the module {module!r} as a source beside it.")
+    for server in sorted({one.server for one in bindings if isinstance(one, McpBinding)} - config.mcp.keys()):
+        say(f"To call them, name their MCP server in your settings: [mcp.{server}] with its command or url.")
+
+
+@click.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
+@tools_option
+@servers_options
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["openapi", "mcp", "protocols", "stubs"]),
+    default="openapi",
+    show_default=True,
+    help="An OpenAPI 3.1 document, MCP tools, protocols as one list, or Python stubs.",
+)
+@output_option
+@json_option
+def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:
+    """Write the tools in another format. The formats but stubs are JSON; with --json stubs are one JSON text."""
+    with open_toolbox(load_config(flags)[0]) as toolbox:
+        protocols = [tool.protocol for tool in toolbox.values()]
+        title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
+        match format_:
+            case "openapi":
+                text = _text(to_openapi(protocols, title))
+            case "mcp":
+                text = _text(to_mcp(protocols))
+            case "protocols":
+                text = _text([dump(protocol) for protocol in protocols])
+            case _:
+                head = "from typing import Any, Literal, NotRequired, TypedDict\n\n"
+                text = head + stubs(toolbox, detail=FULL) + "\n"
+                text = _text(text) if as_json else text
+    if path is None:
+        print_text(text.rstrip("\n"))
+        return
+    write_whole(path, text)
+    say(f"{count(len(toolbox), 'tool')} written to {path}")
+
+
+def _text(document: Any) -> str:
+    return json_text(document, indent=2) + "\n"
+
+
 def _effect(tool: Tool) -> str:
     return "writes" if tool.protocol.writes else "reads"
 
 
 def _page(tool: Tool, toolbox: Toolbox) -> str:
+    """The tool's stub, how it is called, its errors, and where its ids come from."""
     protocol = tool.protocol
-    lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
     how = spelled(protocol.binding) or "no binding, so it cannot be called"
+    lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
     lines.append(f"# {_effect(tool)}; {how}; from {tool.source or 'an unnamed source'}")
-    lines += [f"# {error.status}: {_meaning(error)}".removesuffix(": ") for error in protocol.errors]
+    phrases = {str(status.value): status.phrase for status in HTTPStatus}
+    for error in protocol.errors:
+        meaning = " ".join(error.description.split()) or phrases.get(error.status, "")
+        lines.append(f"# {error.status}: {meaning}".removesuffix(": "))
     aliases = {(one.source, one.protocol.name): one.alias for one in toolbox.values()}
     for link in protocol.links:
         producer = aliases.get((tool.source, link.tool), link.tool)
         lines.append(f"# {link.argument}: from {producer} at {link.path} ({link.support})")
     return "\n".join(lines)
-
-
-def _meaning(error: ErrorOutcome) -> str:
-    """When this error comes: as the protocol says, else as HTTP does; empty where neither does."""
-    if said := " ".join(error.description.split()):
-        return said
-    known = {str(status.value): status.phrase for status in HTTPStatus}
-    return known.get(error.status, "")
 
 
 def line_of(tool: Tool) -> dict[str, Any]:
