@@ -38,42 +38,26 @@ def check(*, program: Path, as_json: bool, **flags: Any) -> None:
     certainly wrong; what only may go wrong, such as a field that can be null, is a note. Lines and columns, in
     characters, count from 1.
     """
-    source = Program(_read(program))
+    try:
+        source = Program(read_stdin() if str(program) == "-" else program.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise click.UsageError(f"cannot read {str(program)!r} ({why}); give a file with a Python program") from error
     with open_toolbox(load_config(flags)[0]) as toolbox:
         found = findings_of(source, toolbox)
-    placed = [(finding, characters(finding, source)) for finding in found]
-    if as_json:
+    documents = []
+    for finding in found:
+        start, end = characters(finding, source)
         # Columns as an editor counts them: characters from 1, the end excluded.
-        print_json(
-            [
-                {"file": str(program), **asdict(finding), "column": start + 1, "end_column": end + 1}
-                for finding, (start, end) in placed
-            ]
-        )
-    else:
-        for finding, (start, _) in placed:
+        documents.append({"file": str(program), **asdict(finding), "column": start + 1, "end_column": end + 1})
+        if not as_json:
             kind = "error" if finding.certain else "note"
             head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"
             print_text(f"{head}{render_place(finding, source)}\n")
-        errors = sum(finding.certain for finding in found)
+    errors = sum(finding.certain for finding in found)
+    if as_json:
+        print_json(documents)
+    else:
         notes = f", {count(len(found) - errors, 'note')}" if len(found) > errors else ""
         say(f"{count(errors, 'error')}{notes}" if found else "nothing found")
-    sys.exit(1 if any(finding.certain for finding in found) else 0)
-
-
-def _read(path: Path) -> str:
-    """The program's text.
-
-    Raises:
-        click.UsageError: there is no such file, or it is not UTF-8 text.
-    """
-    if str(path) == "-":
-        return read_stdin()
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise click.UsageError(
-            f"cannot read {str(path)!r} ({error.strerror}); give a file with a Python program"
-        ) from (error)
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{str(path)!r} is not UTF-8 text; give a file with a Python program") from error
+    sys.exit(1 if errors else 0)

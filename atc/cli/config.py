@@ -31,10 +31,7 @@ def config() -> None:
 @json_option
 def show(*, as_json: bool) -> None:
     """Every setting with its value and its origin. Secrets are never shown."""
-    refusals: list[str] = []
-    settings, origins = load_config(on_refusal=refusals.append)
-    for sentence in refusals:
-        say(f"Refused: {sentence}")
+    settings, origins = load_config(on_refusal=lambda sentence: say(f"Refused: {sentence}"))
     values = public(settings)
     for table in TABLES:
         values |= {f"{table}.{name}": entry for name, entry in values.pop(table).items()}
@@ -43,6 +40,22 @@ def show(*, as_json: bool) -> None:
         return
     print_columns((key, _shown(value), origins[key]) for key, value in values.items())
     say(f"Settings are read from {user_config_file()} and ./{PROJECT_FILE}, where they exist.")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None | []:
+            return "-"
+        case list():
+            return ", ".join(value)
+        case {"command": command, "url": url}:
+            return shlex.join(command) or url
+        case {"value": secret, "hosts": hosts, "place": place, "name": name}:
+            where = f"in {place} {name}" if place else "as its tools say"
+            return f"{secret} for {', '.join(hosts)} {where}"
+        case dict():
+            return ", ".join(f"{name}: {_shown(one)}" for name, one in value.items()) or "-"
+    return str(value)
 
 
 @config.command(epilog="Example: atc config trust")
@@ -82,19 +95,3 @@ def _project_file(path: Path) -> Path:
     if path.name != PROJECT_FILE:
         path /= PROJECT_FILE
     return path.parent.resolve() / PROJECT_FILE
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case None | []:
-            return "-"
-        case list():
-            return ", ".join(value)
-        case {"command": command, "url": url}:
-            return shlex.join(command) or url
-        case {"value": secret, "hosts": hosts, "place": place, "name": name}:
-            where = f"in {place} {name}" if place else "as its tools say"
-            return f"{secret} for {', '.join(hosts)} {where}"
-        case dict():
-            return ", ".join(f"{name}: {_shown(one)}" for name, one in value.items()) or "-"
-    return str(value)

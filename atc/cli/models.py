@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from atc.cli.options import json_option, model_option
-from atc.cli.output import print_columns, print_json, print_text, say
+from atc.cli.output import print_columns, print_json, print_result, print_text, say
 from atc.cli.progress import download_bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
@@ -35,14 +35,11 @@ def models() -> None:
 def list_(*, as_json: bool) -> None:
     """The models that can be used here, and which are: one writes programs, one searches tools."""
     config = load_config()[0]
-    rows = list(_known(config))
+    rows = [("language", *row) for row in _known(config)] + [("embedding", *row) for row in _embedders(config)]
     if as_json:
-        names = ("name", "state", "where", "in_use")
-        embedding = [dict(zip(names, row, strict=True)) | {"kind": "embedding"} for row in _embedders(config)]
-        print_json([dict(zip(names, row, strict=True)) | {"kind": "language"} for row in rows] + embedding)
+        print_json([dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows])
     else:
-        rows += _embedders(config)
-        print_columns((("* " if used else "  ") + name, state, where) for name, state, where, used in rows)
+        print_columns((("* " if used else "  ") + name, state, where) for _, name, state, where, used in rows)
 
 
 @models.command(epilog="Example: atc models pull search")
@@ -65,11 +62,8 @@ def pull(name: str, *, as_json: bool) -> None:
             paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=progress, on_message=say)]
         else:
             paths = embedders.pull(name, folder=folder, on_progress=progress, on_message=say)
-    if as_json:
-        size = sum(path.stat().st_size for path in paths)
-        print_json({"model": name, "path": str(paths[0]), "bytes": size})
-    else:
-        print_text("\n".join(map(str, paths)))
+    told = {"model": name, "path": str(paths[0]), "bytes": sum(path.stat().st_size for path in paths)}
+    print_result(told, "\n".join(map(str, paths)), as_json=as_json)
 
 
 @models.command(epilog="Example: atc models test --model local")
@@ -86,15 +80,13 @@ def test(*, as_json: bool, **flags: Any) -> None:
             getattr(ask, "close", lambda: None)()
     speed = reply.output_tokens / reply.seconds if reply.seconds else 0.0
     if as_json:
-        figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
         tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
+        figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
         print_json({"model": ask.name, "reply": reply.text} | tokens | figures)
-    else:
-        print_text(reply.text)
-        say(
-            f"{ask.name}: {reply.input_tokens} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s "
-            f"({speed:.1f} a second, the first answer after loading)"
-        )
+        return
+    print_text(reply.text)
+    tokens_told = f"{reply.input_tokens} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s"
+    say(f"{ask.name}: {tokens_told} ({speed:.1f} a second, the first answer after loading)")
 
 
 def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
@@ -110,17 +102,20 @@ def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
         yield name, "served", where, config.model == name
     if (best := nearby.recommended(free := nearby.free_memory())) is not None:
         fits = f"recommended: needs {best.needs / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
-        how = f"{fits}; 'ollama pull {best.tag}', or --model FILE.gguf for any GGUF"
-        yield f"ollama:{best.tag}", "fits", how, False
+        yield (
+            f"ollama:{best.tag}",
+            "fits",
+            f"{fits}; 'ollama pull {best.tag}', or --model FILE.gguf for any GGUF",
+            False,
+        )
     if config.model is not None and config.model not in (*LOCAL_MODELS, *offered):
         yield config.model, "configured", "asked by 'atc models test'", True
 
 
 def _embedders(config: Config) -> Iterator[tuple[str, str, str, bool]]:
     """The same of embedding models, which search uses."""
-    folder = config.cache_dir / "models"
     for name, model in embedders.MODELS.items():
-        here = embedders.ready(name, folder=folder)
+        here = embedders.ready(name, folder=config.cache_dir / "models")
         fetched = f"{model.size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
         yield name, "here" if here else "not fetched", "for search" if here else fetched, config.embedder == name
     if config.embedder not in embedders.MODELS:

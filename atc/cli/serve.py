@@ -14,6 +14,7 @@ import anyio
 import click
 
 from atc.cli.options import (
+    POSITIVE,
     allow_writes_option,
     learn_option,
     sandbox_option,
@@ -21,10 +22,9 @@ from atc.cli.options import (
     tools_option,
     trust_option,
 )
-from atc.cli.output import print_json, print_text, say
+from atc.cli.output import print_json, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
-from atc.config import Config
 from atc.serve.clients import CLIENTS, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
 
@@ -56,61 +56,37 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 @trust_option
 @learn_option
 @sandbox_option
-@click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=120.0, metavar="S", show_default=True,
-              help="Wall time of one program.")  # fmt: skip
+@click.option("--max-seconds", type=POSITIVE, default=120.0, metavar="S", show_default=True, help="Of one program.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
 @click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
               help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
-@click.option("--print-config", type=click.Choice(CLIENTS), help="Print what to paste into an agent, and end.")
+@click.option("--print-config", "client", type=click.Choice(CLIENTS), help="Print what to paste into an agent.")
 @click.option("--json", "as_json", is_flag=True, help="Print address and token, or the configuration, as JSON.")
 @click.help_option("-h", "--help")
 def serve(
-    *,
-    address: tuple[str, int] | None,
-    hosts: tuple[str, ...],
-    max_seconds: float,
-    as_: str,
-    print_config: str | None,
-    as_json: bool,
-    **flags: Any,
-) -> None:
+    *, address: tuple[str, int] | None, hosts: tuple[str, ...], max_seconds: float, as_: str, client: str | None,
+    as_json: bool, **flags: Any,
+) -> None:  # fmt: skip
     """Let another agent act on the tools by programs, over MCP.
 
     A client starts it and talks over stdin and stdout, or connects over HTTP. Programs are checked, run in the sandbox
     and journaled as those of 'atc run'. A write asks the person at the client, or needs --allow-writes. Over HTTP a
     client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is drawn and printed.
     """
-    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-    if print_config is not None:
-        url = None if address is None else f"http://{address[0]}:{address[1]}/mcp"
-        text = config_for(print_config, _command(flags["tools"], as_), url=url, token=f"${TOKEN}")
-        if as_json:
-            print_json({"client": print_config, "config": text})
-        else:
-            print_text(text)
+    url = "" if address is None else f"http://{address[0]}:{address[1]}/mcp"
+    if client is not None:
+        text = config_for(client, _command(flags["tools"], as_), url=url or None, token=f"${TOKEN}")
+        print_result({"client": client, "config": text}, text, as_json=as_json)
         return
     if as_json and address is None:
         raise click.UsageError("--json needs --http or --print-config: over stdio, stdout belongs to the client")
     config = load_config(flags)[0]
     if address is None and sys.stdin.isatty():
         say("An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it.")
-    _serve(config, address, hosts, token, max_seconds, as_, as_json=as_json)
-
-
-def _serve(
-    config: Config,
-    address: tuple[str, int] | None,
-    hosts: tuple[str, ...],
-    token: str,
-    max_seconds: float,
-    as_: str,
-    *,
-    as_json: bool,
-) -> None:
     # mcp first: what the core lacks is named by the extra that brings it.
     from mcp.server.stdio import stdio_server
 
-    from atc.serve.http import PATH, http_app, is_loopback, serve_http
+    from atc.serve.http import http_app, is_loopback, serve_http
     from atc.serve.plain import tools_server
     from atc.serve.server import gateway_server
 
@@ -127,11 +103,12 @@ def _serve(
             anyio.run(over_stdio)
             return
         host, port = address
+        token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
         if not is_loopback(host):
             say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")
-        say(f"Serving MCP at http://{host}:{port}{PATH}")
+        say(f"Serving MCP at {url}")
         if as_json:
-            print_json({"url": f"http://{host}:{port}{PATH}", "token": token})
+            print_json({"url": url, "token": token})
         elif TOKEN not in os.environ:
             say(f"Bearer token: {token}")
         serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
