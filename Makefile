@@ -1,5 +1,5 @@
 # `make check` is what CI runs.
-.PHONY: check lint format test
+.PHONY: check lint format test docs
 
 check: lint test
 
@@ -15,3 +15,7 @@ test:
 format:
 	ruff format .
 	ruff check --fix .
+
+docs:
+	python docs/scripts/reference.py
+	zensical build --strict --clean

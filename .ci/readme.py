@@ -1,19 +1,66 @@
-"""Runs the `sh` blocks of the README as they stand: `examples` (all but the tests) or `tests` (the block with pytest).
+"""Runs what the README and the documentation tell a reader to type, as it stands.
 
-Blocks marked otherwise (`console`, `text`) are for readers: they show output or need something that CI lacks.
+    readme.py examples          the README's `sh` blocks but the tests
+    readme.py tests             the block with pytest
+    readme.py pages [PAGE…]     of each page of Start and Guides, all `sh` blocks in a folder of its own
+
+Blocks marked otherwise (`console`, `text`) are for readers: they show output or need something that CI lacks. A block
+with `title="NAME"` is written to that file first. What a page starts in the background is ended with it.
 """
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-which = sys.argv[1]
-text = Path("README.md").read_text(encoding="utf-8")
-blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-chosen = [block for block in blocks if ("pytest" in block) == (which == "tests")]
-if not chosen:
-    sys.exit(f"README.md has no sh block for {which!r}")
-for block in chosen:
-    print(f"--- README ({which})\n{block}", flush=True)
-    subprocess.run(["bash", "-eu", "-c", block], check=True)  # noqa: S603, S607
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+
+
+def run_readme(which: str) -> None:
+    """The README's blocks, one after another, in this checkout."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = [
+        block for kind, _, block in BLOCK.findall(text) if kind == "sh" and ("pytest" in block) == (which == "tests")
+    ]
+    if not blocks:
+        sys.exit(f"README.md has no sh block for {which!r}")
+    for block in blocks:
+        print(f"--- README ({which})\n{block}", flush=True)
+        subprocess.run(["bash", "-eu", "-c", block], check=True)  # noqa: S603, S607
+
+
+def run_page(page: Path) -> None:
+    """One page as a reader goes through it, with the `atc` of this checkout and settings and runs of its own."""
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    script = "\n".join(block for kind, title, block in blocks if kind == "sh" and not title)
+    if not script:
+        return
+    print(f"--- {page.relative_to(ROOT)}\n{script}", flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        for _, title, block in blocks:
+            if title and not title.startswith(("~", "atc/")):
+                (Path(place) / title).parent.mkdir(parents=True, exist_ok=True)
+                (Path(place) / title).write_text(block, encoding="utf-8")
+        own = {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "ATC_STATE_DIR": f"{place}/state"}
+        told = ["bash", "-eu", "-o", "pipefail", "-c", script]
+        with subprocess.Popen(told, cwd=place, env={**os.environ, **own}, start_new_session=True) as shell:  # noqa: S603
+            code = shell.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+    if code:
+        sys.exit(f"{page.relative_to(ROOT)}: exit status {code}")
+
+
+if sys.argv[1] == "pages":
+    folder = ROOT / "docs"
+    for page in [ROOT / name for name in sys.argv[2:]] or sorted(
+        [*folder.glob("start/*.md"), *folder.glob("guides/*.md")]
+    ):
+        run_page(page)
+else:
+    run_readme(sys.argv[1])

@@ -11,7 +11,7 @@ from itertools import count, islice
 from typing import Any
 
 from protocols.toolbox import Toolbox
-from sandbox.base import Sandbox
+from sandbox.base import Closing, Sandbox
 from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.journal import Journal
 from sandbox.limits import Limits
@@ -76,7 +76,7 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
     return sandbox
 
 
-class InOrder:
+class InOrder(Closing):
     """Several sandboxes: what one of them cannot run here goes to the next before any call was made.
 
     A trace says which one ran it. All but the first are taken from `sandboxes` when they are needed: to look for an

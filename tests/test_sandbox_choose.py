@@ -78,11 +78,8 @@ def test_auto_is_never_trusted(monkeypatch):
 @needs_zygote
 def test_auto_takes_the_best(monkeypatch):
     only(monkeypatch, "zygote", "monty")
-    sandbox = open_sandbox()
-    try:
+    with open_sandbox() as sandbox:
         assert (sandbox.name, run(sandbox, "class A: pass").backend) == ("zygote", "zygote")
-    finally:
-        sandbox.close()
 
 
 @needs_zygote
