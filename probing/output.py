@@ -25,8 +25,7 @@ from protocols.protocol import ToolProtocol, dump
 from protocols.reply import one_line
 
 LINKS, COVERAGE, READABLE = "links.json", "coverage.json", "COVERAGE.md"
-_HASHES = "written.json"
-_ASIDE = "new"
+_HASHES, _ASIDE = f"{FOLDER}/written.json", f"{FOLDER}/new"
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _LONGEST_NAME, _LONGEST, _MOST_LISTED = 100, 160, 6
 
@@ -48,7 +47,7 @@ class Written:
     @property
     def aside(self) -> Path:
         """Where the new versions of kept files are."""
-        return self.folder / FOLDER / _ASIDE
+        return self.folder / _ASIDE
 
 
 def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written:
@@ -67,24 +66,26 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     files[READABLE] = readable(report)
     known = _known(folder)
     hashes: dict[str, str] = {}
-    fates: dict[str, list[str]] = {"written": [], "kept": []}
+    written, kept = [], []
     for name, text in files.items():
-        new, there = _hash(text.encode("utf-8", "backslashreplace")), _hash_of(folder / name)
-        changed = there not in (None, new, known.get(name))  # by a person, or there before
-        if there != new:
-            fates["kept" if changed else "written"].append(name)
-        if changed:
-            write_whole(folder / FOLDER / _ASIDE / name, text, mode=0o600)
+        new, there, aside = (
+            _hash(text.encode("utf-8", "backslashreplace")),
+            _hash_of(folder / name),
+            folder / _ASIDE / name,
+        )
+        if there not in (None, new, known.get(name)):  # changed by a person, or there before
+            kept.append(name)
+            write_whole(aside, text, mode=0o600)
             hashes |= {name: known[name]} if name in known else {}
             continue
-        (folder / FOLDER / _ASIDE / name).unlink(missing_ok=True)
-        if there != new:
-            write_whole(folder / name, text)
+        aside.unlink(missing_ok=True)
         hashes[name] = new
+        if there != new:
+            written.append(name)
+            write_whole(folder / name, text)
     stale = tuple(name for name in known if name not in files and (folder / name).is_file())
-    write_whole(folder / FOLDER / _HASHES, _text(hashes | {name: known[name] for name in stale}), mode=0o600)
-    told = {fate: tuple(names) for fate, names in fates.items()}
-    return Written(folder=folder, protocols=protocols, stale=stale, **told)
+    write_whole(folder / _HASHES, _text(hashes | {name: known[name] for name in stale}), mode=0o600)
+    return Written(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept), stale=stale)
 
 
 def file_names(tools: Iterable[str]) -> dict[str, str]:
@@ -118,7 +119,7 @@ def _links(protocols: Mapping[str, ToolProtocol], observed: Sequence[ObservedLin
 def _known(folder: Path) -> dict[str, str]:
     """The hashes of the files as an earlier probing wrote them."""
     try:
-        record = json.loads((folder / FOLDER / _HASHES).read_text(encoding="utf-8"))
+        record = json.loads((folder / _HASHES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return {str(name): str(value) for name, value in record.items()} if isinstance(record, dict) else {}
@@ -235,15 +236,8 @@ def readable(report: Mapping[str, Any]) -> str:
     for name, tool in tools.items():
         outcomes = ", ".join(f"{outcome} × {count}" for outcome, count in tool["outcomes"].items())
         arguments = ", ".join(f"{one}{_SIGNS[told['required']]}" for one, told in tool["arguments"].items())
-        cells = (
-            _cell(name),
-            tool["calls"],
-            outcomes or "–",
-            _cell(arguments) or "–",
-            tool["fields"],
-            len(tool["links"]),
-        )
-        lines.append(f"| {' | '.join(map(str, cells))} |")
+        shown = (_cell(name), tool["calls"], outcomes or "–", _cell(arguments) or "–", tool["fields"])
+        lines.append(f"| {' | '.join(map(str, shown))} | {len(tool['links'])} |")
     lines += ["", "`*` required, `?` not known whether; all other arguments may be left out.", ""]
     gaps = {name: tool["missing"] for name, tool in tools.items() if tool["missing"]}
     if gaps or report["stopped"]:

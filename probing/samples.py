@@ -18,6 +18,11 @@ from protocols.errors import AtcError, Outcome
 from protocols.files import cannot_write, keep_private, private_folder, write_whole
 from protocols.jsontypes import Json, JsonObject
 
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
 FOLDER = ".probe"
 """Beside the protocols."""
 
@@ -160,7 +165,9 @@ def call_key(tool: str, arguments: JsonObject) -> str:
 def to_line(sample: Sample) -> str:
     """The sample as one line of JSON. `from_line(to_line(s)) == s`."""
     record: dict[str, Any] = {name: getattr(sample, name) for name in Sample.__slots__}
-    record["arguments"] = {name: [given.value, _origin(given.origin)] for name, given in sample.arguments.items()}
+    for name, given in sample.arguments.items():
+        origin = {key: value for key in Origin.__slots__ if (value := getattr(given.origin, key))}
+        record["arguments"] = {**record["arguments"], name: [given.value, origin]}
     return json.dumps(record | {"seconds": round(sample.seconds, 4)}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -177,11 +184,6 @@ def from_line(line: str) -> Sample:
         return Sample(arguments=arguments, **record)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a sample: {line[:80]!r} ({error})") from None
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    record = {"kind": origin.kind, "tool": origin.tool, "path": origin.path, "sample": origin.sample}
-    return {key: value for key, value in record.items() if value}
 
 
 class LogUnreadable(AtcError):
@@ -239,8 +241,7 @@ class Log:
 
     def intend(self, tool: str, arguments: JsonObject, *, number: int) -> None:
         """Record that a call is about to be sent. On disk when this returns."""
-        self._intend(tool, arguments, number)
-        self._write({"intent": [tool, dict(arguments), number]})
+        self._record({"intent": [tool, dict(arguments), number]})
 
     def add(self, sample: Sample) -> None:
         """Record what came back."""
@@ -249,13 +250,11 @@ class Log:
 
     def void(self, number: int, *, sent: bool = True) -> None:
         """Record that call `number` taught nothing of its tool, and may be made again. `sent`: it counts anyway."""
-        self._drop(number, sent=sent)
-        self._write({"void": [number, sent]})
+        self._record({"void": [number, sent]})
 
     def note(self, key: str, value: Any) -> None:
         """Keep a JSON value under `key`."""
-        self.notes[key] = value
-        self._write({"note": [key, value]})
+        self._record({"note": [key, value]})
 
     def find(self, tool: str, arguments: JsonObject) -> Sample | None:
         """The sample of a call that was made before."""
@@ -293,22 +292,28 @@ class Log:
         self._of.setdefault(sample.tool, []).append(sample)
         self._last = max(self._last, sample.number)
 
-    def _intend(self, tool: str, arguments: JsonObject, number: int) -> None:
-        self.intents[call_key(tool, arguments)] = {"tool": tool, "arguments": dict(arguments), "number": number}
-        self._last = max(self._last, number)
+    def _apply(self, record: Mapping[str, Any]) -> None:
+        if "intent" in record:
+            tool, arguments, number = record["intent"]
+            self.intents[call_key(tool, arguments)] = {"tool": tool, "arguments": arguments, "number": number}
+            self._last = max(self._last, number)
+        elif "void" in record:
+            number, sent = record["void"]
+            dropped = [str(intent["tool"]) for intent in self.intents.values() if intent["number"] == number]
+            self.intents = {key: intent for key, intent in self.intents.items() if intent["number"] != number}
+            for sample in [sample for sample in self.samples if sample.number == number]:
+                self.samples.remove(sample)
+                self._of[sample.tool].remove(sample)
+                self._answered.pop(call_key(sample.tool, sample.plain), None)
+                dropped.append(sample.tool)
+            for tool in dropped if sent else ():
+                self._void[tool] = self._void.get(tool, 0) + 1
+        else:
+            key, value = record["note"]
+            self.notes[key] = value
 
-    def _drop(self, number: int, *, sent: bool) -> None:
-        dropped = [str(intent["tool"]) for intent in self.intents.values() if intent["number"] == number]
-        self.intents = {key: intent for key, intent in self.intents.items() if intent["number"] != number}
-        for sample in [sample for sample in self.samples if sample.number == number]:
-            self.samples.remove(sample)
-            self._of[sample.tool].remove(sample)
-            self._answered.pop(call_key(sample.tool, sample.plain), None)
-            dropped.append(sample.tool)
-        for tool in dropped if sent else ():
-            self._void[tool] = self._void.get(tool, 0) + 1
-
-    def _write(self, record: dict[str, Any]) -> None:
+    def _record(self, record: dict[str, Any]) -> None:
+        self._apply(record)
         self._write_line(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
 
     def _write_line(self, line: str) -> None:
@@ -324,31 +329,20 @@ class Log:
             self._file.truncate(content.rfind(b"\n") + 1)
         for number, line in enumerate(lines, start=1):
             try:
-                self._replay(line.decode())
-            except (ValueError, TypeError) as error:
+                record = json.loads(text := line.decode())
+                if record.keys() & {"intent", "void", "note"}:
+                    self._apply(record)
+                else:
+                    self._take(from_line(text))
+            except (AttributeError, ValueError, TypeError, RecursionError) as error:
                 raise LogUnreadable(
                     f"{str(path)!r}, line {number}, cannot be read ({error}); "
                     f"remove {str(path.parent)!r} to probe anew."
                 ) from None
 
-    def _replay(self, line: str) -> None:
-        record = json.loads(line)
-        if "intent" in record:
-            self._intend(*record["intent"])
-        elif "void" in record:
-            number, sent = record["void"]
-            self._drop(number, sent=sent)
-        elif "note" in record:
-            key, value = record["note"]
-            self.notes[key] = value
-        else:
-            self._take(from_line(line))
-
 
 def _lock(file: IO[bytes], path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not there on Windows, where two probings of one folder are not told apart
+    if fcntl is None:  # not there on Windows, where two probings of one folder are not told apart
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,7 +4,7 @@ import random
 import threading
 
 from probing.output import coverage, write
-from probing.probe import known, probe
+from probing.probe import probe
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
 from tests.probing_lab import Lab, tool
@@ -78,14 +78,3 @@ def test_every_kind_of_trouble_at_once(tmp_path):
             again = outcome(probing)
             assert {name for name, told in again.items() if told["answered"]} >= answered
             assert len({seen.target for seen in server.seen}) == len(server.seen)
-
-
-def test_what_is_known_can_be_had_without_a_call(tmp_path):
-    with serving(users) as server:
-        protocols = [tool(server.url, "list_users", arguments=()), tool(server.url, "get_user", arguments=("user_id",))]
-        with Lab(server, tmp_path, protocols) as probing:
-            outcome(probing)
-            before = len(server.seen)
-            facts = known(probing.toolbox, probing.log).facts
-            assert facts["get_user"].done
-            assert len(server.seen) == before

@@ -9,7 +9,7 @@ from probing.gate import NotCalled, send_again
 from probing.samples import Called, Note
 from protocols.protocol import Annotations
 from tests.loopback import Reply, serving
-from tests.probing_lab import Lab, given, lab, tool
+from tests.probing_lab import Lab, lab, tool
 
 
 def test_a_call_is_made_once_and_then_answered_from_the_log(tmp_path):
@@ -170,25 +170,6 @@ def test_a_service_that_never_takes_a_call_is_given_up_and_asked_again_another_d
         assert probing.call("find").done
 
 
-def test_a_limit_of_one_tool_stops_that_tool_alone(tmp_path):
-    def answer(seen):
-        return Reply(429, {"error": "quota"}) if seen.path == "/search" else Reply(body=1)
-
-    with lab(tmp_path, answer, "list", "search", "show") as probing:
-        assert probing.call("list").done
-        with pytest.raises(NotCalled):
-            probing.call("search")
-        assert set(probing.caller.stopped) == {"search"}
-        assert probing.call("show").done
-
-
-def test_a_wait_of_an_hour_is_not_waited_for(tmp_path):
-    with lab(tmp_path, lambda _: Reply(429, {}, {"Retry-After": "3600"}), "find") as probing:
-        with pytest.raises(NotCalled, match="3,600 s"):
-            probing.call("find")
-        assert probing.clock.slept == []
-
-
 def test_retry_after_is_waited_for_in_full(tmp_path):
     replies = [Reply(503, {}, {"Retry-After": "40"}), Reply(body=1)]
     with lab(tmp_path, lambda _: replies.pop(0), "find") as probing:
@@ -217,16 +198,3 @@ def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_
             assert probing.log.sent == 0
         with Lab(server, tmp_path, [bare]) as probing:
             assert probing.call("find", q="a").done
-
-
-def test_a_read_may_be_asked_again_to_see_what_a_write_changed(tmp_path):
-    with lab(tmp_path, lambda _: Reply(body=len(tmp_path.name)), "find", per_tool=3) as probing:
-        first = probing.call("find", q="a")
-        second = probing.caller.call("find", given(q="a"), purpose="effect", again=True)
-        assert (first.number, second.number) == (1, 2)
-        probing.log.intend("find", {"q": "a"}, number=3)
-        probing.again()
-        with pytest.raises(NotCalled, match="cut off"):
-            probing.caller.call("find", given(q="a"), purpose="effect", again=True)
-        assert probing.call("find", q="a").number == 2
-        assert len(probing.asked) == 2

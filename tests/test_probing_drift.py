@@ -89,15 +89,6 @@ def test_a_change_is_found(change, found):
     assert changed(change) == found
 
 
-def test_a_field_that_some_records_lack_is_no_longer_certain():
-    assert changed(lambda r: r if r["id"] == "f1" else without("year")(r)) == [("risky", "optional", "films[].year")]
-
-
-def test_one_record_is_too_little_to_say_that_a_field_is_gone():
-    one = [sample(1, answer(without("title")(film(1))), q="q1")]
-    assert said(one) == [("risky", "removed", "films[].title")]
-
-
 def test_an_empty_list_says_nothing_of_its_records():
     assert said([sample(n, answer(total=0), q="q") for n in range(1, 4)]) == []
 
@@ -108,13 +99,6 @@ def test_new_values_of_an_enum():
     changes = compare(old, learn(old, [sample(1, {"state": "late"}), sample(2, {"state": "open"})]))
     assert [(c.severity, c.kind, c.path, c.values) for c in changes] == [("risky", "enum", "state", ("late",))]
     assert "'late'" in changes[0].text
-
-
-def test_keys_of_a_map_are_no_fields():
-    schema = {"type": "object", "properties": {"rates": {"type": "object", "additionalProperties": {"type": "number"}}}}
-    old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
-    assert said([sample(1, {"rates": {"EUR": 1.5, "XAU": 2}})], old) == []
-    assert said([sample(1, {"rates": {"EUR": "1", "USD": "2"}})], old) == [("breaking", "type", "rates.*")]
 
 
 def test_an_answer_with_one_field_that_gets_a_second_one():
@@ -136,50 +120,29 @@ def test_a_union_is_compared_with_the_alternative_that_came():
     assert said([sample(1, [1])], old) == [("breaking", "type", "")]
 
 
+def refused(number, status, error, **arguments):
+    return sample(number, status=status, error=error, **(arguments or {"q": f"q{number}"}))
+
+
 @pytest.mark.parametrize(
     ("samples", "found"),
     [
-        (
-            [sample(1, status=422, error="argument 'language' is missing; it must be a string.", q="a")],
-            [("breaking", "argument_required", "language")],
-        ),
-        (
-            [sample(1, status=422, error="unknown argument 'q'.", q="a")],
-            [("breaking", "argument_unknown", "q")],
-        ),
-        (
-            [
-                sample(
-                    1, status=422, error="argument 'sort' must be one of title, year, got 'name'.", q="a", sort="name"
-                )
-            ],
-            [("breaking", "argument_enum", "sort")],
-        ),
-        ([sample(n, status=404, error="Not Found", q=f"q{n}") for n in (1, 2)], [("breaking", "gone", "")]),
-        ([sample(1, status=405, error="Method Not Allowed", q="a")], [("breaking", "gone", "")]),
-        (
-            [sample(1, status=404, error="no film 'a'", q="a"), sample(2, OLD_ANSWERS[0], q="b")],
-            [("risky", "not_found", "")],
-        ),
-        ([sample(1, status=401, error="log in", q="a")], [("risky", "denied", "")]),
-        ([sample(1, status=503, error="down", outcome="unknown", q="a")], []),
-        ([sample(1, error="timed out", outcome="unknown", q="a")], []),
-        ([sample(1, status=200, error="a login page came", q="a")], [("breaking", "unreadable", "")]),
-        ([sample(1, status=400, error="no", q="a")], [("breaking", "refused", "")]),
+        ([refused(1, 422, "argument 'language' is missing; it must be a string.")],
+         ("breaking", "argument_required", "language")),
+        ([refused(1, 422, "unknown argument 'q'.")], ("breaking", "argument_unknown", "q")),
+        ([refused(1, 422, "argument 'sort' must be one of title, year, got 'name'.", q="a", sort="name")],
+         ("breaking", "argument_enum", "sort")),
+        ([refused(n, 404, "Not Found") for n in (1, 2)], ("breaking", "gone", "")),
+        ([refused(1, 405, "Method Not Allowed")], ("breaking", "gone", "")),
+        ([refused(1, 404, "no film 'a'"), sample(2, OLD_ANSWERS[0], q="b")], ("risky", "not_found", "")),
+        ([refused(1, 401, "log in")], ("risky", "denied", "")),
+        ([sample(1, status=503, error="down", outcome="unknown", q="a")], None),
+        ([refused(1, 200, "a login page came")], ("breaking", "unreadable", "")),
+        ([refused(1, 400, "no")], ("breaking", "refused", "")),
     ],
-)
+)  # fmt: skip
 def test_refusals_of_calls_that_were_answered(samples, found):
-    assert said(samples) == found
-
-
-def test_an_argument_that_was_required_before_is_no_news():
-    old = ToolProtocol(
-        name="find",
-        input_schema={"type": "object", "properties": {"q": {}}, "required": ["q"]},
-        binding=BARE.binding,
-    )
-    changes = said([sample(1, status=422, error="argument 'q' is missing; it must be a string.")], old)
-    assert ("breaking", "argument_required", "q") not in changes
+    assert said(samples) == ([found] if found else [])
 
 
 def test_the_worst_comes_first_and_texts_have_counts():
@@ -200,19 +163,6 @@ def test_the_revised_protocol_lacks_what_is_gone():
     assert "year" in record["properties"]
     assert new.required >= {"language"}
     assert "title" in OLD.output_schema["properties"]["films"]["items"]["properties"]
-
-
-def test_the_revised_protocol_has_the_new_type():
-    facts = learn(
-        OLD, [sample(n, answer(film(n) | {"year": str(n)}, film(n + 3) | {"year": "x"}), q="q") for n in (1, 2)]
-    )
-    new = revised(OLD, compare(OLD, facts), facts)
-    assert new.output_schema["properties"]["films"]["items"]["properties"]["year"]["type"] == "string"
-
-
-def test_a_protocol_without_changes_is_the_old_one():
-    facts = learn(OLD, [sample(1, OLD_ANSWERS[0], q="q")])
-    assert revised(OLD, compare(OLD, facts), facts) is OLD
 
 
 def test_references_are_followed():

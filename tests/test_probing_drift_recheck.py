@@ -125,12 +125,3 @@ def test_a_service_that_is_down_has_not_changed(tmp_path):
         checked = check(tmp_path / "dir", invoker, tmp_path / "fresh")
     assert checked.changes == ()
     assert {"get_film", "list_films"} <= set(checked.unchecked)
-
-
-def test_the_budget_is_kept_and_what_it_left_out_is_named(tmp_path):
-    with probed(tmp_path / "dir") as (_, invoker):
-        settings = ProbeSettings(requests_per_second=None, budget=1)
-        checked = check(tmp_path / "dir", invoker, tmp_path / "fresh", settings=settings)
-    assert checked.calls == 1
-    assert len(checked.unchecked) == 2
-    assert any("budget" in why for why in checked.unchecked.values())

@@ -6,7 +6,6 @@ import json
 import os
 import stat
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +14,6 @@ from probing.links import ObservedLink
 from probing.output import file_names, write
 from probing.probe import Probed
 from probing.samples import Log, Origin, Sample, Value
-from protocols.errors import AtcError
 from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol, load
 from protocols.sources.folder import read_folder
 
@@ -75,16 +73,6 @@ def test_a_folder_of_them_is_a_source_of_tools(tmp_path):
     assert set(found) == {"list_users", "get/user", "empty", "add_user", "get_lost"}
 
 
-def test_equal_findings_give_equal_bytes(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    write(one, probed())
-    write(other, probed())
-    assert files(one) == files(other)
-    again = write(one, probed())
-    assert (again.written, again.kept) == ((), ())
-    assert files(one) == files(other)
-
-
 def test_what_a_person_changed_is_kept_and_the_new_version_lies_aside(tmp_path):
     write(tmp_path, probed())
     edited = tmp_path / "list_users.json"
@@ -103,12 +91,6 @@ def test_what_a_person_changed_is_kept_and_the_new_version_lies_aside(tmp_path):
     edited.unlink()
     assert "list_users.json" in write(tmp_path, probed(more)).written
     assert not aside.exists()
-
-
-def test_a_file_that_was_there_before_is_not_ours(tmp_path):
-    (tmp_path / "COVERAGE.md").write_text("mine")
-    assert write(tmp_path, probed()).kept == ("COVERAGE.md",)
-    assert (tmp_path / "COVERAGE.md").read_text() == "mine"
 
 
 def test_files_of_tools_that_are_no_more_stay_and_are_named(tmp_path):
@@ -133,21 +115,6 @@ def test_no_secret_and_no_value_leaves_the_log(tmp_path):
     assert TOKEN.encode() in (tmp_path / ".probe" / "samples.jsonl").read_bytes()
     if os.name == "posix":
         assert stat.S_IMODE((tmp_path / ".probe" / "samples.jsonl").stat().st_mode) == 0o600
-
-
-def test_links_have_their_evidence(tmp_path):
-    write(tmp_path, probed())
-    assert json.loads((tmp_path / "links.json").read_text())["links"] == [
-        {
-            "consumer": "get/user",
-            "argument": "id",
-            "tool": "list_users",
-            "path": "users[].id",
-            "support": "observed",
-            "accepted": 1,
-            "refused": 1,
-        }
-    ]
 
 
 def test_the_report_says_what_is_missing_and_why(tmp_path):
@@ -182,12 +149,6 @@ def test_a_report_holds_no_markup_of_a_service(tmp_path):
     text = (tmp_path / "COVERAGE.md").read_text()
     assert "<img" not in text.replace("\\<img", "")
     assert "\x1b" not in text
-
-
-def test_a_folder_that_cannot_be_written_says_so(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(AtcError, match="cannot write"):
-        write(tmp_path / "file", probed())
 
 
 @settings(max_examples=200, deadline=None)

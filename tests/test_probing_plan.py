@@ -1,7 +1,7 @@
 """What a probing would call, before it calls anything."""
 
-from probing.gate import host_of, plan, reads, why_not
-from probing.samples import Log, ProbeSettings
+from probing.gate import plan, reads, why_not
+from probing.samples import ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from tests.probing_lab import tool
@@ -52,21 +52,6 @@ def test_a_plan_with_writes_and_a_budget():
     assert planned.total == 12
     assert planned.hosts["api.example.org"] == 10
     assert plan(SHOP, ProbeSettings(budget=2)).hosts == {"api.example.org": 2, "127.0.0.1:8080": 2, "MCP git": 2}
-
-
-def test_what_was_called_before_is_taken_off(tmp_path):
-    with Log(tmp_path) as log:
-        for number in range(1, 5):
-            log.intend("find", {"q": number}, number=number)
-        planned = plan(SHOP, ProbeSettings(per_tool=4, budget=7), log)
-    left = {t.name: t.at_most for t in planned.tools}
-    assert (left["find"], left["list_books"], planned.total) == (0, 3, 3)
-    assert planned.tools[1].why_not == "its calls are used up"
-
-
-def test_hosts_are_told_apart_by_port():
-    assert host_of(tool("https://API.example.org:443", "x")) == "api.example.org"
-    assert host_of(tool("http://api.example.org:8080", "x")) == "api.example.org:8080"
 
 
 def test_an_mcp_server_cannot_pass_off_a_removal_as_a_read():

@@ -73,11 +73,6 @@ def test_the_links_of_the_chain_are_observed(tmp_path: Path) -> None:
     } <= links
 
 
-def test_without_chain_rounds_only_what_stands_alone_is_found(tmp_path: Path) -> None:
-    probed = run(shop(), tmp_path, rounds=0)
-    assert {name for name, facts in probed.facts.items() if facts.fruitful} == {"list_users"}
-
-
 @pytest.mark.parametrize("budget", [0, 1, 5, 12])
 def test_the_budget_is_kept_over_all_times(tmp_path: Path, budget: int) -> None:
     fakes = shop()
@@ -106,14 +101,6 @@ def test_killed_at_any_call_it_goes_on_without_repeating_one(tmp_path: Path, kil
         run(fakes, tmp_path)
     keys = [call_key(name, arguments) for name, arguments in fakes.calls]
     assert len(keys) == len(set(keys))
-
-
-def test_a_probing_that_is_over_calls_nothing_more(tmp_path: Path) -> None:
-    fakes = shop()
-    run(fakes, tmp_path)
-    before = len(fakes.calls)
-    run(fakes, tmp_path)
-    assert len(fakes.calls) == before
 
 
 def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -97,17 +96,6 @@ def test_a_credential_that_expires_half_way_stops_the_host(tmp_path):
         assert all(sample.done for sample in probing.log.samples)
 
 
-def test_a_tool_whose_call_raises_what_it_should_not_ends_nothing(tmp_path):
-    def fails(_):
-        raise RecursionError("deep")
-
-    with serving() as server, Lab(server, tmp_path, [tool(server.url, "a"), tool(server.url, "b")]) as probing:
-        probing.toolbox = probing.toolbox.map(lambda t: replace(t, call=fails) if t.protocol.name == "a" else t)
-        probing.again()
-        assert probing.call("a").error == "a: RecursionError: deep"
-        assert probing.call("b").done
-
-
 def test_a_login_page_with_status_200_is_no_data(tmp_path):
     pages = {"/login": LOGIN, "/lost": b"\n <html><body>Nothing here</body></html>", "/get_html": b"<html>x</html>"}
 
@@ -124,15 +112,6 @@ def test_a_login_page_with_status_200_is_no_data(tmp_path):
         assert probing.call("lost").error == "an HTML page instead of data"
         assert probing.call("get_html").response == "<html>x</html>"
         assert attempts(probing, ["login"])[1] == {}
-
-
-def test_login_pages_everywhere_are_a_service_that_lets_nobody_in(tmp_path):
-    names = [f"t{n}" for n in range(9)]
-    with lab(tmp_path, lambda _: Reply(200, LOGIN, {"Content-Type": "text/html"}), *names) as probing:
-        done, stopped = attempts(probing, names)
-        assert (done, len(stopped)) == (0, 9)
-        assert "a page to log in" in stopped["t0"]
-        assert len(probing.asked) <= 7
 
 
 def nested(levels):
@@ -233,17 +212,6 @@ def test_a_read_whose_connection_breaks_is_sent_once_more(tmp_path):
         assert probing.log.sent == 2
 
 
-def test_a_call_on_which_the_service_always_breaks_is_told_of_the_tool(tmp_path):
-    with (
-        speaking(lambda connection, server: None) as server,
-        Lab(server, tmp_path, [tool(server.url, "find")]) as probing,
-    ):
-        sample = probing.call("find")
-        assert (sample.outcome, sample.status) == ("unknown", None)
-        assert "broke" in sample.error
-        assert probing.log.sent == 2
-
-
 def python_caller(folder, function, **settings):
     protocol = ToolProtocol(name="f", binding=PythonBinding(module="m", function="f"))
     invoker = Invoker()
@@ -283,14 +251,3 @@ def test_python_functions_that_go_wrong(tmp_path, function, said):
         sample = caller.call("f", given(q=1), purpose="discover")
         assert (sample.done, sample.response) == (False, None)
         assert said in sample.error
-
-
-def test_a_python_error_is_an_answer_and_no_outage(tmp_path):
-    def refuse(**_):
-        raise ValueError("q must be one of a, b")
-
-    caller, log = python_caller(tmp_path, refuse)
-    with log:
-        for value in range(9):
-            assert "must be one of" in caller.call("f", given(q=value), purpose="discover").error
-        assert caller.stopped == {}
