@@ -30,7 +30,7 @@ from atc.store import Store
 from benchmarks.injection.__main__ import needless
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from toolflow_bench.suites.toolflow import services_of
+from toolflow_bench.suites import services_of
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 

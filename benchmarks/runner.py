@@ -14,8 +14,8 @@ import click
 from atc.cli.progress import bar
 from atc.side_by_side import as_done
 from protocols.errors import AtcError
-from toolflow_bench.lines import InvalidRunFile, LineFile, differences
 from toolflow_bench.resampling import estimate, wilson
+from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 
 MOST_OUTAGES = 5
 """In a row: after so many nobody is asked any further."""

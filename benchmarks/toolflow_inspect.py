@@ -24,7 +24,7 @@ from inspect_ai.tool import ToolError as FailedCall
 from protocols.errors import ToolError
 from protocols.toolbox import Tool
 from toolflow_bench.grade import grade
-from toolflow_bench.suites.toolflow import choose_tasks, services_of
+from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 

@@ -19,7 +19,7 @@ import atc.cli.bench_run
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.rows import read_rows
-from toolflow_bench.suites.toolflow import draw, services_of
+from toolflow_bench.suites import draw, services_of
 from toolflow_bench.task import InvalidTask, Task
 
 NUMBERS = tuple(f"number_{number}" for number in range(20))

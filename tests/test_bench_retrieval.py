@@ -34,7 +34,7 @@ from benchmarks.retrieval.figures import (  # noqa: E402
 from benchmarks.retrieval.run import MOST_OUTAGES, Outage, Row, Wanted, run_method  # noqa: E402
 from benchmarks.runner import InvalidData, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
-from toolflow_bench.lines import InvalidRunFile  # noqa: E402
+from toolflow_bench.rows import InvalidRunFile  # noqa: E402
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 HEADER = {"format": running.FORMAT, "data": "x"}

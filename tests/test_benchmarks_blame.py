@@ -18,7 +18,7 @@ from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
 from sandbox.trace import ToolCall, Trace
 from tests.attribute_lab import TOOLS
-from toolflow_bench.suites.toolflow import choose_tasks
+from toolflow_bench.suites import choose_tasks
 from toolflow_bench.task import Task
 
 GOLD = """\

@@ -8,7 +8,7 @@ from benchmarks.probing import rules
 from benchmarks.probing.runs import Options, Suite, run_suite, strip, total_by_setting
 from benchmarks.probing.score import added, links_of, score_tool, with_shares
 from protocols.protocol import HttpBinding, Link, ToolProtocol
-from toolflow_bench.lines import InvalidRunFile
+from toolflow_bench.rows import InvalidRunFile
 
 RECORD = {
     "type": "object",

@@ -16,7 +16,7 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.rows import Header, InvalidRunFile
 from toolflow_bench.runner import Item
-from toolflow_bench.suites.toolflow import choose_tasks
+from toolflow_bench.suites import choose_tasks
 from toolflow_bench.task import Question
 from toolflow_bench.world import World
 

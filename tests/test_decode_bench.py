@@ -18,7 +18,7 @@ from benchmarks.runner import InvalidData
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
 from tests.decode_calls_lab import TOOLS
-from toolflow_bench.lines import InvalidRunFile
+from toolflow_bench.rows import InvalidRunFile
 
 QUESTIONS = [
     funcqa.Question(id="a", question="Add 2 and 3.", expected=5.0, gold=("add",)),

@@ -15,7 +15,7 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, get_model
 
 from benchmarks.toolflow_inspect import toolflow
-from toolflow_bench.suites.toolflow import choose_tasks
+from toolflow_bench.suites import choose_tasks
 
 
 class Characters:

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from atc.models.prices import FREE, Price, price_of
 from atc.types import FaultKind
-from toolflow_bench.classes import failure_class
 from toolflow_bench.compare import compare
-from toolflow_bench.metrics import CLASSES, Row, Share, mean_of_tasks, summarize
+from toolflow_bench.metrics import CLASSES, Row, Share, failure_class, mean_of_tasks, summarize
 from toolflow_bench.resampling import bootstrap, estimate, recipe_of, wilson
 
 

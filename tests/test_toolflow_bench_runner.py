@@ -340,7 +340,6 @@ def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
     assert (row.made[2]["status"], row.made[2]["error"], row.made[2]["arguments"]) == (422, "no card", {})
     assert (row.calls, row.tool_seconds, row.cost) == (3, 0.75, 4.0)
     assert (row.path, row.precision, row.cp) == (2 / 3, 2 / 3, False)
-    assert (row.path_counted, row.precision_counted) == (2 / 4, 2 / 3)
     assert (row.repeated_writes, row.orphaned_writes) == (0, 1)
     assert [(fault["attempt"], fault["kind"], fault["tool"]) for fault in row.faults] == [(0, "bad_arguments", "pay")]
     assert [(found["code"], found["mended"]) for found in row.findings] == [("missing-key", True)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolflow_bench.suites.flights import load
+from toolflow_bench.suites import load_flights
 from toolflow_bench.task import CANDIDATES, InvalidTask, Question, load_questions, load_tasks
 
 GOOD: dict[str, Any] = {"id": "a", "question": "How many?", "answer": 5, "type": "number"}
@@ -69,8 +69,8 @@ def test_a_file_that_holds_no_questions(tmp_path: Path) -> None:
 def test_the_suite_of_flights_says_where_its_questions_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidTask, match=r"'examples/flights.jsonl', which is not in .*give --data FILE"):
-        load(None)
-    assert load(file_of(tmp_path, GOOD))[0].id == "a"
+        load_flights(None)
+    assert load_flights(file_of(tmp_path, GOOD))[0].id == "a"
 
 
 TASK: dict[str, Any] = GOOD | {

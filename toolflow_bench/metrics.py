@@ -4,9 +4,8 @@ Outages and crashes are our side's failures: they are counted apart, and no figu
 
 - *success*: graded right by program. *solved* and *graded* count rows; *share* and its interval are of success.
 - *path*: share of the distinct gold tools that the run called (how often does not matter). *precision*: share of the
-  calls sent, each counted, whose tool is a gold tool; 0 where none was sent. Their *counted* forms compare with
-  multiplicity: gold calls that were made, and calls that gold has. *cp*: the gold path occurs, in order, among the
-  calls of all attempts, consecutive calls of one tool taken as one. `toolflow_bench.paths` computes these.
+  calls sent, each counted, whose tool is a gold tool; 0 where none was sent. *cp*: the gold path occurs, in order,
+  among the calls of all attempts, consecutive calls of one tool taken as one. `toolflow_bench.paths` computes these.
 - *calls*: tool calls really sent, over all attempts. *repairs*: times that the model was told of a fault and
   wrote anew.
 - *repeated writes*: sent again with the same arguments after one that took effect, or of which nobody knows. *orphaned
@@ -15,7 +14,7 @@ Outages and crashes are our side's failures: they are counted apart, and no figu
   the embedded model, for its turn too); *tool_seconds*: in tool calls, each counted, also where they overlap.
 - *tokens*: of prompts (in) and replies (out), as the model counts them. *cost*: tokens by a table of prices
   (`atc.models.prices`); rows of a model without a price are counted as unpriced, and then there is no total.
-- *failures*: rows graded wrong, by class (`toolflow_bench.classes`).
+- *failures*: rows graded wrong, by class (`failure_class`).
 
 - *pass^k*: share of tasks that are solved in every one of k repeats, estimated from all repeats that there are.
 - *difficulty*: depth of a task's data flow times the number of its distinct tools: easy (up to 9), medium (up to 16),
@@ -38,7 +37,7 @@ from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.resampling import Estimate, estimate, recipe_of
 
 FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"]
-"""What `toolflow_bench.classes` makes of a row. Empty: solved, or not graded."""
+"""Why a question was not solved, see `failure_class`. Empty: solved, or not graded."""
 
 CLASSES: tuple[FailureClass, ...] = (
     "retrieval",
@@ -114,15 +113,13 @@ class Row:
     """What the run's writes left, by service and collection, where the task or the run wrote."""
     path: float | None = None
     precision: float | None = None
-    path_counted: float | None = None
-    precision_counted: float | None = None
     cp: bool | None = None
     repeated_writes: int = 0
     orphaned_writes: int = 0
     cost: float | None = None
     """In USD; None where the model has no known price."""
     failure: str = ""
-    """Class of a row that was graded wrong, see `toolflow_bench.classes`."""
+    """Class of a row that was graded wrong, see `failure_class`."""
 
     @property
     def graded(self) -> bool:
@@ -179,8 +176,6 @@ class Summary:
     path: Estimate | None = None
     precision: Estimate | None = None
     cp: Estimate | None = None
-    path_counted: Estimate | None = None
-    precision_counted: Estimate | None = None
     failures: Mapping[str, int] = field(default_factory=dict)
     calls: int = 0
     repairs: int = 0
@@ -247,7 +242,7 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         by_service=_shares(graded, lambda row: "+".join(sorted(row.services))),
         by_split=_shares(graded, lambda row: row.split),
         success=success,
-        **{metric: mean(metric) for metric in ("path", "precision", "cp", "path_counted", "precision_counted")},
+        **{metric: mean(metric) for metric in ("path", "precision", "cp")},
         failures={name: failures[name] for name in CLASSES if name in failures},
         **{metric: total(metric) for metric in _TOTALS},
         seconds_median=median(seconds) if seconds else None,
@@ -305,3 +300,55 @@ def _within(rows: Sequence[Row], name: str, least: int, most: int | None) -> lis
 def _shares(rows: Sequence[Row], group: Callable[[Row], str]) -> dict[str, Share]:
     names = sorted({name for row in rows if (name := group(row))})
     return {name: _share([row for row in rows if group(row) == name]) for name in names}
+
+
+_OF_FAULT: Mapping[str, FailureClass] = {
+    "syntax": "program",
+    "policy": "program",
+    "unknown_tool": "program",
+    "bad_arguments": "program",
+    "error": "program",
+    "misread_result": "misread",
+    "empty_result": "misread",
+    "drift": "misread",
+    "tool_failed": "tool",
+    "unknown_outcome": "tool",
+    "limit": "limit",
+    "no_answer": "no_answer",
+}
+"""By `atc.types.FaultKind`."""
+
+
+def failure_class(row: Row) -> FailureClass:
+    """One class for each row that was graded wrong, the first of these that applies:
+
+    `retrieval`
+        A gold tool was neither among the tools that the prompt offered nor called.
+    `wrong_answer`
+        An answer was given, and it, or the state that was left, is not the right one.
+    `limit`
+        Time, calls, tokens or another cap ended the run before an answer.
+    `misread`
+        The last program misread a response (a key, shape or type that is not there, an empty result), at run time or by
+        what the check found before; or the response had left its schema.
+    `tool`
+        A tool failed (5xx, 429, no answer) and the last program did not get over it, or a write's outcome is unknown.
+    `program`
+        The last program passed no check, called a tool with bad arguments or one that does not exist, or raised.
+    `no_answer`
+        The last program ended well and said nothing.
+    """
+    if row.correct or not row.graded:
+        return ""
+    called = {call["tool"] for call in row.made}
+    if set(row.gold) - set(row.tools) - called:
+        return "retrieval"
+    if row.answer is not None:
+        return "wrong_answer"
+    if row.limit is not None:
+        return "limit"
+    if row.status == "paused":  # every write is allowed here, so what stopped it is one whose outcome nobody knows
+        return "tool"
+    if not row.faults:
+        return "no_answer"
+    return _OF_FAULT.get(row.faults[-1]["kind"], "program")

@@ -41,19 +41,6 @@ def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
     return sum(call["tool"] in gold for call in calls) / len(calls) if calls else 0.0
 
 
-def path_counted(gold: Sequence[str], made: Iterable[Call]) -> float | None:
-    """As `path_rate` with multiplicity: the share of the gold *calls* that the run made, a tool as often as in gold."""
-    return _common(gold, made) / len(gold) if gold else None
-
-
-def precision_counted(gold: Sequence[str], made: Iterable[Call]) -> float | None:
-    """As `precision`, but a tool's calls beyond the number in gold count as wrong."""
-    calls = sent(made)
-    if not gold:
-        return None
-    return _common(gold, calls) / len(calls) if calls else 0.0
-
-
 def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
     """CP: whether the gold path occurs, in order, among the issued calls; other calls may stand between.
 
@@ -95,10 +82,6 @@ def orphaned_writes(made: Sequence[Call], writing: frozenset[str], *, last: int)
 
 def _may_have_acted(call: Call) -> bool:
     return call["outcome"] in ("done", "unknown")
-
-
-def _common(gold: Sequence[str], made: Iterable[Call]) -> int:
-    return (Counter(gold) & Counter(call["tool"] for call in sent(made))).total()
 
 
 def _collapsed(tools: Iterable[str]) -> list[str]:

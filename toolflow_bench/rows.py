@@ -1,26 +1,110 @@
-"""The file of a benchmark run: JSON Lines, a header and then a row a question, on disk as soon as it is written.
+"""The file of a benchmark run: JSON Lines, a header and then a row a question, that one process at a time continues.
 
 Format 2 added the gold path, calls, programs and repeats to rows; what format 1 wrote cannot be continued or reported.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Mapping, Sequence
+import os
+import stat
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from protocols.errors import AtcError
 from protocols.jsontypes import Json
-from toolflow_bench.lines import InvalidRunFile, LineFile, differences, read_lines
 from toolflow_bench.metrics import Row
-
-__all__ = ["FORMAT", "Header", "InvalidRunFile", "RowFile", "read_rows", "same_header"]
 
 FORMAT = 2
 
 _WRITING = "give another --out, or --restart to begin anew."
 _READING = "measure again to have its figures."
+
+
+class InvalidRunFile(AtcError):
+    """The file of a run cannot be used or continued. Says what stands in it and what to do."""
+
+    exit_code = 2
+
+
+class LineFile:
+    """An open file of lines, locked against other processes; `whole` is what it held, without a last line that a
+    killed run left half-written.
+
+    `synced` lines are on disk when `write` returns; others outlive this process, but not a power cut.
+
+    Raises:
+        InvalidRunFile: it is locked, no regular file, or cannot be written.
+    """
+
+    def __init__(self, path: Path, *, synced: bool) -> None:
+        self.path, self._synced = path, synced
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise InvalidRunFile(f"cannot write {str(path)!r}: {error.strerror}; give another --out.") from error
+        try:
+            self._lock()
+            self.content = path.read_bytes()
+            self.whole = self.content[: self.content.rfind(b"\n") + 1]
+        except BaseException:
+            self.close()
+            raise
+
+    def keep(self, content: bytes) -> None:
+        """Let the file hold nothing but `content`, with which it begins: all its whole lines, or none."""
+        os.ftruncate(self._descriptor, len(content))
+
+    def write(self, document: Json) -> None:
+        """Add a line.
+
+        Raises:
+            InvalidRunFile: the disk is full, or fails.
+        """
+        line = json.dumps(document, default=repr, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+        try:
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+            if self._synced:
+                os.fsync(self._descriptor)
+        except OSError as error:
+            raise InvalidRunFile(
+                f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same command again."
+            ) from error
+
+    def close(self) -> None:
+        """Close and unlock the file."""
+        os.close(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            raise InvalidRunFile(f"{str(self.path)!r} is no regular file; give another --out.")
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidRunFile(
+                f"another process is writing {str(self.path)!r}; wait for it, or give another --out."
+            ) from None
+
+
+def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
+    """`model was 'a', is 'b'` for each setting that differs between two headers."""
+    return [
+        f"{key} was {found.get(key)!r}, is {wanted.get(key)!r}"
+        for key in {**found, **wanted}
+        if found.get(key) != wanted.get(key)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,53 +168,44 @@ def read_rows(path: Path) -> tuple[Header, list[Row]]:
     Raises:
         InvalidRunFile: it cannot be read, or is no such file.
     """
-    content = read_lines(path, advice="give a file that 'atc bench run' wrote.")
-    header, rows = _parse(content, path, advice=_READING)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        told = f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
+        raise InvalidRunFile(told) from error
+    header, rows = _parse(content[: content.rfind(b"\n") + 1], path, advice=_READING)
     return header, list(rows.values())
 
 
 def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tuple[str, int], Row]]:
-    lines = content.splitlines()
-    rows: dict[tuple[str, int], Row] = {}
+    lines, number, rows = content.splitlines(), 1, dict[tuple[str, int], Row]()
     try:
-        header = _header(lines, path, advice=advice)
-        for number, line in enumerate(lines[1:], start=2):
-            row = _row(line, number)
+        first = json.loads(lines[0])
+        header, found = first["header"], first.get("format")
+        if found != FORMAT:
+            age = "an older" if isinstance(found, int) and found < FORMAT else "another"
+            told = f"{str(path)!r} was written by {age} version of atc, in format {found!r}; this one reads {FORMAT}"
+            raise InvalidRunFile(f"{told}; {advice}")
+        header = Header(**header)
+        for line in lines[1:]:
+            number += 1
+            row = _row(json.loads(line)["row"])
             rows[row.key] = row
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InvalidRunFile(f"{str(path)!r} is not a benchmark's file: {error}; {advice}") from error
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        wrong = f"line {number} is no row" if number > 1 else "its first line is no header"
+        raise InvalidRunFile(f"{str(path)!r} is not a benchmark's file: {wrong}; {advice}") from error
     return header, rows
 
 
-def _header(lines: Sequence[bytes], path: Path, *, advice: str) -> Header:
-    first = json.loads(lines[0]) if lines else None
-    if not isinstance(first, dict) or "header" not in first:
-        raise ValueError("its first line is no header")
-    found = first.get("format")
-    if found != FORMAT:
-        age = "an older" if isinstance(found, int) and found < FORMAT else "another"
-        raise InvalidRunFile(
-            f"{str(path)!r} was written by {age} version of atc, in format {found!r}; this one reads {FORMAT}; {advice}"
-        )
-    return Header(**first["header"])
+def _row(document: Mapping[str, Any]) -> Row:
+    """A row of its fields; older files have some more."""
+    known: Any = {key: tuple(value) if key in _TUPLES else value for key, value in document.items() if key in _FIELDS}
+    return Row(**known)
 
 
-def _row(line: bytes, number: int) -> Row:
-    try:
-        document: dict[str, Any] = json.loads(line)["row"]
-        kept: dict[str, Any] = {key: tuple(value) if key in _TUPLES else value for key, value in document.items()}
-        return Row(**kept)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"line {number} is no row") from error
-
-
+_FIELDS = frozenset(field.name for field in fields(Row))
 _TUPLES = frozenset(field.name for field in fields(Row) if field.default is not MISSING and field.default == ())
 """Fields that JSON keeps as lists."""
-
-
-def same_header(found: Header, wanted: Header) -> bool:
-    """Whether a run with header `wanted` may continue a file whose header is `found`."""
-    return not differences(_flat(found), _flat(wanted))
 
 
 def _flat(header: Header) -> dict[str, Json]:

@@ -10,17 +10,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from atc.models.prices import Price
 from atc.side_by_side import as_done
 from atc.types import Solution
 from protocols.errors import AtcError
-from toolflow_bench.classes import failure_class
-from toolflow_bench.excerpt import compared, taken
+from toolflow_bench import paths
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.grade import Verdict, grade
-from toolflow_bench.metrics import Row
+from toolflow_bench.metrics import Row, failure_class
 from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.task import Question, Task
 
@@ -187,8 +186,8 @@ def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: P
         seconds=seconds,
         candidates=answered.candidates or item.candidates,
         state=answered.state if item.writes or answered.state else None,
-        **taken(solution, price),
-        **compared(item.gold, solution, answered.writing),
+        **_taken(solution, price),
+        **_compared(item.gold, solution, answered.writing),
     )
     return replace(row, failure=failure_class(row))
 
@@ -197,6 +196,76 @@ def _verdict(item: Item, answer: str | None, state: Snapshot | None) -> Verdict:
     if item.grade is not None:
         return item.grade(answer, state)
     return grade(answer, item.question, state=state)
+
+
+def _taken(solution: Solution, price: Price | None) -> dict[str, Any]:
+    """The fields of a row that say what the run did and took."""
+    usage = solution.usage
+    made = _calls_of(solution)
+    names = ("input_tokens", "cached_tokens", "output_tokens", "model_calls", "model_seconds")
+    return {
+        **{name: getattr(usage, name) for name in names},
+        "calls": solution.calls,
+        "tool_seconds": sum(call["seconds"] for call in paths.sent(made)),
+        "repairs": solution.repairs,
+        "attempts": len(solution.attempts),
+        "run": solution.run,
+        "tools": solution.tools,
+        "programs": tuple(attempt.program.source for attempt in solution.attempts),
+        "made": made,
+        "findings": _findings_of(solution),
+        "faults": _faults_of(solution),
+        "limit": solution.limit,
+        "cost": price.of(usage.input_tokens, usage.output_tokens) if price is not None else None,
+    }
+
+
+def _compared(gold: Sequence[str], solution: Solution, writing: frozenset[str]) -> dict[str, Any]:
+    """The fields of a row that compare the run's calls with the gold path."""
+    made = _calls_of(solution)
+    return {
+        "path": paths.path_rate(gold, made),
+        "precision": paths.precision(gold, made),
+        "cp": paths.correct_path(gold, made),
+        "repeated_writes": paths.repeated_writes(made, writing),
+        "orphaned_writes": paths.orphaned_writes(made, writing, last=len(solution.attempts) - 1),
+    }
+
+
+def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
+    """Every call of every attempt, in order, without its response."""
+    names = ("tool", "arguments", "line", "outcome", "status", "error", "seconds", "reused")
+    return tuple(
+        _picked(call, names, attempt=number) | {"arguments": dict(call.arguments), "seconds": round(call.seconds, 6)}
+        for number, attempt in enumerate(solution.attempts)
+        if attempt.trace is not None
+        for call in attempt.trace.calls
+    )
+
+
+def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
+    """What the check found in every attempt, mended or not."""
+    names = ("code", "message", "line", "tool", "certain")
+    return tuple(
+        _picked(finding, names, attempt=number) | {"mended": mended}
+        for number, attempt in enumerate(solution.attempts)
+        for mended, findings in ((True, attempt.mended), (False, attempt.findings))
+        for finding in findings
+    )
+
+
+def _faults_of(solution: Solution) -> tuple[dict[str, Any], ...]:
+    """What stopped each attempt that gave no answer."""
+    names = ("kind", "message", "tool", "path", "line")
+    return tuple(
+        _picked(fault, names, attempt=number) | {"evidence": [fact.text for fact in fault.evidence]}
+        for number, attempt in enumerate(solution.attempts)
+        if (fault := attempt.fault) is not None
+    )
+
+
+def _picked(thing: object, names: Sequence[str], *, attempt: int) -> dict[str, Any]:
+    return {"attempt": attempt, **{name: getattr(thing, name) for name in names}}
 
 
 def digest(questions: Sequence[Question]) -> str:

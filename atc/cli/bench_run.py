@@ -22,12 +22,18 @@ from atc.models.prices import Price, price_of
 from protocols.protocol import ToolProtocol
 from sandbox.choose import open_sandbox
 from toolflow_bench.baselines import BASELINES, baseline_worker
-from toolflow_bench.given import described_by, digest, load_given
 from toolflow_bench.runner import Item
 from toolflow_bench.services.service import NAMES, find_service
-from toolflow_bench.settings import CATALOGUE, SETTINGS, draw_distractors, hardened
-from toolflow_bench.suites.flights import load
-from toolflow_bench.suites.toolflow import choose_tasks, services_of
+from toolflow_bench.settings import (
+    CATALOGUE,
+    SETTINGS,
+    described_by,
+    digest_of,
+    draw_distractors,
+    hardened,
+    load_given,
+)
+from toolflow_bench.suites import choose_tasks, load_flights, services_of
 from toolflow_bench.task import Task, require_gold
 from toolflow_bench.workers import OpenWorld, agent_worker, shared_agent
 from toolflow_bench.world import World
@@ -124,7 +130,7 @@ def toolflow(
     open_world = hardened(open_world, hard, distractors=others)
     about: dict[str, Any] = {"split": split, "services": sorted(named), "sample": sample}
     about |= {"setting": hard} if hard else {}
-    about |= {"protocols": digest(given)} if given else {}
+    about |= {"protocols": digest_of(given)} if given else {}
     with ExitStack() as stack:
         sandbox = stack.enter_context(closing(open_sandbox(base.sandbox, policy=base.policy)))
         if set(names) - set(BASELINES):
@@ -157,7 +163,7 @@ def flights(*, data: Path | None, model: str | None, strategy: str | None, tools
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
     """
-    items = [Item(question=question) for question in load(data)]
+    items = [Item(question=question) for question in load_flights(data)]
     config = load_config({"model": model, "strategy": strategy, "tools": tools})[0]
     with open_agent(config, talk=say, progress=told_in_tenths()) as agent:
         arm = Arm(

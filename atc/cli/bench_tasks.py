@@ -28,7 +28,7 @@ Examples:
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="A folder of tasks (*.jsonl) of your own; the totals that ToolFlow must reach are not asked of it.",
+    help="A folder of tasks (*.jsonl) of your own.",
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N", help="Checked at once.")
 @json_option
@@ -45,7 +45,7 @@ def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
     cache = load_config({})[0].cache_dir
     with bar("checking", total=len(tasks)) as advance:
         on_task = lambda _task, done, _total: advance(done)  # noqa: E731 - the bar takes one number
-        checked = check_tasks(tasks, whole=folder is None, folder=cache, jobs=jobs, on_task=on_task)
+        checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=on_task)
     if as_json:
         print_json(checked.as_json())
     else:

@@ -46,7 +46,7 @@ from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import CLOCK, LIMITS, run_program
 from toolflow_bench.grade import grade
 from toolflow_bench.resampling import wilson
-from toolflow_bench.suites.toolflow import SPLITS, choose_tasks, services_of
+from toolflow_bench.suites import SPLITS, choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 

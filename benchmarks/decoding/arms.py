@@ -32,8 +32,8 @@ from protocols.ask import Ask, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
-from toolflow_bench.drawing import draw
 from toolflow_bench.resampling import Estimate, estimate, wilson
+from toolflow_bench.suites import drawn
 
 MODES = ("free", "calls", "fuzzy", "fuzzy-longest", "backtrack", "grounded")
 """`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written. `fuzzy`: a
@@ -131,7 +131,7 @@ _C = TypeVar("_C", bound=Case)
 def sampled(cases: Sequence[_C], count: int | None, seed: int) -> list[_C]:
     """`count` of the cases (None: all) in their order, drawn by seed and ids alone."""
     whole = len(cases) if count is None else count
-    return list(draw(cases, whole, seed=seed, name=lambda case: case.id, stratum=lambda _: "decoding"))
+    return list(drawn(cases, whole, seed=seed, name=lambda case: case.id, stratum=lambda _: "decoding"))
 
 
 def run_arms(

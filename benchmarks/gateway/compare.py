@@ -24,7 +24,7 @@ from benchmarks.runner import percentile
 from protocols.render import token_estimate
 from toolflow_bench.columns import columns
 from toolflow_bench.grade import grade
-from toolflow_bench.suites.toolflow import choose_tasks, draw
+from toolflow_bench.suites import choose_tasks, draw
 from toolflow_bench.task import Task
 
 Open = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Gateway]]

@@ -32,7 +32,7 @@ from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from toolflow_bench.suites.toolflow import services_of
+from toolflow_bench.suites import services_of
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 

@@ -36,7 +36,7 @@ from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.runner import Item, ask_item, digest
-from toolflow_bench.suites.toolflow import SPLITS, choose_tasks, services_of
+from toolflow_bench.suites import SPLITS, choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 

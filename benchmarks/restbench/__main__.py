@@ -20,8 +20,8 @@ from benchmarks.restbench.data import APIS, RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay_worker
 from protocols.errors import AtcError
 from sandbox.choose import open_sandbox
-from toolflow_bench.drawing import draw
 from toolflow_bench.metrics import Row, Summary, summarize
+from toolflow_bench.suites import drawn
 from toolflow_bench.workers import agent_worker
 
 _JUDGED = ("success", "share", "interval", "by_calls", "by_service", "by_split", "by_difficulty", "pass_k")
@@ -60,7 +60,7 @@ def main(
     asked = items(bench, open_world().toolbox, seed=options.seed)
     if sample:
         api_of = lambda item: item.services[0]  # noqa: E731 - said twice
-        asked = list(draw(asked, sample, seed=options.seed, name=lambda item: item.question.id, stratum=api_of))
+        asked = list(drawn(asked, sample, seed=options.seed, name=lambda item: item.question.id, stratum=api_of))
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
     shared, names, arms = load_config(flags)[0], wanted(strategies), []
     with ExitStack() as stack:

@@ -43,7 +43,7 @@ from benchmarks.runner import Rows
 from benchmarks.toolqp.planner import TrainedPlanner
 from protocols.errors import AtcError
 from toolflow_bench.columns import columns
-from toolflow_bench.given import load_given
+from toolflow_bench.settings import load_given
 
 CLOSED = 100
 """Tools that a search is asked for before its producers come along: so many as `atc tools search` asks for."""

@@ -132,7 +132,7 @@ def _range(interval: Mapping[str, float]) -> str:
 
 
 Given = Mapping[str, Mapping[str, ToolProtocol]]
-"""Service → tool → its probed protocol, as `toolflow_bench.given.load_given` reads them."""
+"""Service → tool → its probed protocol, as `toolflow_bench.settings.load_given` reads them."""
 
 
 def with_links(toolbox: Toolbox, kind: str, given: Given) -> Toolbox:

@@ -16,7 +16,6 @@ from sandbox.choose import open_sandbox
 from toolflow_bench.checks.flow import Flow, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold
 from toolflow_bench.checks.needed import idle_calls, unneeded
-from toolflow_bench.checks.totals import shortfalls
 from toolflow_bench.checks.wording import near_duplicates
 from toolflow_bench.derive import Data
 from toolflow_bench.grade import Verdict, grade
@@ -63,7 +62,6 @@ class Checked:
 def check_tasks(
     tasks: Sequence[Task],
     *,
-    whole: bool = True,
     thorough: bool = True,
     folder: Path | None = None,
     jobs: int = 2,
@@ -71,8 +69,7 @@ def check_tasks(
 ) -> Checked:
     """Check `tasks`, `jobs` at a time, each thread with services, data and a sandbox of its own.
 
-    `whole` says that they are all of ToolFlow's, so that its totals must be reached. `thorough` replaces single calls
-    too where a line makes several, which takes longer. `folder` is the cache folder.
+    `thorough` replaces single calls too where a line makes several, which takes longer. `folder` is the cache folder.
 
     Raises:
         SourceUnavailable, SandboxUnavailable: services or sandbox cannot be had here; nothing was learned.
@@ -81,7 +78,6 @@ def check_tasks(
         f"{one.id} and {other.id} ask in nearly the same words ({share:.0%} of their runs of three words)"
         for one, other, share in near_duplicates(tasks)
     ]
-    problems += shortfalls(tasks) if whole else ()
     own, lock, worlds = threading.local(), threading.Lock(), list[World]()
     with ExitStack() as stack:
 

@@ -86,7 +86,7 @@ def _parameter(operation: Operation, parameter: Parameter) -> dict[str, Any]:
 def _responses(operation: Operation) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "The result.", "content": _json(operation.returns)}
     if operation.links:
-        success["links"] = _links(operation)
+        success["links"] = operation.links
     responses = {str(operation.success): success}
     if operation.missing:
         responses["404"] = _problem(operation.missing)
@@ -99,16 +99,6 @@ def _responses(operation: Operation) -> dict[str, Any]:
     responses["429"] = {"$ref": "#/components/responses/TooManyRequests"}
     responses["500"] = {"$ref": "#/components/responses/ServerError"}
     return responses
-
-
-def _links(operation: Operation) -> dict[str, Any]:
-    links: dict[str, Any] = {}
-    for pointer, uses in operation.links:
-        for consumer, parameter in uses:
-            # Two fields of one response may feed one argument: the field's name keeps the link's name unique.
-            name = f"{pointer.rsplit('/', 1)[-1]}.{consumer}.{parameter}"
-            links[name] = {"operationId": consumer, "parameters": {parameter: f"$response.body#{pointer}"}}
-    return links
 
 
 def _too_many() -> dict[str, Any]:

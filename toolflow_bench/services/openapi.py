@@ -77,7 +77,7 @@ def _operation(
         conflict=responses.get(409, {}).get("description", ""),
         takes_key=entry.get("x-takes-key", False),
         verified_by=entry.get("x-atc-verified-by", ""),
-        links=_links(responses[status].get("links", {})),
+        links=responses[status].get("links", {}),
     )
 
 
@@ -94,14 +94,6 @@ def _body(entry: Mapping[str, Any]) -> Iterator[Parameter]:
             kept = {key: value for key, value in described_.items() if key != "description"}
             required = name in schema.get("required", ())
             yield Parameter(name=name, schema=kept, description=described_["description"], required=required)
-
-
-def _links(links: Mapping[str, Any]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    uses: dict[str, list[tuple[str, str]]] = {}
-    for link in links.values():
-        for parameter, expression in link["parameters"].items():
-            uses.setdefault(expression.removeprefix("$response.body#"), []).append((link["operationId"], parameter))
-    return tuple((pointer, tuple(pairs)) for pointer, pairs in uses.items())
 
 
 def _name(reference: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -13,9 +13,6 @@ from protocols.jsontypes import Json, JsonObject
 
 Arguments = Mapping[str, Any]
 """Every parameter of an operation by name, typed; `None` where an optional one without default was not given."""
-
-Uses = Sequence[tuple[str, str]]
-"""Where an id is taken: pairs of operation id and parameter name."""
 
 Headers = tuple[tuple[bytes, bytes], ...]
 """HTTP headers as ASGI has them, names in lower case."""
@@ -50,8 +47,8 @@ class Operation:
 
     `path` names path parameters in braces; the others travel in the query, or in a JSON body where the method has one.
     `tag` is the group that it belongs to, `returns` names a schema of the service. `missing` says when the answer is
-    404; empty where that cannot be; `conflict` likewise for 409. `links` says which operations take the value at a
-    pointer of the response (`/airports/0/code`).
+    404; empty where that cannot be; `conflict` likewise for 409. `links` are OpenAPI's: which operations take which
+    values of the response.
 
     A writing operation (any method but GET) may take a key (`takes_key`: sent again with the same `Idempotency-Key`
     header, it gives its first answer and changes nothing), or be verified by a read (`verified_by` names the operation
@@ -70,7 +67,7 @@ class Operation:
     conflict: str = ""
     takes_key: bool = False
     verified_by: str = ""
-    links: tuple[tuple[str, Uses], ...] = ()
+    links: JsonObject = field(default_factory=dict)
 
     @property
     def success(self) -> int:

@@ -1,16 +1,45 @@
-"""The suite `toolflow`: the tasks to ask, and a sample of them that is drawn before any result is seen."""
+"""What the suites ask: ToolFlow's tasks, a sample drawn before any result is seen, and the flights questions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
-from toolflow_bench import drawing
 from toolflow_bench.services.service import NAMES, find_service
-from toolflow_bench.task import InvalidTask, Split, Task, load_tasks
+from toolflow_bench.task import InvalidTask, Question, Split, Task, load_questions, load_tasks
 
+_T = TypeVar("_T")
+
+QUESTIONS = Path("examples/flights.jsonl")
+"""Where the questions of the suite `flights` stand in a checkout; they are not part of the installed package."""
 SPLITS = ("long", "short", "all")
+
+
+def drawn(
+    things: Sequence[_T], count: int, *, seed: int, name: Callable[[_T], str], stratum: Callable[[_T], str]
+) -> tuple[_T, ...]:
+    """`count` of `things` (all where there are no more), in their order, drawn by seed and `name` alone.
+
+    Stratified: each `stratum` gets its share of `count`, rounded so that the largest remainders get one more.
+    """
+    count = min(count, len(things))
+    strata: dict[str, list[_T]] = {}
+    for thing in things:
+        strata.setdefault(stratum(thing), []).append(thing)
+    exact = {key: count * len(members) / len(things) for key, members in strata.items()}
+    shares = {key: int(share) for key, share in exact.items()}
+    by_remainder = sorted(strata, key=lambda key: (shares[key] - exact[key], key))
+    for key in by_remainder[: count - sum(shares.values())]:
+        shares[key] += 1
+    drawn = set()
+    for key, members in strata.items():
+        order = sorted(map(name, members))
+        random.Random(f"{seed} {key}").shuffle(order)  # noqa: S311 - a sample, not secrecy
+        drawn |= set(order[: shares[key]])
+    return tuple(thing for thing in things if name(thing) in drawn)
 
 
 def choose_tasks(
@@ -43,7 +72,7 @@ def choose_tasks(
 
 def draw(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
     """`count` of the tasks; each service, and each set of services that tasks span, gets its share."""
-    return drawing.draw(
+    return drawn(
         tasks, count, seed=seed, name=lambda task: task.id, stratum=lambda task: "+".join(sorted(task.services))
     )
 
@@ -68,3 +97,17 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
         hint = f"did the file mean {near[0]!r}?" if near else "make the files of tasks anew."
         raise InvalidTask(f"task {task!r} names the tool {candidate!r}, which no service has; {hint}")
     return tuple(name for name in NAMES if name in found)
+
+
+def load_flights(path: Path | None = None) -> tuple[Question, ...]:
+    """The questions of `path`, else of `QUESTIONS` in the current folder.
+
+    Raises:
+        InvalidTask: there is no such file, or it is not one of questions.
+    """
+    if path is None and not QUESTIONS.exists():
+        raise InvalidTask(
+            f"the suite 'flights' reads its questions from {str(QUESTIONS)!r}, which is not in {str(Path.cwd())!r}; "
+            "run it in a checkout of the project, or give --data FILE."
+        )
+    return load_questions(path or QUESTIONS)

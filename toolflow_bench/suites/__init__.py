@@ -1,1 +1,0 @@
-"""What `atc bench run` asks: the questions about flights, and ToolFlow's tasks."""
