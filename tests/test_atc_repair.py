@@ -73,14 +73,14 @@ def test_facts_name_the_line_the_real_keys_and_what_can_be_read():
     assert 'With page = list_flights(origin="JFK", date="2013-01-01") these can be read:' in message
     assert '  page["flights"][0]["carrier"] is \'UA\'' in message
     assert "list_flights is defined already" in message
-    assert "Perhaps line 3 should be `print(f['dep_delay'])`." in message
+    assert "The nearest key to 'delay' is 'dep_delay'." in message
 
 
 def test_facts_say_that_a_checked_program_did_not_run():
     message = told("p = get_plane(tail_number='N14228')\nprint(p['owner_name'], get_planes())\n", checked=True)
     assert "checked and not run" in message
     assert "- Line 2, `print(p['owner_name'], get_planes())`:" in message
-    assert "Perhaps line 2 should be `print(p['owner'], get_plane())`." in message
+    assert "Did you mean 'owner'?" in message
     assert 'result["owner"]["country"]: str' in message
 
 

@@ -8,14 +8,15 @@ a cached prefix is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
+from atc.findings import render_finding
 from atc.prompts import fill
 from atc.repair.case import Case
 from atc.repair.facts import facts
-from atc.repair.reading import fenceless, returned
-from atc.repair.ways import reflection, traceback
+from atc.repair.reading import documentation, fenceless, returned
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
@@ -23,21 +24,19 @@ from protocols.render import Docs
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
-__all__ = ["WAYS", "Way", "correction", "worth_repairing"]
+__all__ = ["WAYS", "Way", "correction", "traceback_text", "worth_repairing"]
 
 Way = Literal["facts", "reflection", "traceback"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 _LONGEST_ANSWER = 300
 """Characters of a doubtful answer that are shown again."""
+_LONGEST_NAMING = 200
+"""Characters of an answer that names no tool which stay in the conversation."""
+_MOST_NAMES = 40
+"""Tools that a question lists where the program names none."""
 _LONGEST_RETURNED = 3_000
 """Characters of what the calls behind a doubtful answer returned."""
-
-_TELL: Mapping[str, Callable[[Case], list[Message]]] = {
-    "facts": facts,
-    "reflection": reflection,
-    "traceback": traceback,
-}
 
 
 def correction(
@@ -62,6 +61,7 @@ def correction(
         ValueError: `reflection` without `complete`.
         KeyError: no such mode.
     """
+    tell = {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode]
     case = Case(
         attempt=attempt,
         tools=tools,
@@ -73,7 +73,7 @@ def correction(
     )
     if attempt.fault is None:
         return [case.written, Message("user", _doubted(case))]
-    return _TELL[mode](case)
+    return tell(case)
 
 
 def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
@@ -98,3 +98,40 @@ def _doubted(case: Case) -> str:
     doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
     gave = fenceless(returned(case.calls, case.tools, most=_LONGEST_RETURNED)) or "(no call succeeded)"
     return fill("doubt", answer=clipped, doubts=doubts, calls=gave)
+
+
+def _reflection(case: Case) -> list[Message]:
+    """The paper's way (section 3.3, equation 2): the model names the tool that an error comes from, then revises.
+
+    First t_j = M(x, T, I_a, r_j): from the error message, with the faulty snippet and its trace, exactly a tool's name.
+    Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j): the program again, given that tool's documentation d_j.
+    """
+    names = case.named or list(case.tools)[:_MOST_NAMES]
+    question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
+    answer = case.ask(question).strip()[:_LONGEST_NAMING]
+    words = re.findall(r"[^\W\d]\w*", answer)
+    tool = next((word for word in words if word in case.tools), None)
+    about = [f"The error comes from {tool}."] if tool else []
+    if tool and case.docs != "names":
+        about.append(documentation(case.tools[tool], among=case.tools))
+    said = Message("assistant", tool or answer or "(none)")
+    return [case.written, Message("user", question), said, case.rewrite(about)]
+
+
+def _traceback(case: Case) -> list[Message]:
+    """The plain way: what Python itself says of a failure, and nothing more."""
+    return [case.written, case.rewrite(["That program failed:", traceback_text(case.attempt)])]
+
+
+def traceback_text(attempt: Attempt) -> str:
+    """What a Python that ran the program would print; for a program that the check stopped, what a compiler would."""
+    program, trace = attempt.program, attempt.trace
+    if attempt.findings:
+        return "\n".join(render_finding(finding, program) for finding in attempt.findings)
+    failure = trace.failure if trace is not None else None
+    if failure is None:
+        return attempt.fault.message if attempt.fault is not None else ""
+    lines = ["Traceback (most recent call last):"] if failure.frames else []
+    for frame in failure.frames:
+        lines += [f'  File "program.py", line {frame.line}, in {frame.function}', f"    {program.line(frame.line)}"]
+    return "\n".join([*lines, f"{failure.type}: {failure.message}" if failure.message else failure.type])

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from atc.attribute import origins
-from atc.edits import Edit, Places, edited, with_text
-from atc.findings import nearest
 from atc.mend import look_up_names, mend
 from atc.mend.lookups import search_for
-from atc.paths import at
 from atc.repair.case import Case
 from atc.repair.reading import called, documentation, fenceless, returned, seen_fields, signature
 from atc.synthesize import described
-from atc.types import Fault, Finding, Program
+from atc.types import Fault, Program
 from protocols.ask import Message
-from protocols.parsing import parse
-from protocols.schema import steps
 from protocols.toolbox import Producers, Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -42,7 +36,7 @@ def facts(case: Case) -> list[Message]:
     if not case.attempt.program.source.strip():
         return [case.written, case.rewrite([_NO_PROGRAM])]
     call = next((made for made in case.calls if made.index == fault.call), None)
-    lines = list(better_lines(case, fault, call)) or list(sources(case, fault, call))
+    lines = list(better_lines(case, fault)) or list(sources(case, fault, call))
     parts = [_head(case, fault), *_evidence(case, fault), *lines]
     known = "\n".join(part for part in parts if part)
     return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
@@ -115,19 +109,15 @@ _MOST_LINES = 6
 _MOST_MAKERS = 2
 
 
-def better_lines(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """``Line 5 should be `…`.`` for lines that facts put right; `Perhaps …` where they only make it likely."""
-    program = case.attempt.program
-    settled, likely = _settled(case, fault), _likely(case, fault, call)
-    sure = dict(_changed(program, settled)) if settled is not None else {}
-    perhaps = dict(_changed(program, likely)) if likely is not None else {}
-    for number in sorted(sure.keys() | perhaps.keys())[:_MOST_LINES]:
-        if number not in sure:
-            yield f"Perhaps line {number} should be `{perhaps[number]}`."
-        elif sure[number]:
-            yield f"Line {number} should be `{sure[number]}`."
-        else:
-            yield f"Line {number} should be left out."
+def better_lines(case: Case, fault: Fault) -> Iterator[str]:
+    """``Line 5 should be `…`.`` for lines that facts put right."""
+    attempt = case.attempt
+    if attempt.findings:
+        better = mend(attempt.program, attempt.findings, case.tools)
+    else:
+        better = look_up_names(attempt.program, fault, attempt.trace, case.tools) if attempt.trace is not None else None
+    for number, line in _changed(attempt.program, better)[:_MOST_LINES] if better is not None else ():
+        yield f"Line {number} should be `{line}`." if line else f"Line {number} should be left out."
 
 
 def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
@@ -157,48 +147,6 @@ def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
     found = [producers.of(tool, tool.arguments[alias or ""]) for alias in wanted]
     aliases = dict.fromkeys(best[0].tool for best in found if best)
     return [tools[alias] for alias in aliases][:_MOST_MAKERS]
-
-
-def _settled(case: Case, fault: Fault) -> Program | None:
-    attempt = case.attempt
-    if attempt.findings:
-        return mend(attempt.program, attempt.findings, case.tools)
-    return look_up_names(attempt.program, fault, attempt.trace, case.tools) if attempt.trace is not None else None
-
-
-def _likely(case: Case, fault: Fault, call: ToolCall | None) -> Program | None:
-    """The program with the nearest names in place of those that there are not."""
-    if case.attempt.findings:
-        return _with_suggestions(case.attempt.program, case.attempt.findings)
-    if fault.kind != "misread_result" or call is None or not fault.path or fault.line is None:
-        return None
-    *above, key = steps(fault.path)
-    parent = at(call.result, tuple(above))
-    if not isinstance(key, str) or not isinstance(parent, Mapping) or key in parent:
-        return None
-    near = nearest(key, map(str, parent))
-    return _with_key(case.attempt.program, fault.line, key, near) if near is not None else None
-
-
-def _with_suggestions(program: Program, findings: Sequence[Finding]) -> Program:
-    """The program with each misspelled key and tool under the nearest name."""
-    place, edits = Places(program.source), []
-    for finding in findings:
-        better = finding.suggestion or ""
-        if finding.code == "missing-key" and better in finding.keys:
-            better = repr(better)
-        elif finding.code != "unknown-tool" or not better.isidentifier():
-            continue
-        start, end = (place.at(finding.line, column) for column in (finding.column, finding.end_column))
-        edits.append(Edit(start, end, better))
-    return edited(program, edits)
-
-
-def _with_key(program: Program, number: int, key: str, near: str) -> Program | None:
-    """The program with `near` for the one text `key` on a line."""
-    nodes = [node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Constant) and node.value == key]
-    written = [node for node in nodes if node.lineno == number]
-    return with_text(program, written[0], repr(near)) if len(written) == 1 else None
 
 
 def _changed(program: Program, better: Program) -> list[tuple[int, str]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from atc.meter import BudgetSpent
 from atc.prompts import fill
-from atc.repair.ways import traceback_text
+from atc.repair import traceback_text
 from atc.strategies.attempts import executed, with_named
 from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, opening, room_for_turns
 from atc.strategies.growing import Growing, answering
