@@ -294,8 +294,8 @@ def test_a_tool_is_offered_only_beside_those_that_it_calls(saved, atc_, tmp_path
 
 
 def test_a_source_of_tools_cannot_bring_a_program(saved, atc_, config, tmp_path):
-    saved("spent", "-o", str(tmp_path / "given" / "spent.json"))
-    assert not (config.state_dir / "saved-tools").exists()
+    saved("spent")
+    (config.state_dir / "saved-tools").rename(tmp_path / "given")
     code, _, err = atc_("tools", "list", "--tools", tmp_path / "given", "--tools", "shop.py")
     assert code == 2
     assert "it is a saved program" in err

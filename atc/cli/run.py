@@ -11,22 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from atc.agent import Agent, readable
-from atc.cli.options import (
-    allow_writes_option,
-    budget_options,
-    decoding_options,
-    endpoint_options,
-    json_option,
-    learn_option,
-    model_option,
-    on_unknown_option,
-    sandbox_option,
-    servers_options,
-    strategy_option,
-    tools_option,
-    trust_option,
-    yes_option,
-)
+from atc.cli import options
 from atc.cli.output import error_document, print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
@@ -37,6 +22,7 @@ from atc.learned import amended
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.strategies import read
+from atc.terminal import count
 from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
@@ -57,23 +43,23 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
 
 @click.command(epilog=_EPILOG)
 @click.argument("task")
-@tools_option
-@servers_options
-@model_option
-@endpoint_options
-@strategy_option
-@sandbox_option
-@decoding_options
+@options.tools_option
+@options.servers_options
+@options.model_option
+@options.endpoint_options
+@options.strategy_option
+@options.sandbox_option
+@options.decoding_options
 @click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
-@allow_writes_option
-@trust_option
-@learn_option
-@on_unknown_option
-@yes_option
+@options.allow_writes_option
+@options.trust_option
+@options.learn_option
+@options.on_unknown_option
+@options.yes_option
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
-@budget_options
-@json_option
+@options.budget_options
+@options.json_option
 @click.help_option("-h", "--help")
 def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads it from stdin) by one program over the given tools.
@@ -101,14 +87,14 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
 
 @click.command(epilog="Example: atc runs resume last --allow-writes close_ticket")
 @click.argument("run")
-@allow_writes_option
-@trust_option
-@on_unknown_option
+@options.allow_writes_option
+@options.trust_option
+@options.on_unknown_option
 @click.option("--resend", is_flag=True, help="The write in doubt did not happen, as you found out: send it again.")
 @click.option("--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand.")
-@yes_option
-@budget_options
-@json_option
+@options.yes_option
+@options.budget_options
+@options.json_option
 def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: bool, **flags: Any) -> None:
     """Go on with RUN: its id, the beginning or the end of its id, or 'last'.
 
@@ -184,10 +170,9 @@ def _solve(
 
 def _conclude(solution: Solution, view: RunView) -> None:
     """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
-    calls, repairs = solution.calls, solution.repairs
     took = (
-        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {calls} call{'s' * (calls != 1)},"
-        f" {repairs} repair{'s' * (repairs != 1)}, {solution.usage.tokens} tokens"
+        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {count(solution.calls, 'call')},"
+        f" {count(solution.repairs, 'repair')}, {solution.usage.tokens} tokens"
     )
     where = f" · run {solution.run}" if solution.run else ""
     view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")
@@ -195,41 +180,47 @@ def _conclude(solution: Solution, view: RunView) -> None:
         view.line("left", f"{told_call(call)}: an earlier program made it, the answer's does not", "yellow")
     for call in solution.unknown:
         view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
-    if solution.status == "paused":
-        _say_how_to_resume(solution, view)
-    elif solution.status == "failed":
-        _say_why(solution, view)
+    for line in _next_steps(solution, f"atc runs resume {solution.run}" if solution.run else ""):
+        view.say(line)
 
 
-def _say_how_to_resume(solution: Solution, view: RunView) -> None:
-    failure = _pause(solution)
-    resume = f"atc runs resume {solution.run}" if solution.run else ""
-    if failure is None:
-        view.say(f"It would answer: {solution.answer}")
-        view.say(f"To let what is left stand: {resume} --accept-orphans" if resume else "Undo what is left by hand.")
+def _next_steps(solution: Solution, resume: str) -> Iterator[str]:
+    """Why there is no answer that stands, and what to do; `resume` is empty where the run is not stored."""
+    if solution.status == "solved":
         return
-    view.say(failure.message)
+    pause = _pause(solution)
+    if solution.status == "paused" and pause is None:
+        yield f"It would answer: {solution.answer}"
+        yield f"To let what is left stand: {resume} --accept-orphans" if resume else "Undo what is left by hand."
+        return
+    why = _why(solution) or ""
+    yield why
     if not resume:
         return
-    if solution.unknown:
-        view.say(
+    if solution.status == "failed":
+        setting, is_set, _ = (solution.limit or "").partition(" = ")
+        if is_set:
+            yield f"Go on with more of it: {resume} --{setting.replace('_', '-')} MORE"
+        yield f"See every attempt with: atc runs show {solution.run}"
+    elif solution.unknown:
+        yield (
             f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
             " --on-unknown skip. To look once more: the command without either."
         )
-    elif resume not in failure.message:
-        view.say(f"Go on with: {resume}")
+    elif resume not in why:
+        yield f"Go on with: {resume}"
 
 
 def _why(solution: Solution) -> str | None:
     """Why there is no answer that stands, in a sentence; None where there is one."""
-    last = solution.attempts[-1] if solution.attempts else None
     if solution.status == "solved":
         return None
     if solution.status == "paused":
-        failure = _pause(solution)
-        return failure.message if failure else "Writes are left that the final program does not make."
+        pause = _pause(solution)
+        return pause.message if pause else "Writes are left that the final program does not make."
     if solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it, or ask for less."
+    last = solution.attempts[-1] if solution.attempts else None
     return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
 
 
@@ -237,15 +228,3 @@ def _pause(solution: Solution) -> Failure | None:
     """What stopped the last program, if it was paused."""
     last = solution.attempts[-1] if solution.attempts else None
     return last.trace.failure if last is not None and last.paused and last.trace is not None else None
-
-
-def _say_why(solution: Solution, view: RunView) -> None:
-    if why := _why(solution):
-        view.say(why)
-    if solution.limit:
-        setting, is_set, _ = solution.limit.partition(" = ")
-        if solution.run and is_set:
-            flag = setting.replace("_", "-")
-            view.say(f"Go on with more of it: atc runs resume {solution.run} --{flag} MORE")
-    if solution.run:
-        view.say(f"See every attempt with: atc runs show {solution.run}")

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import unified_diff
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from atc.store.stored import StoredRun
 from atc.terminal import clipped, count
 from protocols.errors import AtcError
 from protocols.files import write_whole
-from protocols.jsontypes import Json, dumps
+from protocols.jsontypes import Json
 
 _WIDTH, _BEFORE, _LINES = 240, 60, 40
 """Of a difference: characters of a line, those shown before it begins, lines."""
@@ -58,67 +57,39 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         raise click.UsageError("give one of --python and --html")
     with open_store(load_config()[0]) as store:
         stored = store.load(run)
+    document: dict[str, Json] = {"run": stored.summary.id, "file": str(path)}
+    ended = ""
+    hidden: tuple[str, ...] = ()
     if as_page:
-        _write_page(without_secrets(stored), path, as_json=as_json)
-        return
-    recording = record(stored, stored.protocols)
-    text = _script(recording, stored) if as_script else _run_file(recording)
-    if path is not None:
-        write_whole(path, text, mode=0o700 if as_script else 0o600)
-    _tell(recording, path, text, as_script=as_script, as_json=as_json)
-
-
-def _write_page(stored: StoredRun, path: Path | None, *, as_json: bool) -> None:
-    text = page(stored)
-    if path is None:
-        (print_json if as_json else partial(click.echo, nl=False))(text)
-        return
-    write_whole(path, text, mode=0o600)
-    if as_json:
-        print_json({"run": stored.summary.id, "file": str(path)})
+        text, use = page(without_secrets(stored)), "open it in a browser."
     else:
-        say(f"run {stored.summary.id} written to {path}; open it in a browser.")
-
-
-def _run_file(recording: Recording) -> str:
-    """The recording as JSON text, a call or a tool on one line, so that two files can be compared line by line."""
-    parts = []
-    for key, value in to_document(recording).items():
-        text = _json(value)
-        if key == "calls" and value:
-            text = "[\n    " + ",\n    ".join(map(_json, value)) + "\n  ]"
-        elif isinstance(value, dict) and value:
-            text = "{\n    " + ",\n    ".join(f"{_json(name)}: {_json(part)}" for name, part in value.items()) + "\n  }"
-        parts.append(f"  {_json(key)}: {text}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _json(value: Json) -> str:
-    """`value` on one line, as `json_text` writes it, which takes long for what is large."""
-    text = dumps(value)
-    return text if text.isprintable() else json_text(value)
+        recording = record(stored, stored.protocols)
+        calls, hidden = len(recording.trace.calls), recording.secrets
+        document |= {"calls": calls, "redacted": list(hidden)}
+        ended = f" ({recording.status}, {count(calls, 'call')})"
+        if as_script:
+            text, use = _script(recording, stored), f"run it with: python {path}"
+        else:
+            text = json_text(to_document(recording), indent=1) + "\n"
+            use = f"replay it with: atc runs replay {path}"
+    if path is None and (as_page or as_script) and as_json:
+        print_json(text.rstrip("\n"))
+    elif path is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(path, text, mode=0o700 if as_script else 0o600)
+        if as_json:
+            print_json(document)
+        else:
+            say(f"run {stored.summary.id}{ended} written to {path}; {use}")
+    if hidden:
+        say(f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}.")
 
 
 def _script(recording: Recording, stored: StoredRun) -> str:
     given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]
     modules = {Path(source).stem: source for source in given if source.endswith(".py")}
     return to_script(recording, credentials=stored.config.get("credentials", {}), modules=modules)
-
-
-def _tell(recording: Recording, path: Path | None, text: str, *, as_script: bool, as_json: bool) -> None:
-    calls, hidden = len(recording.trace.calls), recording.secrets
-    if path is None and as_script:
-        (print_json if as_json else print_text)(text.rstrip("\n"))
-    elif path is None:
-        click.echo(text, nl=False)
-    elif as_json:
-        print_json({"run": recording.run, "file": str(path), "calls": calls, "redacted": list(hidden)})
-    else:
-        use = f"run it with: python {path}" if as_script else f"replay it with: atc runs replay {path}"
-        say(f"run {recording.run} ({recording.status}, {count(calls, 'call')}) written to {path}; {use}")
-    if hidden:
-        said = count(len(hidden), "sensitive value")
-        say(f"{said} in it: replaced by placeholders such as {hidden[0]}.")
 
 
 @click.command(epilog="Example: atc runs replay run.json")
@@ -169,9 +140,8 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
             state = "passed" if case.problem is None else "failed" if case.failed else "error"
             documents.append({"file": file, "state": state, "said": said} | document)
             if not as_json:
-                print_text(f"{_WORDS[state]}  {file}  {' '.join(said.split())}")
-                for line in case.detail.splitlines():
-                    print_text(f"      {line}")
+                details = "".join(f"\n      {line}" for line in case.detail.splitlines())
+                print_text(f"{_WORDS[state]}  {file}  {' '.join(said.split())}{details}")
     if report is not None:
         write_whole(report, junit(cases))
     if as_json:
@@ -200,9 +170,8 @@ def _open(name: str) -> Recording:
     except UnicodeDecodeError:
         raise InvalidRecording(name, "it is not text, so it is no recording of a run.") from None
     except OSError as error:
-        raise InvalidRecording(
-            name, f"it cannot be read: {error.strerror or error}; give a file that 'atc runs export' wrote."
-        ) from error
+        why = f"it cannot be read: {error.strerror or error}; give a file that 'atc runs export' wrote."
+        raise InvalidRecording(name, why) from error
 
 
 def _recordings(files: Sequence[str]) -> Iterator[str]:

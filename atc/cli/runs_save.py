@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import closing
 
 import click
 
@@ -28,23 +28,12 @@ Examples:
 @click.argument("run")
 @click.option("--as-tool", "name", required=True, metavar="NAME", help="What programs call it.")
 @click.option("--parameter", "given", multiple=True, metavar="NAME=LITERAL", help="A literal to be given. Repeatable.")
-@click.option("--description", default="", metavar="TEXT", help="What it does; else the run's task.")
 @click.option("--no-input", is_flag=True, help="Ask nothing: no parameters but those of --parameter.")
 @click.option("--sandbox", metavar="NAME", help="What runs the program for the proof (auto).")
-@click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="File to write, else a saved tool's own.")
 @force_option
 @json_option
 def save(
-    run: str,
-    *,
-    name: str,
-    given: tuple[str, ...],
-    description: str,
-    no_input: bool,
-    sandbox: str | None,
-    path: Path | None,
-    force: bool,
-    as_json: bool,
+    run: str, *, name: str, given: tuple[str, ...], no_input: bool, sandbox: str | None, force: bool, as_json: bool
 ) -> None:
     """Make the program of RUN a tool, a function of those of its literals that you choose.
 
@@ -53,7 +42,7 @@ def save(
     'atc serve' offer it wherever the tools that it calls are among their own.
     """
     config = load_config({"sandbox": sandbox})[0]
-    file = path or saved_folder(config) / f"{name}.json"
+    file = saved_folder(config) / f"{name}.json"
     if file.exists() and not force:
         raise click.UsageError(f"{str(file)!r} exists; give --force to replace it, or another name")
     with open_store(config) as store:
@@ -61,11 +50,8 @@ def save(
     parameters = _named(savable, given)
     if not given and not no_input and has_person():
         parameters = _asked(savable)
-    opened = open_sandbox(config.sandbox, policy=config.policy)
-    try:
-        protocol = savable.tool(name, parameters, description, opened)
-    finally:
-        opened.close()
+    with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
+        protocol = savable.tool(name, parameters, "", opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
     if as_json:
         print_json({"tool": name, "file": str(file), "protocol": dump(protocol)})

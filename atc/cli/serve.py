@@ -13,15 +13,7 @@ from typing import Any
 import anyio
 import click
 
-from atc.cli.options import (
-    POSITIVE,
-    allow_writes_option,
-    learn_option,
-    sandbox_option,
-    servers_options,
-    tools_option,
-    trust_option,
-)
+from atc.cli import options
 from atc.cli.output import print_json, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
@@ -48,15 +40,17 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 
 
 @click.command(epilog=_EPILOG)
-@tools_option
-@servers_options
+@options.tools_option
+@options.servers_options
 @click.option("--http", "address", callback=_address, metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
-@allow_writes_option
-@trust_option
-@learn_option
-@sandbox_option
-@click.option("--max-seconds", type=POSITIVE, default=120.0, metavar="S", show_default=True, help="Of one program.")
+@options.allow_writes_option
+@options.trust_option
+@options.learn_option
+@options.sandbox_option
+@click.option(
+    "--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", show_default=True, help="Of one program."
+)
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
 @click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
               help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
@@ -117,6 +111,6 @@ def serve(
 def _command(tools: tuple[str, ...], as_: str) -> list[str]:
     """How an agent starts this gateway over stdio, with files by their whole paths."""
     sources = [str(Path(tool).resolve()) if Path(tool).exists() else tool for tool in tools]
-    options = [part for source in sources for part in ("--tools", source)] + (["--as", as_] if as_ == "tools" else [])
+    words = [part for source in sources for part in ("--tools", source)] + (["--as", as_] if as_ == "tools" else [])
     own = Path(sys.argv[0]).absolute()
-    return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), "serve", *options]
+    return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), "serve", *words]

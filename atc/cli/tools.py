@@ -10,18 +10,9 @@ from typing import Any
 
 import click
 
+from atc.cli import options
 from atc.cli.arguments import read_arguments
 from atc.cli.lazy import LazyGroup
-from atc.cli.options import (
-    FILE,
-    allow_writes_option,
-    force_option,
-    json_option,
-    learn_option,
-    output_option,
-    servers_options,
-    tools_option,
-)
 from atc.cli.output import error_document, json_text, print_columns, print_json, print_result, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_learned, saved_folder
@@ -62,9 +53,9 @@ def tools() -> None:
 
 
 @click.command("list", epilog="Example: atc tools list --tools openapi.json")
-@tools_option
-@servers_options
-@json_option
+@options.tools_option
+@options.servers_options
+@options.json_option
 def list_(*, as_json: bool, **flags: Any) -> None:
     """Every tool: its name in programs, whether it only reads, and what it does."""
     config = load_config(flags)[0]
@@ -80,9 +71,9 @@ def list_(*, as_json: bool, **flags: Any) -> None:
 
 @click.command(epilog="Example: atc tools show get_airport --json")
 @click.argument("name")
-@tools_option
-@servers_options
-@json_option
+@options.tools_option
+@options.servers_options
+@options.json_option
 def show(name: str, *, as_json: bool, **flags: Any) -> None:
     """The tool NAME as programs see it, and how it is called; with --json its whole protocol."""
     with open_toolbox(load_config(flags)[0]) as toolbox:
@@ -93,10 +84,10 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
 @click.command(epilog="Example: atc tools call get_airport code=JFK")
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
-@allow_writes_option
-@tools_option
-@servers_options
-@json_option
+@options.allow_writes_option
+@options.tools_option
+@options.servers_options
+@options.json_option
 def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
@@ -153,11 +144,11 @@ def _called(tool: Tool, values: JsonObject) -> tuple[dict[str, Any], int]:
 
 @click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
 @click.argument("source")
-@click.option("-o", "--output", "folder", type=FILE, required=True, help="Folder of the files.")
-@force_option
-@learn_option
-@servers_options
-@json_option
+@click.option("-o", "--output", "folder", type=options.FILE, required=True, help="Folder of the files.")
+@options.force_option
+@options.learn_option
+@options.servers_options
+@options.json_option
 def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: Any) -> None:
     """Write each tool of SOURCE as a protocol file, to be read, edited and used with '--tools FOLDER'."""
     config = load_config({"tools": (source,), **flags})[0]
@@ -185,8 +176,8 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
 
 
 @click.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
-@tools_option
-@servers_options
+@options.tools_option
+@options.servers_options
 @click.option(
     "--format",
     "format_",
@@ -195,8 +186,8 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
     show_default=True,
     help="An OpenAPI 3.1 document, MCP tools, protocols as one list, or Python stubs.",
 )
-@output_option
-@json_option
+@options.output_option
+@options.json_option
 def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:
     """Write the tools in another format. The formats but stubs are JSON; with --json stubs are one JSON text."""
     with open_toolbox(load_config(flags)[0]) as toolbox:
