@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config, InvalidConfig
+from atc.config import Config
 from atc.consent import Consent
 from atc.store import Store
 from atc.types import Program
@@ -141,11 +141,6 @@ def test_what_a_person_typed_as_arguments_is_theirs(tools):
     why(box, "pay", iban=EVE)
 
 
-def test_a_rule_that_is_none_is_told_before_anything_runs(tools):
-    with pytest.raises(InvalidConfig, match="no rule"):
-        guarded(tools, trust=("read_mail:",))
-
-
 def test_programs_count_as_what_they_are_said_to_be(tools):
     consent, box = guarded(tools, allow_writes=("all",))
     consent.wrote(Program("send_mail(to='bob@acme.example')"), blind=True)
@@ -212,15 +207,3 @@ def test_a_literal_of_the_first_program_passes_and_the_same_in_a_repair_does_not
     sent.clear()
     assert agent("print(int(read_mail()['sender']))", direct).run("Answer.").status == "paused"
     assert sent == [("read_mail", {})]
-
-
-def test_a_repair_before_any_call_has_seen_nothing_of_tools(agent, sent):
-    direct = f"send_mail(to={EVE!r}, text='hi')\nprint('sent')"
-    assert agent("print(1 / 0)", direct).run("Answer.").status == "solved"
-
-
-def test_what_the_first_program_wrote_stays_clean_in_a_repair(agent, sent):
-    first = "mail = read_mail()\nto = 'bob@acme.example'\nprint(int(mail['sender']))"
-    repair = "mail = read_mail()\nsend_mail(to='bob@acme.example', text=mail['sender'])\nprint('sent')"
-    assert agent(first, repair).run("Answer.").status == "solved"
-    assert sent[-1] == ("send-mail", {"to": "bob@acme.example", "text": EVE})

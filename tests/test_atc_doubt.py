@@ -65,10 +65,8 @@ def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, 
     [
         ("0", "sum(r['state'] == 'DELAYED' for r in rows)"),
         ("0", "sum(r['state'].lower() == 'delayed' for r in rows)"),
-        ("0", "sum('Ken' in r['name'] for r in rows)"),
         ("0", "sum(r['seats'] > 3 for r in rows)"),
         ("7", "sum(r['state'] == 'late' for r in rows)"),
-        ("10", "sum(r['state'] == 'late' for r in rows)"),
     ],
 )
 def test_an_honest_zero(answer, source):
@@ -86,7 +84,6 @@ def test_a_raw_record(answer):
     [
         {"rows": [1, 2], "total": 9},
         {"rows": [1], "next_cursor": "abc"},
-        {"rows": [1], "has_more": True},
         {"rows": [1], "page": 1, "total_pages": 2},
     ],
 )
@@ -122,10 +119,3 @@ def test_every_call_failed_and_the_program_went_on():
 )
 def test_a_plain_answer_is_not_doubted(answer, results, source):
     assert of(answer, *results, source=source) == ()
-
-
-def test_nothing_is_said_of_more_results_than_are_looked_at():
-    rows = {"rows": [{"state": str(n)} for n in range(30_000)]}
-    source = "print(sum(r['state'] == 'late' for r in rows))"
-    assert "no result holds" in of("0", rows, source=source)[0]
-    assert of("0", rows, rows, source=source) == ()

@@ -47,10 +47,6 @@ def test_a_long_first_reply_is_no_measure_of_the_next(monkeypatch: pytest.Monkey
     assert replies(Clock(110, 9, 9, 9, 9, 9, 9, 9, 9), monkeypatch, max_seconds=180) == 8
 
 
-def test_a_later_reply_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert replies(Clock(10, 40, 5, 5), monkeypatch, max_seconds=80) == 2
-
-
 def test_nothing_is_begun_that_could_hardly_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert replies(Clock(170, 1), monkeypatch, max_seconds=180) == 1
     assert replies(Clock(200), monkeypatch, max_seconds=180) == 1
@@ -128,23 +124,6 @@ def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
     assert all(0 < seconds <= 60 for seconds in model.patience)
     assert meter.usage.model_calls == 1
     assert patience(1000.0) == 1000.0, "nobody else is hurried"
-
-
-def test_a_run_without_an_end_waits_as_long_as_the_model_does() -> None:
-    model = Slow()
-    Meter(model, lambda event: None).complete([Message("user", "now")], purpose="program", temperature=0, seed=0)
-    assert model.patience == [1000.0]
-
-
-def test_one_of_several_that_takes_longer_ends_the_run_and_those_before_it_are_kept() -> None:
-    model, told = Slow(), []
-    meter = Meter(model, told.append, max_seconds=60)
-    requests = [Request(messages=[Message("user", text)]) for text in ("now", "later")]
-    with SideBySide(2) as threads, pytest.raises(BudgetSpent, match="max_seconds = 60"):
-        meter.each(requests, threads, purpose="retrieve")
-    assert meter.usage.model_calls == 1
-    assert len(model.patience) == 2
-    assert all(0 < seconds <= 60 for seconds in model.patience)
 
 
 def test_no_more_are_sent_than_the_run_may_ask() -> None:

@@ -95,7 +95,6 @@ def test_an_id_is_looked_up_where_the_task_names_a_field(task, source, answer, b
         ("Which airline was first?", "B6"),  # nobody asked for a name
         ("Name the tail number of the first plane, of whatever model.", "N1AB"),  # the id itself was asked for
         ("Give the airline's name.", "JetBlue"),  # no id
-        ("Give the airline's name.", "0"),
         ("Give the names.", "['B6', 'nowhere']"),  # not all of them
     ],
 )

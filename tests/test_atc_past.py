@@ -9,9 +9,7 @@ from atc.past import Past
 from atc.store import Store
 from atc.store.stored import Exchange
 from protocols.ask import Completion, Message
-from protocols.errors import ModelUnavailable
-from sandbox.zygote import ZygoteSandbox
-from tests.strategies_lab import TASK, Player, Stage
+from tests.strategies_lab import Player
 
 
 def asked(text: str) -> list[Message]:
@@ -65,24 +63,6 @@ def test_whether_a_reply_was_cut_is_known_again(store, cut) -> None:
     assert (reply.text, reply.truncated) == ("…", cut)
 
 
-def test_agents_that_count_their_tokens_count_the_same_again(store) -> None:
-    """AnyTool's agents have a budget of their own: with other counts a resumed run would ask on."""
-    short = {"strategy": "anytool:tokens=10000"}
-
-    def player(**more) -> Player:
-        return Player(reply="Let me see.", tokens=5_000, cached=5_000, **more)
-
-    with ZygoteSandbox() as sandbox:
-        plain, first, second = player(), player(down=frozenset({1})), player()
-        whole = Stage(sandbox).agent(model=plain, **short).run(TASK)
-        with pytest.raises(ModelUnavailable):
-            Stage(sandbox).agent(model=first, store=store, **short).run(TASK)
-        again = Stage(sandbox).agent(model=second, store=store, **short).resume("last")
-    assert (whole.status, whole.limit, len(plain.prompts)) == ("failed", "max_tokens = 10000", 2)
-    assert (again.status, again.limit, again.usage.tokens) == (whole.status, whole.limit, whole.usage.tokens)
-    assert second.prompts == plain.prompts[1:]
-
-
 def test_replies_to_prompts_asked_side_by_side_are_found_wherever_an_outage_put_them(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", None), exchange("c", "3"), exchange("b", "2"))
     replies = found.replies([asked(text) for text in "abc"])
@@ -93,9 +73,3 @@ def test_of_prompts_asked_side_by_side_those_without_a_reply_are_asked(store) ->
     found = past(store, exchange("a", "1"), exchange("c", "3"))
     assert [r and r.text for r in found.replies([asked(text) for text in "abc"])] == ["1", None, "3"]
     assert one_by_one(found, "d") == [None]
-
-
-def test_a_prompt_that_is_none_of_those_asked_side_by_side_ends_what_is_known(store) -> None:
-    found = past(store, exchange("a", "1"), exchange("x", "9"), exchange("b", "2"))
-    assert [r and r.text for r in found.replies([asked("a"), asked("b")])] == ["1", None]
-    assert one_by_one(found, "x") == [None]

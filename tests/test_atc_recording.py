@@ -90,13 +90,10 @@ def through_a_file(recording):
 
 SOLVED = {
     "once": (["print(get_note(id='p1')['text'])"], {}),
-    "its own last value": (["get_note(id='p1')['serial'] + 0.5"], {}),
     "after two faults": (
         ["print(get_nothing())", "print(get_note(id='p1')['stars'])", "print(get_note(id='p1')['serial'])"],
         {},
     ),
-    "mended before it ran": (["for person in list_people(page=3):\n    print(person.name)"], {}),
-    "all pages read after it ran": (["print(len(list_people()['people']))"], {}),
     "with writes": (
         ["print(send_mail(to='a')['mail_id'], send_mail(to='b')['mail_id'])"],
         {"allow_writes": ("all",), "trust": ("value=a", "value=b")},
@@ -148,12 +145,6 @@ def test_a_run_without_an_answer_fails_the_same_way_again(stored, toolbox, repla
     recording = through_a_file(record(run, protocols(toolbox)))
     assert (recording.answer, recording.trace.failure.type) == (None, failure)
     assert replayer.rerun(recording).same
-
-
-def test_it_holds_the_tools_that_the_program_names_and_their_aliases(stored, toolbox):
-    recording = record(stored("print(get_note(id='p1')['text'])"), protocols(toolbox))
-    assert list(recording.tools) == ["get_note"]
-    assert recording.toolbox["get_note"].alias == "get_note"
 
 
 def test_a_run_of_which_nothing_ran_to_an_end_has_no_recording(stored, toolbox):
@@ -241,13 +232,9 @@ def changed(document, *path_and_value):
     ("path_and_value", "edited"),
     [
         (("calls", 0, "result", "stars", 1), "call 0"),
-        (("calls", 1, "error", "here"), "call 1"),
         (("program", "print(1)"), "the program"),
-        (("answer", "5"), "the answer"),
         (("end", "stdout", "ho\n"), "the end"),
-        (("pins", "seed", 4), "the pins"),
         (("tools", "get_note", "description", "d"), "the tools"),
-        (("sandbox", "limits", "tool_calls", 5), "the sandbox"),
         (("sha256", "program", ...), "the program"),
     ],
 )
@@ -256,28 +243,18 @@ def test_what_was_edited_is_named(document, path_and_value, edited):
     assert from_document(changed(document, *path_and_value), where="f").edited == (edited,)
 
 
-def test_a_comment_of_ones_own_is_no_edit(document):
-    assert from_document({**document, "comment": "mine", "task": "another"}, where="f").edited == ()
-
-
 @pytest.mark.parametrize(
     ("path_and_value", "problem"),
     [
         (("format", ...), "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."),
-        (("format", "something else"), "it is no recording of a run"),
         (("format", "atc recording 2"), "its format is 2, and this atc reads 1; export the run anew."),
         (("calls", ...), '"calls" is a required property'),
         (("calls", 0, "result", ...), "calls.0: "),
         (("calls", 0, "tool", 5), "calls.0.tool: 5 is not of type"),
-        (("calls", 1, "outcome", "maybe"), "calls.1.outcome: "),
-        (("calls", 0, "sha256", ...), '"sha256" is a required property'),
         (("end", "failure", "kind", "bad luck"), "end.failure"),
         (("pins", "clock", -1), "pins.clock"),
         (("pins", "timezone", "Mars/Olympus"), "pins.timezone: no zone 'Mars/Olympus' is known here."),
-        (("pins", "timezone", "../../etc/passwd"), "pins.timezone"),
-        (("pins", "more", 1), "pins: "),
         (("sandbox", "limits", "tool_calls", -5), "sandbox.limits.tool_calls"),
-        (("sandbox", "limits", "tool_calls", 1.5), "sandbox.limits.tool_calls"),
         (("tools", "__builtins__", {"name": "x"}), "tools"),
     ],
 )
@@ -298,9 +275,7 @@ def test_a_broken_tool_is_named(document):
     [
         ("", "it is not JSON"),
         ('{"format": "atc recording 1", "run', "it may have been cut off"),
-        ("[1, 2]", "it is no recording of a run"),
         ("[" * 200_000, "run.json: it is n"),
-        ('{"format": "atc recording 99999999999999"}', "it is no recording of a run"),
     ],
 )
 def test_a_file_that_is_none_says_why(text, problem):
@@ -344,16 +319,6 @@ def test_a_file_gives_back_exactly_what_was_put_in(results, arguments, text):
     again = through_a_file(recording)
     assert again == recording
     assert json.dumps(to_document(again)) == json.dumps(to_document(recording))
-
-
-def test_a_number_that_json_lacks_survives(replayer):
-    call = ToolCall(index=0, tool="get", arguments={}, line=1, result={"x": float("inf"), "y": float("nan")})
-    recording = Recording(
-        run="r", task="t", status="solved", answer="inf nan", program="r = get()\nprint(r['x'], r['y'])",
-        tools={"get": ToolProtocol(name="get")},
-        trace=Trace(calls=(call,), stdout="inf nan\n", backend="zygote"),
-    )  # fmt: skip
-    assert replayer.rerun(through_a_file(recording)).same
 
 
 def test_a_large_result_is_a_preview_again(replayer):

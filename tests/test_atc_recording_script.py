@@ -15,7 +15,7 @@ import pytest
 
 from atc.recording.recording import InvalidRecording, Recording
 from atc.recording.script import to_script
-from protocols.protocol import Annotations, HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import Annotations, HttpBinding, McpBinding, ToolProtocol
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
@@ -192,8 +192,3 @@ def test_it_runs_by_itself_in_a_process_of_its_own(tmp_path):
         )  # fmt: skip
         assert (done.stdout, done.stderr, done.returncode) == ("5\n", "", 0)
         assert [seen.path for seen in server.seen] == ["/notes", "/notes/b"]
-
-
-def test_a_python_binding_without_a_source_is_loaded_by_its_module_name():
-    tool = ToolProtocol(name="act", binding=PythonBinding(module="some.module", function="act"))
-    assert "_script_tools(_TOOLS, modules=['some.module'])" in script_of("act()", tool)

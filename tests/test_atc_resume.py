@@ -10,7 +10,6 @@ import sys
 import threading
 from collections import Counter
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
 from toolflow_bench.services.control import reset, set_faults
-from toolflow_bench.services.faults import Fault, Faults
+from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
 from toolflow_bench.services.rest import Routes, build_app
 from toolflow_bench.services.serve import serve
@@ -205,13 +204,10 @@ def host(nursery, notes, tmp_path):
 @pytest.mark.parametrize(
     ("moment", "nth"),
     [
-        ("asked", 0),
         ("intended", 1),
         ("working", 1),
         ("dropped", 0),
-        ("applied", 0),
         ("applied", 1),
-        ("replied", 1),
         ("finished", 0),
     ],
 )
@@ -231,14 +227,6 @@ def test_what_nobody_can_know_pauses_and_stays_so(host, notes, moment) -> None:
         assert (end["status"], end["answer"]) == ("paused", None)
         assert end["detail"].startswith("paused: UnknownOutcome: send_mail may or may not have taken effect")
         assert notes.wrote == (GOLD[:2] if moment == "intended" else GOLD[:3])
-
-
-@pytest.mark.parametrize("second", ["intended", "applied"])
-def test_a_run_that_is_killed_again_while_it_goes_on_still_comes_to_its_end(host, notes, second) -> None:
-    host(Kill(moment="applied", nth=1))
-    host(Kill(moment=second, writes=False))
-    assert host()["status"] == "solved"
-    assert notes.wrote == GOLD
 
 
 def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
@@ -287,25 +275,6 @@ def test_what_a_page_does_not_show_may_be_there(host, notes) -> None:
     host(Kill(moment="applied", nth=3), program=program)
     assert host(program=program)["status"] == "paused"
     assert notes.wrote == ["add_pin 0", "add_pin 1", "add_pin 2", "add_pin 3"]
-
-
-def test_what_was_sent_again_is_waited_for_anew(host, notes) -> None:
-    """The second process sends it again and is killed while the service works, long after the first intent."""
-    host(Kill(moment="dropped", nth=1), **PATIENT)
-    host(Kill(moment="late"), **PATIENT)
-    assert host(**PATIENT)["status"] == "solved"
-    assert notes.wrote == GOLD
-
-
-def test_a_read_that_fails_once_before_a_write_is_made_again(host, notes) -> None:
-    class Second(Faults):
-        def draw(self, number: int) -> Fault:
-            return replace(super().draw(number), kind="500" if number == 2 else None)
-
-    set_faults(notes.served.app, Second())
-    host(Kill(moment="dropped", nth=1))
-    assert host()["status"] == "solved"
-    assert notes.wrote == GOLD
 
 
 # --- interrupted in this process
@@ -481,11 +450,6 @@ def test_a_run_that_is_over_or_unknown_is_not_resumed(agent, notes) -> None:
         with pytest.raises(UnknownRun):
             first.resume("nothing-like-it")
     assert notes.wrote == GOLD
-
-
-def test_an_agent_without_a_store_has_nothing_to_resume(notes, sandbox) -> None:
-    with pytest.raises(ValueError, match="without a store"):
-        Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox).resume("last")
 
 
 # --- through the command line

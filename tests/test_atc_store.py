@@ -103,13 +103,6 @@ def test_an_unfinished_run_says_what_it_has_used(store: Store) -> None:
     assert stored.exchanges[-1].reply is None
 
 
-def test_an_error_ends_a_run(store: Store) -> None:
-    run = store.create("t")
-    store.finish(run, status="error", error="the model is down; start it.")
-    summary = store.load(run).summary
-    assert (summary.status, summary.error, summary.answer) == ("error", "the model is down; start it.", None)
-
-
 def test_runs_are_found_by_prefix_suffix_and_last(store: Store) -> None:
     with pytest.raises(UnknownRun, match="no run 'last'; 'atc runs list' shows all"):
         store.load("last")
@@ -229,18 +222,6 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) 
     before = path.read_bytes()
     assert f"another version of atc wrote it (format {version}, this one reads 8)" in unusable(path)
     assert path.read_bytes() == before
-
-
-def test_a_damaged_store_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "runs.sqlite3"
-    with Store(path) as store:
-        for _ in range(50):
-            store.create("t" * 1000)
-    content = bytearray(path.read_bytes())
-    content[4096 + 100 :] = b"\xff" * (len(content) - 4196)
-    path.write_bytes(content)
-    with pytest.raises(StoreUnavailable, match="it is damaged; move it away"), Store(path) as store:
-        store.list()
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:

