@@ -18,7 +18,7 @@ from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relaxed
 from probing.invent import clauses, number_of
 from probing.links import ObservedLink
-from probing.names import common_format, scalars, text_of
+from probing.names import common_format, text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.teacher import Words
@@ -78,8 +78,7 @@ def document(
     output, evidence = protocol.output_schema, protocol.evidence
     if facts.done:
         replies = [sample.response for sample in facts.done]
-        sent = [{text_of(part) for v in s.arguments.values() for part in scalars(v.value)} for s in facts.done]
-        found = infer(replies, protocol.output_schema, sent)
+        found = infer(replies, protocol.output_schema)
         output = telling.schema(found, declared=protocol.output_schema)
         evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(found, replies))
     arguments = telling.schema(input_schema(facts, keep_values=keep_values), declared=protocol.input_schema)
@@ -245,9 +244,9 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
 class Telling:
     """Values and texts of one tool as a document may show them.
 
-    Without `keep_values` each text and number becomes a placeholder of its type and length; equal ones the same, so
-    that one sees where an argument comes back. Kept are values that the schema lists, and arguments that are nobody's
-    data. A secret is replaced in either case.
+    Without `keep_values` each value of an argument becomes a placeholder of its type and length, and no result is
+    shown. Kept are values that the schema lists, and arguments that are nobody's data. A secret is replaced in either
+    case, by the same placeholder wherever it stands.
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
@@ -255,17 +254,15 @@ class Telling:
         self._input, self._output = facts.protocol.input_schema, facts.protocol.output_schema
         self._marks: dict[str, str] = {}
         self._listed: set[str] = set()
-        self._keys: set[str] = set()
         self._secrets: dict[str, str] = {}
         for sample in facts.samples:
             self._learn([*secrets_of(sample.plain, self._input), *secrets_of(sample.response, self._output)])
             self._learn([*within(sample.error), *within(sample.answer or "")])
 
     def show(self, *schemas: JsonObject | None) -> None:
-        """Take the schemas whose listed values and property names may be shown."""
-        for _, node in (pair for schema in schemas for pair in nodes(schema)):
-            self._keys |= node.get("properties", {}).keys()
-            self._listed |= {text for key in _HOLD_VALUES if key in node for text in _texts(node[key])}
+        """Take the schemas whose listed values may be shown."""
+        for schema in schemas:
+            self._listed |= _held(schema)
 
     def text(self, text: str) -> str:
         """A text without secrets."""
@@ -283,43 +280,27 @@ class Telling:
 
     def arguments(self, arguments: Mapping[str, Value]) -> dict[str, Json]:
         """The arguments of an example."""
-        plain = {
-            name: value.value
-            if self._keep or value.origin.kind in NOBODYS
-            else self._hidden(_shortened(value.value), keys=False)
-            for name, value in arguments.items()
-        }
-        shown: dict[str, Json] = covered(plain, self._input, self._secret, rest=self._rest)
+        shown: dict[str, Json] = {}
+        for name, value in arguments.items():
+            if self._keep or value.origin.kind in NOBODYS:
+                shown |= covered({name: value.value}, self._input, self._secret, rest=self._rest)
+            else:
+                shown |= covered({name: _shortened(value.value)}, self._input, self._secret, rest=self._hidden)
         return shown
 
     def result(self, response: Json) -> Json:
-        """The result of an example: long lists and texts cut."""
-        short = _shortened(response)
-        if not self._keep:
-            short = self._hidden(short, keys=True)
-        return covered(short, self._output, self._secret, rest=self._rest)
+        """The result of an example: long lists and texts cut; None where values are not kept."""
+        return covered(_shortened(response), self._output, self._secret, rest=self._rest) if self._keep else None
 
     def schema(self, schema: Json, *, declared: JsonObject | None) -> Any:
         """An inferred schema without the values of secrets; what is declared may stand."""
-        kept = {
-            text for _, node in nodes(declared) for key in _HOLD_VALUES if key in node for text in _texts(node[key])
-        }
-        return self._schema(schema, "", kept)
-
-    def _schema(self, node: Json, name: str, known: Collection[str]) -> Json:
-        if isinstance(node, list):
-            return [self._schema(part, name, known) for part in node]
-        if not isinstance(node, Mapping):
-            return node
-        found: dict[str, Any] = {}
-        for key, part in node.items():
-            if key in ("properties", "$defs", "patternProperties") and isinstance(part, Mapping):
-                found[key] = {inner: self._schema(below, inner, known) for inner, below in part.items()}
-            elif key not in _HOLD_VALUES:
-                found[key] = self._schema(part, name, known)
-            elif set(_texts(part)) <= set(known) or not self._tells(part, name):
-                found[key] = part
-        return found
+        declares, changed = _held(declared), copy.deepcopy(schema)
+        for path, node in nodes(changed):
+            name = path.rpartition(".")[2].rstrip("[]*")
+            for key in [key for key in _HOLD_VALUES if key in node]:
+                if not set(_texts(node[key])) <= declares and self._tells(node[key], name):
+                    del node[key]
+        return changed
 
     def _tells(self, values: Json, name: str) -> bool:
         kind = kind_of(name)
@@ -342,17 +323,12 @@ class Telling:
     def _rest(self, leaf: Json) -> Json:
         return self.text(leaf) if isinstance(leaf, str) else leaf
 
-    def _hidden(self, node: Json, *, keys: bool) -> Json:
-        if isinstance(node, Mapping):
-            return {
-                name if not keys or name in self._keys else self._placeholder(name): self._hidden(part, keys=keys)
-                for name, part in node.items()
-            }
-        if isinstance(node, list):
-            return [self._hidden(part, keys=keys) for part in node]
-        if node is None or isinstance(node, bool) or node == "" or (isinstance(node, str) and node in self._listed):
-            return node
-        return self._placeholder(node)
+    def _hidden(self, leaf: Json) -> Json:
+        return (
+            leaf
+            if leaf is None or isinstance(leaf, bool) or leaf == "" or leaf in self._listed
+            else self._placeholder(leaf)
+        )
 
     def _placeholder(self, value: Json) -> str:
         mark = self._marks.setdefault(f"{type(value).__name__} {value}", f"e{len(self._marks) + 1}")
@@ -378,6 +354,11 @@ def _shortened(node: Json) -> Json:
     if isinstance(node, list):
         return [_shortened(part) for part in node[:_LISTED]]
     return f"{node[: _LONGEST - 1]}…" if isinstance(node, str) and len(node) > _LONGEST else node
+
+
+def _held(schema: JsonObject | None) -> set[str]:
+    """The values that a schema lists anywhere."""
+    return {text for _, node in nodes(schema) for key in _HOLD_VALUES if key in node for text in _texts(node[key])}
 
 
 def _texts(value: Json) -> Iterator[str]:

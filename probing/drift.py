@@ -315,7 +315,8 @@ def recheck(
     gone = {repr(value) for s in earlier if s.done and s.tool in removers for value in s.plain.values()}
     kept = [s for s in earlier if s.done and not any(repr(value) in gone for value in s.plain.values())]
 
-    def answers(name: str, choices: Iterable[Arguments], *, guesses: bool = False) -> bool:
+    def call(name: str, choices: Iterable[Arguments], *, guesses: bool) -> bool:
+        """Call a tool, with guesses until one is right. Gives whether that is all."""
         for arguments in islice(choices, CALLS):
             try:
                 sample = caller.call(name, arguments, purpose="check")
@@ -326,28 +327,25 @@ def recheck(
             if guesses and sample.done:
                 return True
             guessed.update([sample.number] if guesses else [])
-        return False
+        return not guesses
 
     waiting = []
     for name in old.keys() - unchecked.keys():
         known = list(_known(old[name], [s for s in kept if s.tool == name]))
-        answers(name, known)
+        call(name, known, guesses=False)
         waiting += [] if known else [name]
-    found = True
-    while waiting and found:  # a tool that answers now may hold what the next one needs
-        tried = {name: answers(name, _linked(old[name], log), guesses=True) for name in waiting}
-        found, waiting = any(tried.values()), [name for name in waiting if not tried[name]]
+    before = len(waiting) + 1
+    while len(waiting) < before:  # a tool that answers now may hold what the next one needs
+        before = len(waiting)
+        waiting = [name for name in waiting if not call(name, _linked(old[name], log), guesses=True)]
     unchecked |= dict.fromkeys(waiting, _NO_ARGUMENTS)
-    changes: list[Change] = []
-    new: dict[str, ToolProtocol] = {}
-    for name, protocol in old.items():
-        facts = learn(protocol, [s for s in log.of(name) if s.done or s.number not in guessed])
-        differences = compare(protocol, facts)
-        changes += differences
-        new[name] = revised(protocol, differences, facts)
-        if facts.samples and not facts.done and not differences:
-            unchecked.setdefault(name, f"no answer came: {facts.samples[-1].error}")
+    facts = {n: learn(p, [s for s in log.of(n) if s.done or s.number not in guessed]) for n, p in old.items()}
+    changes = [change for name, protocol in old.items() for change in compare(protocol, facts[name])]
+    for name, one in facts.items():
+        if one.samples and not one.done and not any(change.tool == name for change in changes):
+            unchecked.setdefault(name, f"no answer came: {one.samples[-1].error}")
     changes.sort(key=lambda change: _WORST.index(change.severity))
+    new = {name: revised(protocol, changes, facts[name]) for name, protocol in old.items()}
     return Checked(old=old, new=new, changes=tuple(changes), unchecked=unchecked, calls=len(log.samples))
 
 

@@ -18,7 +18,6 @@ from genson import SchemaBuilder
 from probing.names import FIELDS, common_format
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error, pointer, resolve, type_name, types, validator
-from protocols.words import ID_WORDS
 
 _DEEPEST, _FOLLOWED = 64, 12
 """Levels of nesting that are described, and levels of a known document that are merged."""
@@ -41,23 +40,13 @@ _Seen = Sequence[tuple[int, Any]]
 """Values of one place, each with the number of its response."""
 
 
-def infer(
-    responses: Iterable[Json], known: JsonObject | None = None, sent: Iterable[Collection[str]] = ()
-) -> dict[str, Any]:
-    """The schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` where there is neither.
-
-    `sent` are the texts that each response's call was given: an object with no other keys than these is a map.
-    """
+def infer(responses: Iterable[Json], known: JsonObject | None = None) -> dict[str, Any]:
+    """The schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` where there is neither."""
     seen = [_cut(response, _DEEPEST) for response in responses]
     found = _schema_of(list(enumerate(seen)), "") if seen else {}
     if found == {"examples": [None]}:
         found = {"type": "null"}
-    pairs = list(zip(seen, sent, strict=False))
-    if pairs and all(isinstance(one, dict) and one and one.keys() <= set(texts) for one, texts in pairs):
-        found = {"type": "object", "additionalProperties": infer(part for one in seen for part in one.values())}
-    if known is None:
-        return found
-    wide = relaxed(known, seen)
+    wide = None if known is None else relaxed(known, seen)
     return found if wide is None else _merged(wide, found, wide, seen, _FOLLOWED)
 
 
@@ -213,24 +202,20 @@ def _texts(seen: _Seen, name: str, *, alone: bool, nullable: bool) -> dict[str, 
 def _enum(seen: _Seen, name: str) -> list[str]:
     """The values of an enum, sorted; none for what is no enum.
 
-    Between 2 and 12 different words under a name such as `status` or `type`: on average five values for each word,
-    each word in at least two replies, over at least three replies. Under another name: at most 6 words in lower case,
-    ten values for each, each word in at least three replies, over at least five. Ids, names and codes never.
+    Under a name such as `status` or `type`, between 2 and 12 different words: on average five values for each word,
+    each word in at least two replies, over at least three replies. Codes of few letters never.
     """
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
-    word = words[-1].lower() if words else ""
-    closed = word in FIELDS["closed"]
-    most, each, spread, replies = (12, 5, 2, 3) if closed else (6, 10, 3, 5)
-    values = {value for _, value in seen}
-    if word in ID_WORDS | FIELDS["open"] or not 2 <= len(values) <= most or len(seen) < each * len(values):
+    words, values = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name), {value for _, value in seen}
+    closed = bool(words) and words[-1].lower() in FIELDS["closed"]
+    if not closed or not 2 <= len(values) <= 12 or len(seen) < 5 * len(values):
         return []
     per_word = Counter(value for _, value in set(seen))  # in how many replies
-    if min(per_word.values()) < spread or len({reply for reply, _ in seen}) < replies:
+    if min(per_word.values()) < 2 or len({reply for reply, _ in seen}) < 3:
         return []
     if all(re.fullmatch(r"[A-Z0-9]{1,3}", value) for value in values):
         return []
-    shape = r"[A-Za-z][A-Za-z0-9]*([ _./-][A-Za-z0-9]+){0,3}" if closed else r"[a-z][a-z0-9]{2,}([_-][a-z0-9]+){0,3}"
-    return sorted(values) if all(len(v) <= 32 and re.fullmatch(shape, v) for v in values) else []
+    shape = r"[A-Za-z][A-Za-z0-9]*([ _./-][A-Za-z0-9]+){0,3}"
+    return sorted(values) if all(len(value) <= 32 and re.fullmatch(shape, value) for value in values) else []
 
 
 def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int) -> dict[str, Any]:

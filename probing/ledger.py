@@ -460,10 +460,6 @@ class Ledger:
         known = [one for one in before if (one.ids | one.given).intersection(self._own_ids(record, nouns, one.noun))]
         for made in known[:1] or before:
             found, is_it = self._of(made, record, nouns)
-            if is_it and not known and not made.given and any(text not in made.marks for _, text in made.ids) and found:
-                calls = [made.calls.pop() if len(made.calls) > 1 else made.calls[-1]]  # equal calls made several things
-                made = Made(tool=made.tool, noun=made.noun, calls=calls, marks=made.marks)
-                self._made.append(made)
             if known or (is_it and not made.given):
                 made.ids |= found if is_it else set()
                 made.shown = sample.number
