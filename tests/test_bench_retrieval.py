@@ -6,7 +6,6 @@ import json
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,15 +14,13 @@ from click.testing import CliRunner
 np = pytest.importorskip("numpy")
 pytest.importorskip("bm25s")
 
-from atc.retrieve.abstain import Abstain, Calibration  # noqa: E402
-from atc.retrieve.base import Hit, Ranked, Retrieval, RetrievalUnavailable  # noqa: E402
+from atc.retrieve.base import Hit, Retrieval  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.types import Usage  # noqa: E402
 from benchmarks.retrieval import run as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery, labelled, load_data  # noqa: E402
 from benchmarks.retrieval.figures import (  # noqa: E402
-    abstention_figures,
     closure_figures,
     completeness,
     method_figures,
@@ -31,8 +28,8 @@ from benchmarks.retrieval.figures import (  # noqa: E402
     ndcg,
     recall,
 )
-from benchmarks.retrieval.run import MOST_OUTAGES, Outage, Row, Wanted, run_method  # noqa: E402
-from benchmarks.runner import InvalidData, Rows  # noqa: E402
+from benchmarks.retrieval.run import Row, Wanted, run_method  # noqa: E402
+from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 from toolflow_bench.rows import InvalidRunFile  # noqa: E402
 
@@ -82,8 +79,8 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_each_row_is_kept_and_not_asked_again(ask: Any, tmp_path: Path) -> None:
     rows = ask(Scripted(), 3)
-    assert [row.ranking for row in rows] == [("a", "b")] * 3
-    assert (rows[0].model_calls, rows[0].input_tokens, rows[0].output_tokens) == (2, 30, 12)
+    assert [row["ranking"] for row in rows] == [["a", "b"]] * 3
+    assert [rows[0][key] for key in ("model_calls", "input_tokens", "output_tokens")] == [2, 30, 12]
     with (tmp_path / "rows.jsonl").open("a") as file:
         file.write('{"method": "toolqp", "id": "q3", "rank')  # killed while it wrote
     again = Scripted()
@@ -99,7 +96,7 @@ def test_several_at_once_give_the_same_rows(ask: Any) -> None:
             met.wait()  # passes only where three are asked at once
             return super().search(query, k=k)
 
-    assert [row.id for row in ask(Together(), workers=3)] == [query["id"] for query in QUERIES]
+    assert [row["id"] for row in ask(Together(), workers=3)] == [query["id"] for query in QUERIES]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -108,26 +105,18 @@ def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path,
     with pytest.raises(Outage, match=r"toolqp: the endpoint is down\. It failed 5 times in a row"):
         ask(Scripted(down), workers=workers)
     kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()[1:]]
-    assert sum(row["status"] == "outage" for row in kept) == MOST_OUTAGES
+    assert sum("outage" in row for row in kept) == MOST_OUTAGES
     up = Scripted()
-    assert {row.status for row in ask(up, workers=workers)} == {"ok"}
+    assert not any("outage" in row for row in ask(up, workers=workers))
     assert len(up.asked) == 9
-
-
-def test_a_bug_of_ours_costs_one_query_alone(ask: Any) -> None:
-    rows = ask(Scripted({"text 1": KeyError("oh")}), 3)
-    assert [row.status for row in rows] == ["ok", "crash", "ok"]
-    [found] = method_figures({"a": rows}, DATA.queries)
-    assert (found["queries"], found["crashes"]) == (2, 1)
-    assert "1 crashes" in method_lines([found], pools=False)[-1]
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ("mine, not yours\n", "is no file of a benchmark's rows"),
-        ('{"format": "atc-retrieval-1", "data": "y"}\n', "data was 'y', is 'x'"),
-        ('{"format": "atc-retrieval-1", "data": "x"}\n{"no": "row"}\n', "cannot be continued"),
+        ('{"format": "atc-retrieval-2", "data": "y"}\n', "data was 'y', is 'x'"),
+        ('{"format": "atc-retrieval-2", "data": "x"}\n{"no": "row"}\n', "cannot be continued"),
     ],
 )
 def test_a_file_of_something_else_is_left_alone(ask: Any, tmp_path: Path, content: str, problem: str) -> None:
@@ -138,14 +127,17 @@ def test_a_file_of_something_else_is_left_alone(ask: Any, tmp_path: Path, conten
 
 
 def test_figures_and_paired_differences() -> None:
-    first = [Row(method="a", id=f"q{n}", ranking=("a", "b"), input_tokens=5) for n in range(4)]
-    second = [Row(method="b", id=f"q{n}", ranking=("b",), seconds=0.004) for n in (1, 2)]
+    none = {"seconds": 0.0, "model_calls": 0, "input_tokens": 0, "output_tokens": 0}
+    first = [{**none, "id": f"q{n}", "ranking": ["a", "b"], "input_tokens": 5} for n in range(4)]
+    second = [{**none, "id": f"q{n}", "ranking": ["b"], "seconds": 0.004} for n in (1, 2)]
+    second.append({"id": "q3", "outage": "down"})
     queries = [RetrievalQuery(id=f"q{n}", text="", gold=("b",), group="odd" if n % 2 else "even") for n in range(4)]
     one, two = method_figures({"a": first, "b": second}, queries)
     assert (one["metrics"]["ndcg@1"], one["metrics"]["recall@5"], one["against"]) == (0, 1, None)
     assert one["groups"] == {"even": pytest.approx(0.6309, abs=1e-4), "odd": pytest.approx(0.6309, abs=1e-4)}
     assert (two["against"]["n"], two["against"]["mean"]) == (2, pytest.approx(0.3691, abs=1e-4))
     assert (two["seconds_p50"], one["tokens_p50"], two["pool"]["precision"]["mean"]) == (0.004, 5, 1.0)
+    assert (two["queries"], two["outages"]) == (2, 1)
     assert "b against a: nDCG@5 +0.369 (+0.369 to +0.369)" in method_lines([one, two], pools=True)
 
 
@@ -178,37 +170,10 @@ def test_published_data_are_read_as_they_are(name: str, tools: int, queries: int
 def test_closure_brings_the_producers_of_ids() -> None:
     data = load_data("toolflow")
     query = next(query for query in data.queries if len(query.gold) > 2)
-    row = Row(method="m", id=query.id, ranking=query.gold[-1:], scores=(1.0,))
+    row = {"id": query.id, "ranking": query.gold[-1:], "scores": [1.0]}
     found = {(one["links"], one["tasks"]): one for one in closure_figures({"m": [row]}, data, {})}
     assert found["declared", "all"]["recall"] > found["none", "all"]["recall"]
     assert found["known", "all"]["gain"]["n"] == 1
-
-
-class Cosines:
-    """A ranker whose score of a document is 0.7 where the query is its name, else 0."""
-
-    embedder = SimpleNamespace(name="minilm")
-
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
-
-    def top(self, views: list[str], *, n: int) -> list[Ranked]:
-        rows = [np.array([0.7 * (view == name) for name in self.names], np.float32) for view in views]
-        return [Ranked(np.argsort(-row, kind="stable")[:n], np.sort(row)[::-1][:n]) for row in rows]
-
-
-def test_each_query_is_asked_once_with_or_without_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [f"t{number}" for number in range(50)]
-    data = labelled("x", [ToolDocument(name=name) for name in names], [{"query": n, "gold": n, "id": n} for n in names])
-    index = SimpleNamespace(dense=Cosines(names), documents={one.name: one for one in data.documents})
-    monkeypatch.setattr(
-        "atc.retrieve.abstain.CALIBRATIONS", {"minilm": Calibration(words=0.0, threshold=0.15)}, raising=True
-    )
-    found = abstention_figures(data, index, count=20, seed=1)  # type: ignore[arg-type]
-    assert (found["asked"], found["recall"], found["lost"], found["auc"]) == (20, 1.0, 0.0, 1.0)
-    assert Abstain.over(SimpleNamespace(dense=None)) is None  # type: ignore[arg-type]
-    with pytest.raises(RetrievalUnavailable, match="calibrated for minilm"):
-        abstention_figures(data, SimpleNamespace(dense=None), count=1, seed=0)  # type: ignore[arg-type]
 
 
 def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,4 +191,4 @@ def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.Monke
     found = run("--method", "bm25", "--out", "rows.jsonl")
     assert (found.exit_code, json.loads(found.stdout)["methods"][0]["metrics"]["ndcg@5"]) == (0, 1.0)
     assert run("--method", "bm25", "--out", "rows.jsonl").stdout == found.stdout
-    assert "did you mean 'bm25'" in run("--method", "bm24").stderr
+    assert "did you mean 'bm25'" in str(run("--method", "bm24").exception)

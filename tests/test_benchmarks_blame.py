@@ -142,7 +142,7 @@ def test_attribution_blames_the_right_call_and_path_on_the_real_services(rows: l
 
 def test_the_command_reports_by_kind(tmp_path) -> None:
     out = tmp_path / "rows.jsonl"
-    asked = ["--services", "movies", "--sample", "1", "--kind", "wrong_key", "--kind", "emptied", "--seed", "3"]
+    asked = ["--sample", "1", "--kind", "wrong_key", "--kind", "emptied", "--seed", "3"]
     done = CliRunner().invoke(main, [*asked, "--out", str(out), "--json"], catch_exceptions=False)
     told = json.loads(done.stdout)
     assert set(told["kinds"]) <= {"wrong_key", "emptied"}

@@ -84,7 +84,7 @@ def test_a_host_that_sends_a_write_again_too_soon_is_caught() -> None:
     case = Case(0, task, "late", "read", (Kill("late", writes.index("create_watch")),), 0)
     with ZygoteSandbox() as sandbox, Stage(sandbox, "zygote", settle_seconds=0.0, late_seconds=60.0) as stage:
         played = stage.play(case)
-    assert [one.operation for one in played["struck"]] == ["create_watch"]
+    assert [one["operation"] for one in played["struck"]] == ["create_watch"]
     assert "create_watch was done 1 times too often" in (played["verdict"]["wrong"] or "")
 
 

@@ -11,7 +11,6 @@ query, or one that was refused with the reason: the same command goes on where i
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -27,9 +26,8 @@ from atc.cli.wiring import choose_model, open_toolbox
 from atc.retrieve.asking import Tally
 from benchmarks.anytoolbench.construct import Settings, construct
 from benchmarks.anytoolbench.pool import ApiPool, pool_of_data, pool_of_toolbox
-from benchmarks.runner import Rows
+from benchmarks.runner import Rows, show, start
 from protocols.ask import Ask
-from protocols.errors import AtcError
 
 
 @click.command(help=__doc__)
@@ -44,20 +42,16 @@ from protocols.errors import AtcError
 def main(
     *, data: Path | None, tools: tuple[str, ...], queries: int, out: Path, tries: int, seed: int, **given: Any
 ) -> None:
-    try:
-        config = load_config({"model": given["model"], "tools": tools})[0]
-        with ExitStack() as stack:
-            if data is not None:
-                pool = pool_of_data(data, seed=seed)
-            else:
-                pool = pool_of_toolbox(stack.enter_context(open_toolbox(config, talk=click.echo)))
-            ask = choose_model(config)
-            rows = make_queries(pool, Settings(seed=seed), ask, out, count=queries, tries=tries)
-    except AtcError as error:
-        raise click.ClickException(str(error)) from error
+    config = load_config({"model": given["model"], "tools": tools})[0]
+    with ExitStack() as stack:
+        if data is not None:
+            pool = pool_of_data(data, seed=seed)
+        else:
+            pool = pool_of_toolbox(stack.enter_context(open_toolbox(config, talk=click.echo)))
+        ask = choose_model(config)
+        rows = make_queries(pool, Settings(seed=seed), ask, out, count=queries, tries=tries)
     report = {"model": ask.name, "out": str(out), **figures(rows)}
-    lines = [f"{key:14} {value}" for key, value in report.items()]
-    click.echo(json.dumps(report, indent=2) if given["as_json"] else "\n".join(lines))
+    show(report, (f"{key:14} {value}" for key, value in report.items()), as_json=given["as_json"])
 
 
 def make_queries(
@@ -104,4 +98,4 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -22,7 +22,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -34,6 +33,7 @@ from atc.types import Fault, Program
 from benchmarks.blame.broken import BROKEN_KINDS, LATENCY_MS, Breaking, draw_broken
 from benchmarks.blame.gold import NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
+from benchmarks.runner import show, start
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.parsing import parse
 from protocols.sources import load_tools
@@ -44,9 +44,10 @@ from sandbox.effects import Effects
 from sandbox.journal import Journal
 from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import CLOCK, LIMITS, run_program
+from toolflow_bench.columns import columns
 from toolflow_bench.grade import grade
 from toolflow_bench.resampling import wilson
-from toolflow_bench.suites import SPLITS, choose_tasks, services_of
+from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
@@ -201,46 +202,30 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def lines(kinds: dict[str, dict[str, Any]], whole: dict[str, Any]) -> Iterator[str]:
+def lines(report: dict[str, Any]) -> Iterator[str]:
     """The table for people."""
-    columns = ("faults", "none", "wrong", "doubted", "shown", "call", "right")
-    yield f"{'kind':<16}" + "".join(f"{name:>8}" for name in columns) + "  share"
-    for kind, one in {**kinds, "all": whole}.items():
-        share = (
-            "-"
-            if one["share"] is None
-            else f"{one['share']:.1%} ({one['interval'][0]:.0%} to {one['interval'][1]:.0%})"
-        )
-        yield f"{kind:<16}" + "".join(f"{one[name]:>8}" for name in columns) + f"  {share}"
+    heads = ("faults", "none", "wrong", "doubted", "shown", "call", "right")
+    table = [("kind", *heads, "share", "95%")]
+    for kind, one in {**report["kinds"], "all": report["all"]}.items():
+        low, high = one["interval"] or (0.0, 1.0)
+        share = "-" if one["share"] is None else f"{one['share']:.1%}"
+        table.append((kind, *(str(one[name]) for name in heads), share, f"{low:.0%} to {high:.0%}"))
+    whole = report["all"]
+    yield from columns(table)
     yield f"without the check: {whole['run_right']} of {whole['run_shown']}"
     yield f"with doubts: {whole['right'] + whole['doubted_tool']} of {whole['shown'] + whole['doubted']}"
 
 
 @click.command(help=__doc__.partition("\n")[0])
 @click.option("--sample", type=click.IntRange(1), default=120, show_default=True, help="Tasks, drawn by --seed.")
-@click.option("--split", type=click.Choice(SPLITS), default="all", show_default=True)
-@click.option("--services", default="", help="Only tasks of these services, with commas between them.")
 @click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only faults of this kind; repeatable.")
 @click.option("--most", type=click.IntRange(1, 100), default=1, show_default=True, help="Faults of a kind and task.")
 @click.option("--seed", default=0, show_default=True, help="What tasks and faults are drawn by.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of tasks instead of ToolFlow's.")
 @click.option("--out", type=click.File("w"), help="Write a row for each fault, as JSON Lines.")
 @click.option("--json", "as_json", is_flag=True)
-def main(
-    *,
-    sample: int,
-    split: str,
-    services: str,
-    kinds: tuple[str, ...],
-    most: int,
-    seed: int,
-    data: Path | None,
-    out: TextIO | None,
-    as_json: bool,
-) -> None:
+def main(*, sample: int, kinds: tuple[str, ...], most: int, seed: int, out: TextIO | None, as_json: bool) -> None:
     """See the module's docstring."""
-    named = [name for name in services.split(",") if name]
-    tasks = choose_tasks(split, named, sample=sample, seed=seed, folder=data)
+    tasks = choose_tasks(sample=sample, seed=seed)
     rows: list[Row] = []
     with click.progressbar(length=len(tasks), label="blaming", file=sys.stderr) as bar:
         for row in measure(tasks, seed=seed, most=most, kinds=kinds or KINDS, on_task=bar.update):
@@ -248,12 +233,9 @@ def main(
             if out is not None:
                 out.write(json.dumps(row, default=repr) + "\n")
     own = {kind: figures(of) for kind in KINDS if (of := [row for row in rows if row["kind"] == kind])}
-    whole = figures(rows)
-    if as_json:
-        click.echo(json.dumps({"suite": "blame", "seed": seed, "tasks": len(tasks), "kinds": own, "all": whole}))
-    else:
-        click.echo("\n".join(lines(own, whole)))
+    report = {"suite": "blame", "seed": seed, "tasks": len(tasks), "kinds": own, "all": figures(rows)}
+    show(report, lines(report), as_json=as_json)
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

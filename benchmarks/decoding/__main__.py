@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from atc.cli.output import print_json, print_text, say
+from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.models.fetch import LOCAL_MODELS, own_file
@@ -20,8 +19,8 @@ from atc.models.fetch import fetch as fetch_model
 from benchmarks.decoding import chance, funcqa, kamel, speed, tmdb
 from benchmarks.decoding.arms import MODES, Arm, Report, Row, run_arms, sampled
 from benchmarks.decoding.vocabulary import gguf_tokenizer
+from benchmarks.runner import Outage, show, start
 from protocols.ask import Ask
-from protocols.errors import AtcError
 
 
 @click.command()
@@ -51,28 +50,30 @@ def main(suite: str, models: tuple[str, ...], as_json: bool, **options: Any) -> 
     if suite in ("random", "gold", "speed"):
         name = models[0] if models else "smollm2"
         tokenizer = gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
-        data = options["data"] or chance.FOLDER
-        if suite == "speed":
-            found: Any = speed.measure(tokenizer)
-        else:
-            found = chance.measure(tokenizer, data, calls=0 if suite == "gold" else sample or chance.CALLS, seed=seed)
-        print_json(told | found) if as_json else print_text(json.dumps(found, indent=2, ensure_ascii=False))
+        data, calls = options["data"] or chance.FOLDER, 0 if suite == "gold" else sample or chance.CALLS
+        found = (
+            speed.measure(tokenizer) if suite == "speed" else chance.measure(tokenizer, data, calls=calls, seed=seed)
+        )
+        show(told | found, [json.dumps(found, indent=2, ensure_ascii=False)], as_json=as_json)
         return
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[Arm, list[Row]] = {}
     notes: list[str] = []
     for model in models or (config.model or "local",):
-        with _opened(replace(config, model=model)) as ask:
+        with closing(choose_model(replace(config, model=model), talk=say)) as ask:  # the weights of one at a time
             for asked, cases, known, settings in _parts(suite, ask, options, notes):
-                pairs = _pairs(known, options)
                 label = Path(model).name
-                arms = [Arm(suite=suite, model=label, mode=m, docs=d, settings=settings) for m, d in pairs]
+                arms = [
+                    Arm(suite=suite, model=label, mode=mode, docs=docs, settings=settings)
+                    for mode, docs in _pairs(known, options)
+                ]
                 say(f"{suite}: {len(cases)} questions in {len(arms)} arms with {model}; rows go to {folder}")
                 rows |= run_arms(arms, cases, ask, asked, folder=folder, seed=seed, restart=options["restart"])
     success = {"funcqa": "accuracy", "kamel": "right relation"}.get(suite, "CP")
     report = Report(success=success, rows=rows, notes=tuple(notes))
-    print_json({**told, "rows": str(folder), **report.as_json()}) if as_json else print_text("\n".join(report.lines()))
-    sys.exit(3 if report.left else 0)
+    show({**told, "rows": str(folder), **report.as_json()}, report.lines(), as_json=as_json)
+    if report.left:
+        raise Outage("some questions failed on our side; the same command asks them again.")
 
 
 def _parts(suite: str, ask: Ask, options: dict[str, Any], notes: list[str]) -> Iterator[tuple[Any, Any, Any, Any]]:
@@ -105,16 +106,5 @@ def _pairs(known: list[tuple[str, str]], options: dict[str, Any]) -> list[tuple[
     return [(mode, docs) for docs in given["docs"] or dict.fromkeys(docs for _, docs in known) for mode in modes]
 
 
-@contextmanager
-def _opened(config: Any) -> Iterator[Ask]:
-    """A model; the weights of one are in memory at a time."""
-    with closing(choose_model(config, talk=say)) as ask:
-        yield ask
-
-
 if __name__ == "__main__":
-    try:
-        main()
-    except AtcError as problem:
-        say(str(problem))
-        sys.exit(problem.exit_code)
+    start(main)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,18 +20,19 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Protocol, TypeVar
 
+import click
+
 from atc.decode.call import Sampling, Written, write_call
 from atc.decode.formats import CallFormat
 from atc.decode.prompt import call_prompt
 from atc.decode.read import ReadCall
 from atc.models.local import LocalModel
 from benchmarks.decoding.rivals import fuzzy_call, write_backtracking
-from benchmarks.runner import Rows
+from benchmarks.runner import MOST_OUTAGES, Rows, interval, rate
 from protocols.ask import Ask, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
-from toolflow_bench.resampling import Estimate, estimate, wilson
 from toolflow_bench.suites import drawn
 
 MODES = ("free", "calls", "fuzzy", "fuzzy-longest", "backtrack", "grounded")
@@ -42,8 +42,6 @@ that shares the longest ending. `backtrack`: a failed call is taken up again at 
 `grounded`: as `calls`, and ids are held to those that the task gives or a result held."""
 BLOCK = 10
 """Questions that an arm is asked before the next arm's turn: what else the machine does meets all arms alike."""
-MOST_OUTAGES = 5
-"""In a row: after so many an arm is asked no further."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +167,7 @@ def run_arms(
             failed[arm] = failed[arm] + 1 if row.outage else 0
             files[arm].append(asdict(row))
             told = row.outage or row.failure or ("right" if row.correct else "wrong")
-            line = f"{arm.name:<24} {told:<16} {row.seconds:6.2f} s  {case.id}: {' '.join(row.texts)[-100:]!r}"
-            print(line, file=sys.stderr, flush=True)
+            click.echo(f"{arm.name:<24} {told:<16} {row.seconds:6.2f} s  {case.id}", err=True)
         return {
             arm: [_row(file.rows[case.id,]) for case in cases if (case.id,) in file.rows] for arm, file in files.items()
         }
@@ -258,40 +255,32 @@ class Report:
         """`arm` minus `base` on the questions that both have."""
         mine, theirs = ({row.id: row for row in self.rows[one] if not row.outage} for one in (arm, base))
         both = [(mine[id_], theirs[id_]) for id_ in mine if id_ in theirs]
-
-        def of(value: Callable[[Row], float]) -> dict[str, float]:
-            return asdict(estimate([value(a) - value(b) for a, b in both]) or Estimate(mean=0, low=0, high=0, n=0))
-
-        return {
-            "error": of(lambda row: float(bool(row.kind))),
-            "success": of(lambda row: float(row.correct)),
-            "seconds": of(lambda row: row.seconds),
-            "prompt_tokens": of(lambda row: row.prompt_tokens),
-            "only_it": sum(a.correct and not b.correct for a, b in both),
-            "only_the_other": sum(b.correct and not a.correct for a, b in both),
+        metrics: Mapping[str, Callable[[Row], float]] = {
+            "error": lambda row: bool(row.kind),
+            "success": lambda row: row.correct,
+            "seconds": lambda row: row.seconds,
+            "prompt_tokens": lambda row: row.prompt_tokens,
         }
+        found: dict[str, Any] = {name: interval([of(a) - of(b) for a, b in both]) for name, of in metrics.items()}
+        found["only_it"] = sum(a.correct and not b.correct for a, b in both)
+        return found | {"only_the_other": sum(b.correct and not a.correct for a, b in both)}
 
 
 def _figures(arm: Arm, rows: Sequence[Row]) -> dict[str, Any]:
     graded = [row for row in rows if not row.outage]
-    rates = {"error": sum(bool(row.kind) for row in graded), "success": sum(row.correct for row in graded)}
     means = ("prompt_tokens", "input_tokens", "output_tokens", "tries")
     return {
         **asdict(arm),
         "questions": len(graded),
         "left": len(rows) - len(graded),
-        **{name: _rate(hits, len(graded)) for name, hits in rates.items()},
+        "error": rate(sum(bool(row.kind) for row in graded), len(graded)),
+        "success": rate(sum(row.correct for row in graded), len(graded)),
         "errors": dict(Counter(row.kind for row in graded if row.kind).most_common()),
         "refused": sum(row.failure == "refused" for row in graded),
         "seconds_median": median(row.seconds for row in graded) if graded else None,
         **{name: fmean(getattr(row, name) for row in graded) if graded else None for name in means},
         **{name: sum(getattr(row, name) for row in graded) for name in ("truncated", "unheld")},
     }
-
-
-def _rate(hits: int, n: int) -> dict[str, float] | None:
-    found = wilson(hits, n)
-    return None if found is None else {"mean": hits / n, **found._asdict(), "n": n}
 
 
 def _comparable(arm: Arm, base: Arm) -> bool:

@@ -15,7 +15,6 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -28,9 +27,11 @@ import click
 from benchmarks.kills.cases import BETWEEN, Case, Kill, Left, Struck, draw_cases, judge, kind_of
 from benchmarks.kills.gate import LATE_SECONDS, Gate, Trap
 from benchmarks.kills.host import nursery
+from benchmarks.runner import show, start
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_gold
+from toolflow_bench.columns import columns
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.rest import Routes
@@ -44,7 +45,6 @@ MOST_HOSTS = 6
 """Processes of one run. Two are killed at most; more are only needed where something is wrong."""
 SILENCE_SECONDS = 120.0
 """How long a host may say nothing before it counts as hung."""
-COLUMNS = ("runs", "killed", "between", "repeated", "lost", "paused", "solved", "wrong")
 
 
 class HostLost(Exception):
@@ -52,8 +52,8 @@ class HostLost(Exception):
 
 
 Played = dict[str, Any]
-"""What became of one run. `kind` is that of the write that was hit first, else of the one aimed at; `faults` are those
-that its requests met besides, `detail` what the host said last."""
+"""What became of one run. `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what
+the host said last."""
 
 
 class Nursery:
@@ -142,7 +142,7 @@ class Stage:
         Raises:
             HostLost: a host hangs, or requests stay open.
         """
-        gold, began = self._undisturbed(case.task), time.monotonic()
+        gold = self._undisturbed(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
         struck: list[Struck] = []
         task = case.task
@@ -154,7 +154,6 @@ class Stage:
                 struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
                 if "ended" in said or "crashed" in said:
                     break
-        seconds = time.monotonic() - began
         if not self._trap.settle(SILENCE_SECONDS / 2):
             raise HostLost("requests are still open, although their host has ended.")
         ended = said.get("ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None})
@@ -165,12 +164,10 @@ class Stage:
             "task": case.task.id,
             "group": case.group,
             "kind": hit[0] if hit else case.kind,
-            "struck": struck,
-            "faults": sum(one.fault != "" for records in left.log.values() for one in records),
+            "struck": [one._asdict() for one in struck],
             "status": left.status,
             "verdict": judge(left, gold, struck, self._kinds),
             "detail": said.get("crashed") or ended.get("detail", ""),
-            "seconds": seconds,
         }
 
     def _undisturbed(self, task: Task) -> Left:
@@ -218,52 +215,35 @@ def measure(*, runs: int, seed: int, jobs: int = 2, backend: str = "auto") -> It
 def tally(played: Sequence[Played]) -> dict[str, int]:
     """The counts of these runs; `between` are those killed between the intent and the stored outcome of a write."""
     verdicts = [one["verdict"] for one in played]
-    hit = [any(kill.moment in BETWEEN and kill.writes for kill in one["struck"]) for one in played]
-    ends = Counter(one["status"] for one in played)
     return {
         "runs": len(played),
         "killed": sum(bool(one["struck"]) for one in played),
-        "between": sum(hit),
+        "between": sum(any(k["moment"] in BETWEEN and k["writes"] for k in one["struck"]) for one in played),
         "repeated": sum(one["repeated"] for one in verdicts),
         "lost": sum(one["lost"] for one in verdicts),
-        "paused": ends["paused"],
-        "solved": ends["solved"],
+        "paused": sum(one["status"] == "paused" for one in played),
+        "solved": sum(one["status"] == "solved" for one in played),
         "wrong": sum(one["wrong"] is not None for one in verdicts),
     }
 
 
-def report(played: Sequence[Played], *, seed: int, backend: str) -> dict[str, Any]:
-    """Everything as plain JSON. It is passed where no law is broken, and half of the kills struck where it matters."""
-    total = tally(played)
-    by: dict[str, dict[str, Any]] = {"group": {}, "kind": {}}
-    for name, found in by.items():
-        for group in dict.fromkeys(one[name] for one in played):
-            found[group] = tally([one for one in played if one[name] == group])
-    return {
-        "passed": total["wrong"] == 0 and 2 * total["between"] >= total["runs"],
-        "seed": seed,
-        "sandbox": backend,
-        "total": total,
-        "by_moment": by["group"],
-        "by_kind": by["kind"],
-        "runs": [one | {"struck": [kill._asdict() for kill in one["struck"]]} for one in played],
-    }
+def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
+    """The counts by the value of a key."""
+    values = dict.fromkeys(one[key] for one in played)
+    return {value: tally([one for one in played if one[key] == value]) for value in values}
 
 
-def lines(found: dict[str, Any]) -> Iterator[str]:
+def lines(report: dict[str, Any]) -> Iterator[str]:
     """The tables for people."""
-    for title, rows in (("killed when", found["by_moment"]), ("outcome told by", found["by_kind"])):
-        yield f"{title:<16}" + "".join(f"{name:>10}" for name in COLUMNS)
-        for name, counts in rows.items():
-            yield f"{name:<16}" + "".join(f"{counts[column]:>10,}" for column in COLUMNS)
-    for one in found["runs"]:
-        if one["verdict"]["wrong"] is not None:
-            where = f"run {one['number']} ({one['group']}, {one['kind']}) {one['task']}"
-            yield f"wrong    {where}: {one['verdict']['wrong']}"
+    for title, rows in (("killed when", report["by_moment"]), ("outcome told by", report["by_kind"])):
+        yield from columns(
+            [(title, *report["total"]), *((name, *map(str, row.values())) for name, row in rows.items())]
+        )
+    for one in report["runs"]:
+        if (wrong := one["verdict"]["wrong"]) is not None:
+            yield f"wrong    run {one['number']} ({one['group']}, {one['kind']}) {one['task']}: {wrong}"
             yield from (f"         {line}" for line in one["detail"].strip().splitlines()[-1:])
-    total, seconds = found["total"], sorted(one["seconds"] for one in found["runs"])
-    met = sum(one["faults"] for one in found["runs"])
-    yield f"seconds  median {seconds[len(seconds) // 2]:.2f}, longest {seconds[-1]:.2f}, faults met {met:,}"
+    total = report["total"]
     # The one-sided 95% bound on a share of which none was seen.
     bound = f"; with 95% confidence below {1 - 0.05 ** (1 / total['runs']):.1%} of runs" if not total["wrong"] else ""
     hit = f"{total['between']} of {total['runs']} killed between intent and outcome"
@@ -284,12 +264,15 @@ def main(*, runs: int, seed: int, jobs: int, sandbox: str, out: Path | None, as_
         for one in measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox):
             played.append(one)
             bar.update(1)
-    found = report(played, seed=seed, backend=sandbox)
-    click.echo(json.dumps(found) if as_json else "\n".join(lines(found)))
+    total = tally(played)
+    passed = total["wrong"] == 0 and 2 * total["between"] >= total["runs"]  # half of the kills struck where it matters
+    report = {"passed": passed, "seed": seed, "sandbox": sandbox, "total": total}
+    report |= {"by_moment": tallies(played, "group"), "by_kind": tallies(played, "kind"), "runs": played}
+    show(report, lines(report), as_json=as_json)
     if out is not None:
-        out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    sys.exit(0 if found["passed"] else 1)
+        out.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    sys.exit(0 if passed else 1)
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -12,8 +12,6 @@ something is left that failed on our side.
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -37,17 +35,15 @@ from atc.retrieve.expand import expand_all, neighbours
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
 from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, load_data
-from benchmarks.retrieval.figures import abstention_figures, closure_figures, method_figures, method_lines
-from benchmarks.retrieval.run import DEPTH, FORMAT, Outage, Row, Wanted, rows_of, run_method
-from benchmarks.runner import Rows
+from benchmarks.retrieval.figures import closure_figures, method_figures, method_lines
+from benchmarks.retrieval.run import DEPTH, FORMAT, Row, Wanted, run_method
+from benchmarks.runner import Outage, Rows, show, start
 from benchmarks.toolqp.planner import TrainedPlanner
-from protocols.errors import AtcError
 from toolflow_bench.columns import columns
 from toolflow_bench.settings import load_given
 
 CLOSED = 100
 """Tools that a search is asked for before its producers come along: so many as `atc tools search` asks for."""
-MEASURES = ("ranking", "closure", "abstention")
 _NUMBER = click.IntRange(1)
 _DIR = click.Path(path_type=Path, file_okay=False)
 
@@ -59,7 +55,7 @@ Options = SimpleNamespace
 @click.command(help=__doc__)
 @click.option("--data", required=True, metavar="PATH", help="A JSON file, a data set's folder, or 'toolflow'.")
 @click.option("--method", "methods", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help="As of 'atc tools search'.")
-@click.option("--measure", type=click.Choice(MEASURES), default="ranking", show_default=True)
+@click.option("--measure", type=click.Choice(["ranking", "closure"]), default="ranking", show_default=True)
 @click.option("--limit", type=_NUMBER, help="Queries drawn by --seed, for every method.")
 @click.option("--all", "everything", is_flag=True, help="All queries; else 100 for a method that asks a model.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What queries are drawn by.")
@@ -78,13 +74,7 @@ Options = SimpleNamespace
 @click.option("--json", "as_json", is_flag=True)
 def main(**given: Any) -> None:
     options = Options(**given)
-    try:
-        sys.exit(_run(options, load_config({"model": options.model})[0]))
-    except AtcError as error:
-        raise click.ClickException(str(error)) from error
-
-
-def _run(options: Options, config: Config) -> int:
+    config = load_config({"model": options.model})[0]
     wanted = Wanted(
         methods=options.methods,
         limit=options.limit,
@@ -99,16 +89,9 @@ def _run(options: Options, config: Config) -> int:
         click.echo(f"{data.name}: {note}", err=True)
     with opened(options, config, data, wanted.specs) as setup:
         if options.expand:
-            return _write_expansions(options, data, setup)
-        if options.measure == "abstention":
-            found = abstention_figures(data, setup.index, count=options.limit or 200, seed=options.seed)
-            _show(
-                options,
-                {"data": data.name, "abstention": found},
-                columns([tuple(found), [_cell(v) for v in found.values()]]),
-            )
-            return 0
-        return _rank(options, config, wanted, data, setup)
+            _write_expansions(options, data, setup)
+        else:
+            _rank(options, config, wanted, data, setup)
 
 
 @contextmanager
@@ -117,8 +100,8 @@ def opened(options: Options, config: Config, data: RetrievalData, specs: Sequenc
     used = [read(spec) for spec in specs]
     vectors = any(method.embeds and flags.get("on") != "bm25" for method, flags in used)
     asks = any(method.asks for method, _ in used)
-    if options.measure == "abstention" or options.expand:
-        vectors, asks = not options.expand or "contrast" in options.kinds, options.expand
+    if options.expand:
+        vectors, asks = "contrast" in options.kinds, True
     folder = options.index or data.folder(config.cache_dir)
     click.echo(f"{data.name}: {len(data.documents):,} tools; index and synthetic queries are in {folder}", err=True)
     with ExitStack() as stack:
@@ -132,16 +115,10 @@ def opened(options: Options, config: Config, data: RetrievalData, specs: Sequenc
             stack.callback(getattr(one, "close", lambda: None))
         trained = TrainedPlanner(planner) if planner is not None else None
         threads = max(1, 16 // options.workers)
-        yield Setup(
-            index=index,
-            ask=ask,
-            planner=trained,
-            expansions=index.expansions,
-            threads=threads,
-        )
+        yield Setup(index=index, ask=ask, planner=trained, expansions=index.expansions, threads=threads)
 
 
-def _write_expansions(options: Options, data: RetrievalData, setup: Setup) -> int:
+def _write_expansions(options: Options, data: RetrievalData, setup: Setup) -> None:
     """Have the model write what is missing of the tools' synthetic queries, and say what that took."""
     begun = time.monotonic()
     with bar("expanding", total=len(data.documents)) as advance:
@@ -155,69 +132,49 @@ def _write_expansions(options: Options, data: RetrievalData, setup: Setup) -> in
             workers=options.workers,
             watch=lambda done, _: advance(done),
         )
-    took = {
-        "tools": len(data.documents),
-        "model_calls": usage.model_calls,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "seconds": round(time.monotonic() - begun, 1),
-    }
+    took = {key: getattr(usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
+    took |= {"tools": len(data.documents), "seconds": round(time.monotonic() - begun, 1)}
     line = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in took.items())
-    _show(options, {"data": data.name, "model": setup.ask.name, "expanded": took}, [line])
-    return 0
+    report = {"suite": "retrieval", "data": data.name, "model": setup.ask.name, "expanded": took}
+    show(report, [line], as_json=options.as_json)
 
 
-def _rank(options: Options, config: Config, wanted: Wanted, data: RetrievalData, setup: Setup) -> int:
-    """Run the methods and print the figures; gives the exit status."""
+def _rank(options: Options, config: Config, wanted: Wanted, data: RetrievalData, setup: Setup) -> None:
+    """Run the methods and print the figures."""
     models = [one.name for one in (setup.ask, setup.planner and setup.planner.ask) if one is not None]
-    header = {
-        "format": FORMAT,
-        "data": data.name,
-        "digest": data.digest,
-        "model": ", planner ".join(models) or "none",
-        "embedder": options.embedder,
-        "seed": wanted.seed,
-        "version": __version__,
-        "depth": wanted.depth,
-    }
+    model = ", planner ".join(models) or "none"
+    header = {"format": FORMAT, "data": data.name, "digest": data.digest, "model": model, "version": __version__}
+    header |= {"embedder": options.embedder, "seed": wanted.seed, "depth": wanted.depth}
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     path = options.out or config.state_dir / "bench" / f"retrieval-{stamp}.jsonl"
     click.echo(f"{data.name}: {', '.join(wanted.specs)}; rows go to {path}", err=True)
-    outages: list[str] = []
     rows: dict[str, list[Row]] = {}
+    left: Outage | None = None
     with Rows(path, header, key=("method", "id"), restart=options.restart) as file:
         for spec in wanted.specs:
-            if outages and read(spec)[0].asks:
+            if left is not None and read(spec)[0].asks:
                 continue  # the model is down: the next method would only wait for it too
-            queries = wanted.queries(spec, data)
             try:
-                with bar(spec, total=len(queries)) as watch:
-                    rows[spec] = run_method(spec, wanted, data, setup, file, workers=options.workers, watch=watch)
+                rows[spec] = run_method(spec, wanted, data, setup, file, workers=options.workers)
             except RetrievalUnavailable as error:
                 if wanted.methods:
                     raise
                 click.echo(f"{spec} is left out: {error}", err=True)
             except Outage as error:
-                outages.append(str(error))
-                rows[spec] = rows_of(spec, file, queries)
-    report = {
-        "data": data.name,
-        "model": header["model"],
-        "rows": str(path),
-        "notes": list(data.notes),
-        "ties": "by name",
-    }
+                left = error
+                rows[spec] = [row for (method, _), row in file.rows.items() if method == spec]
+    report = {"suite": "retrieval", "data": data.name, "model": model, "rows": str(path), "notes": list(data.notes)}
     if options.measure == "closure":
         given = load_given({name: Path(path) for name, _, path in (one.partition("=") for one in options.protocols)})
-        closed = closure_figures(rows, data, given, seed=options.seed)
+        report["closure"] = closed = closure_figures(rows, data, given, seed=options.seed)
         table = [tuple(closed[0]), *([_cell(value) for value in one.values()] for one in closed)] if closed else []
-        _show(options, {**report, "closure": closed}, columns(table))
+        lines = columns(table)
     else:
-        found = method_figures(rows, data.queries, seed=options.seed)
-        _show(options, {**report, "methods": found}, method_lines(found, pools=bool(options.depth)))
-    for outage in outages:
-        click.echo(outage, err=True)
-    return 3 if outages or any(row.status != "ok" for some in rows.values() for row in some) else 0
+        report["methods"] = found = method_figures(rows, data.queries, seed=options.seed)
+        lines = method_lines(found, pools=bool(options.depth))
+    show(report, lines, as_json=options.as_json)
+    if left is not None or any(row.get("outage") for some in rows.values() for row in some):
+        raise left or Outage("some queries failed on our side; the same command asks them again.")
 
 
 def _cell(value: Any) -> str:
@@ -226,10 +183,5 @@ def _cell(value: Any) -> str:
     return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _show(options: Options, report: Mapping[str, Any], lines: Sequence[str]) -> None:
-    text = json.dumps({"suite": "retrieval", **report}, indent=2, ensure_ascii=False) if options.as_json else ""
-    click.echo(text or "\n".join(lines))
-
-
 if __name__ == "__main__":
-    main()
+    start(main)

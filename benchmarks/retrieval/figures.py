@@ -1,25 +1,23 @@
-"""The figures of a retrieval run: methods by ranking and as pools, closure over links, and abstention."""
+"""The figures of a retrieval run: methods by ranking and as pools, and closure over links."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import log2
 from statistics import fmean, median
 from typing import Any
 
-from atc.retrieve.abstain import CALIBRATIONS, Abstain
-from atc.retrieve.base import Hit, Ranked, Ranker, RetrievalUnavailable, View
-from atc.retrieve.index import ToolIndex
+from atc.retrieve.base import Hit
 from atc.retrieve.searches import with_producers
-from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, draw
+from benchmarks.retrieval.data import RetrievalData, RetrievalQuery
 from benchmarks.retrieval.run import DEPTH, Row
+from benchmarks.runner import interval
 from protocols.links import guess_links
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.columns import columns
-from toolflow_bench.resampling import Estimate, estimate
 
 MAIN = "ndcg@5"
 """What methods are compared by."""
@@ -62,34 +60,28 @@ def method_figures(
     first: dict[str, float] | None = None
     found = []
     for method, every in rows.items():
-        good = [row for row in every if row.status == "ok"]
-        values = {name: [of(row.ranking, gold[row.id].gold) for row in good] for name, of in METRICS.items()}
-        main = {row.id: value for row, value in zip(good, values[MAIN], strict=True)}
+        good = [row for row in every if not row.get("outage")]
+        pairs = [(row["ranking"], gold[row["id"]]) for row in good]
+        values = {name: [of(ranking, query.gold) for ranking, query in pairs] for name, of in METRICS.items()}
+        main = {row["id"]: value for row, value in zip(good, values[MAIN], strict=True)}
         groups: dict[str, list[float]] = {}
         for query_id, value in main.items():
             groups.setdefault(gold[query_id].group, []).append(value)
-        hits = [(len(set(row.ranking) & set(gold[row.id].gold)), row) for row in good]
+        hits = [(len(set(ranking) & set(query.gold)), ranking, query) for ranking, query in pairs]
         pool = {
-            "recall": [count / len(gold[row.id].gold) for count, row in hits],
-            "precision": [count / len(row.ranking) if row.ranking else 0.0 for count, row in hits],
-            "tools": [float(len(row.ranking)) for row in good],
+            "recall": [count / len(query.gold) for count, _, query in hits],
+            "precision": [count / len(ranking) if ranking else 0.0 for count, ranking, _ in hits],
+            "tools": [float(len(ranking)) for _, ranking, _ in hits],
         }
-        found.append(
-            {
-                "method": method,
-                "queries": len(good),
-                "metrics": {name: fmean(some) for name, some in values.items() if some},
-                "pool": {name: _interval(some, seed) for name, some in pool.items() if some},
-                "interval": _interval(values[MAIN], seed),
-                "against": _interval([main[one] - first[one] for one in main if one in first], seed) if first else None,
-                "groups": {name: fmean(some) for name, some in sorted(groups.items())} if len(groups) > 1 else {},
-                "seconds_p50": median([row.seconds for row in good] or [0.0]),
-                "tokens_p50": median([row.input_tokens + row.output_tokens for row in good] or [0]),
-                "model_calls_p50": median([row.model_calls for row in good] or [0]),
-                "outages": sum(row.status == "outage" for row in every),
-                "crashes": sum(row.status == "crash" for row in every),
-            }
-        )
+        against = [main[one] - first[one] for one in main if one in first] if first else []
+        one = {"method": method, "queries": len(good), "outages": len(every) - len(good)}
+        one["metrics"] = {name: fmean(some) for name, some in values.items() if some}
+        one["pool"] = {name: interval(some, seed) for name, some in pool.items()}
+        one |= {"interval": interval(values[MAIN], seed), "against": interval(against, seed)}
+        one["groups"] = {name: fmean(some) for name, some in sorted(groups.items())} if len(groups) > 1 else {}
+        one["seconds_p50"] = median([row["seconds"] for row in good] or [0.0])
+        one["tokens_p50"] = median([row["input_tokens"] + row["output_tokens"] for row in good] or [0])
+        found.append(one | {"model_calls_p50": median([row["model_calls"] for row in good] or [0])})
         first = main if first is None else first
     return found
 
@@ -113,22 +105,16 @@ def method_lines(found: Sequence[Mapping[str, Any]], *, pools: bool) -> list[str
         if one["groups"]:
             parts = ", ".join(f"{name or 'other'} {value:.3f}" for name, value in one["groups"].items())
             notes.append(f"{one['method']}: nDCG@5 {parts}")
-    lost = [f"{one['method']}: {one['outages']} outages, {one['crashes']} crashes" for one in found]
-    lost = [line for one, line in zip(found, lost, strict=True) if one["outages"] or one["crashes"]]
+    lost = [f"{one['method']}: {one['outages']} outages" for one in found if one["outages"]]
     return [*columns(table), *notes, *lost, *(["", *columns(pool)] if pools else [])]
 
 
-def _interval(values: Sequence[float], seed: int) -> dict[str, Any] | None:
-    found: Estimate | None = estimate(values, seed=seed)
-    return asdict(found) if found is not None else None
+def _share(found: Mapping[str, float]) -> tuple[str, str]:
+    return f"{found['mean']:.3f}", _range(found)
 
 
-def _share(interval: Mapping[str, float]) -> tuple[str, str]:
-    return f"{interval['mean']:.3f}", _range(interval)
-
-
-def _range(interval: Mapping[str, float]) -> str:
-    return f"{interval['low']:.3f}–{interval['high']:.3f}"
+def _range(found: Mapping[str, float]) -> str:
+    return f"{found['low']:.3f}–{found['high']:.3f}"
 
 
 Given = Mapping[str, Mapping[str, ToolProtocol]]
@@ -186,15 +172,15 @@ def closure_figures(
     gold, ids = {query.id: query.gold for query in data.queries}, needing_ids(data)
     found = []
     for method, every in rows.items():
-        good = [row for row in every if row.status == "ok"]
-        rankings = {"none": {row.id: row.ranking for row in good}}
+        good = [row for row in every if not row.get("outage")]
+        rankings = {"none": {row["id"]: row["ranking"] for row in good}}
         for kind, box in boxes.items():
             rankings[kind] = {}
             for row in good:
-                hits = [Hit(tool, score) for tool, score in zip(row.ranking, row.scores, strict=True)]
-                rankings[kind][row.id] = tuple(hit.tool for hit in with_producers(hits, box, k=DEPTH))
+                hits = [Hit(tool, score) for tool, score in zip(row["ranking"], row["scores"], strict=True)]
+                rankings[kind][row["id"]] = tuple(hit.tool for hit in with_producers(hits, box, k=DEPTH))
         for tasks in ("all", "ids"):
-            some = [row.id for row in good if tasks == "all" or row.id in ids]
+            some = [row["id"] for row in good if tasks == "all" or row["id"] in ids]
             before = [completeness(rankings["none"][one], gold[one], DEPTH) for one in some]
             for kind, of_kind in rankings.items():
                 whole = [completeness(of_kind[one], gold[one], DEPTH) for one in some]
@@ -207,65 +193,7 @@ def closure_figures(
                         "queries": len(some),
                         "completeness": fmean(whole) if whole else 0.0,
                         "recall": fmean(recall(of_kind[one], gold[one], DEPTH) for one in some) if some else 0.0,
-                        "gain": _interval(gains, seed) if kind != "none" else None,
+                        "gain": interval(gains, seed) if kind != "none" else None,
                     }
                 )
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Without:
-    """A ranker over an index that lacks some tools: exactly what its scores would be there, since cosines do not depend
-    on other documents.
-    """
-
-    ranker: Ranker
-    lacking: frozenset[str]
-
-    @property
-    def names(self) -> Sequence[str]:
-        """See `Ranker.names`."""
-        return self.ranker.names
-
-    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
-        """See `Ranker.top`."""
-        found = []
-        for ranked in self.ranker.top(views, n=n + len(self.lacking)):
-            names = [self.names[position] for position in ranked.positions.tolist()]
-            kept = [place for place, name in enumerate(names) if name not in self.lacking][:n]
-            found.append(Ranked(ranked.positions[kept], ranked.scores[kept]))
-        return found
-
-    def scores(self, views: Sequence[View], positions: Any = None) -> Any:
-        """See `Ranker.scores`; what is lacking is scored too."""
-        return self.ranker.scores(views, positions)
-
-
-def abstention_figures(data: RetrievalData, index: ToolIndex, *, count: int, seed: int) -> dict[str, Any]:
-    """How well abstaining tells queries apart: of up to `2 * count` drawn ones every second is asked without its tools.
-
-    Taking away the gold tools leaves their neighbours, so this is the hard case. `precision`: of the queries that were
-    abstained on, those without gold tools. `recall`: of those without, the ones abstained on. `lost`: of the answerable
-    ones, those abstained on. `auc`: how often an answerable query is nearer than one that is not.
-
-    Raises:
-        RetrievalUnavailable: the index has no vectors, or of an embedding model that was not calibrated.
-    """
-    judge = Abstain.over(index)
-    if judge is None:
-        raise RetrievalUnavailable(f"abstention was calibrated for {', '.join(CALIBRATIONS)}; index with one of them.")
-    threshold, drawn = judge.calibration.threshold, draw(data.queries, 2 * count, seed=seed)
-    answerable = [judge.nearness(query.text) for query in drawn[::2]]
-    others = [
-        replace(judge, dense=Without(judge.dense, frozenset(query.gold))).nearness(query.text) for query in drawn[1::2]
-    ]
-    lost, right = sum(one < threshold for one in answerable), sum(one < threshold for one in others)
-    wins = sum((one > other) + 0.5 * (one == other) for one in answerable for other in others)
-    return {
-        "asked": len(answerable),
-        "threshold": threshold,
-        "precision": right / (right + lost) if right + lost else None,
-        "recall": right / max(1, len(others)),
-        "lost": lost / max(1, len(answerable)),
-        "auc": wins / max(1, len(answerable) * len(others)),
-    }

@@ -1,52 +1,27 @@
-"""Asks methods of search the queries of a data set; can be stopped at any time and goes on where it was."""
+"""Asks methods of search the queries of a data set; a run that was stopped goes on where it was."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from atc.retrieve.base import Retriever
 from atc.retrieve.building import Setup, build
 from atc.retrieve.methods import METHODS, read
-from atc.side_by_side import as_done
 from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, draw
 from benchmarks.runner import Rows
 from protocols.errors import AtcError
 
-FORMAT = "atc-retrieval-1"
+FORMAT = "atc-retrieval-2"
 DEPTH = 20
 """Tools of a ranking that are kept: no metric looks further down."""
 ASKED = 100
 """Queries of a method that calls a model for each: drawn by seed, before any result is seen."""
-MOST_OUTAGES = 5
-"""In a row: after so many nobody is asked any further."""
-
-
-class Outage(AtcError):
-    """The model kept failing. What was found until then is in the file; the same command goes on from there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """What one method found for one query, best first, and what it took. `seconds` are those of the whole search.
-
-    `outage`: the model did not answer; `crash`: a bug of ours. Neither says anything of the method: asked again.
-    """
-
-    method: str
-    id: str
-    ranking: tuple[str, ...] = ()
-    scores: tuple[float, ...] = ()
-    """Those of the ranking; kept only where more than `DEPTH` tools are."""
-    seconds: float = 0.0
-    model_calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    status: Literal["ok", "outage", "crash"] = "ok"
-    error: str = ""
+Row = dict[str, Any]
+"""What one method found for one query, best first, and what it took: `method`, `id`, `ranking`, `seconds` of the whole
+search, `model_calls`, `input_tokens`, `output_tokens`, and `scores` where more than `DEPTH` tools are asked for. A row
+with an `outage` says nothing of the method, and is asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +54,7 @@ class Wanted:
 
 
 def run_method(
-    spec: str,
-    wanted: Wanted,
-    data: RetrievalData,
-    setup: Setup,
-    file: Rows,
-    *,
-    workers: int = 1,
-    watch: Callable[[int], None] = lambda _: None,
+    spec: str, wanted: Wanted, data: RetrievalData, setup: Setup, file: Rows, *, workers: int = 1
 ) -> list[Row]:
     """A row for each query, in their order; the method is built only where `file` lacks some.
 
@@ -94,49 +62,24 @@ def run_method(
 
     Raises:
         RetrievalUnavailable: a package, vectors or synthetic queries are missing.
-        Outage: the model failed `MOST_OUTAGES` times in a row; the file has what was found.
+        Outage: the model kept failing; the file has what was found.
     """
+    built: list[Retriever] = []
+
+    def search(query: RetrievalQuery) -> Row:
+        begun = time.perf_counter()
+        try:
+            found = built[0].search(query.text, k=wanted.depth)
+        except AtcError as error:
+            return {"method": spec, "id": query.id, "outage": str(error)}
+        scores = {hit.tool: round(hit.score, 6) for hit in reversed(found.hits)}
+        row = {"method": spec, "id": query.id, "ranking": list(dict.fromkeys(hit.tool for hit in found.hits))}
+        row |= {"seconds": round(time.perf_counter() - begun, 6)}
+        row |= {key: getattr(found.usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
+        return row | ({"scores": [scores[tool] for tool in row["ranking"]]} if wanted.depth > DEPTH else {})
+
     queries = wanted.queries(spec, data)
-    todo = [query for query in queries if file.rows.get((spec, query.id), {}).get("status", "") != "ok"]
-    if todo:
-        ask = partial(search_once, spec, build(spec, setup), depth=wanted.depth)
-        failed = 0
-        for done, row in enumerate(as_done(ask, todo, most=workers if read(spec)[0].asks else 1), start=1):
-            file.append({key: value for key, value in asdict(row).items() if value or key in ("method", "id")})
-            watch(len(queries) - len(todo) + done)
-            failed = failed + 1 if row.status == "outage" else 0
-            if failed >= MOST_OUTAGES:
-                raise Outage(f"{spec}: {row.error} It failed {failed} times in a row; the same command goes on.")
-    return rows_of(spec, file, queries)
-
-
-def rows_of(spec: str, file: Rows, queries: Sequence[RetrievalQuery]) -> list[Row]:
-    """The rows of a method that a file has."""
-    found = (file.rows.get((spec, query.id)) for query in queries)
-    return [_read(row) for row in found if row is not None]
-
-
-def _read(row: Mapping[str, Any]) -> Row:
-    return Row(**{**row, "ranking": tuple(row.get("ranking", ())), "scores": tuple(row.get("scores", ()))})
-
-
-def search_once(method: str, retriever: Retriever, query: RetrievalQuery, *, depth: int = DEPTH) -> Row:
-    """The row of one query. Never raises an `Exception`: what failed on our side is in the row."""
-    row, begun = Row(method=method, id=query.id), time.perf_counter()
-    try:
-        found = retriever.search(query.text, k=depth)
-    except AtcError as error:
-        return replace(row, status="outage", error=str(error))
-    except Exception as error:  # noqa: BLE001 - a bug of ours must neither end hours of work nor count for the method
-        return replace(row, status="crash", error=f"{type(error).__name__}: {error}")
-    ranking = tuple(dict.fromkeys(hit.tool for hit in found.hits))
-    scores = {hit.tool: round(hit.score, 6) for hit in reversed(found.hits)}
-    return replace(
-        row,
-        ranking=ranking,
-        scores=tuple(scores[tool] for tool in ranking) if depth > DEPTH else (),
-        seconds=round(time.perf_counter() - begun, 6),
-        model_calls=found.usage.model_calls,
-        input_tokens=found.usage.input_tokens,
-        output_tokens=found.usage.output_tokens,
-    )
+    if any(file.rows.get((spec, query.id), {"outage": "none yet"}).get("outage") for query in queries):
+        built.append(build(spec, setup))
+    jobs = workers if read(spec)[0].asks else 1
+    return file.fill(queries, search, key=lambda query: (spec, query.id), label=spec, jobs=jobs)

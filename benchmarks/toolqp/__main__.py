@@ -17,7 +17,6 @@ from typing import Any
 
 import click
 
-from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.retrieve.asking import Tally
@@ -25,12 +24,10 @@ from atc.retrieve.building import Setup, build
 from atc.retrieve.embed import choose
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
-from atc.side_by_side import as_done
 from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
-from benchmarks.runner import Rows
+from benchmarks.runner import Rows, show, start
 from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Maker, Settings
 from protocols.ask import Ask
-from protocols.errors import AtcError
 from protocols.files import write_whole
 
 
@@ -49,19 +46,16 @@ def main(
 ) -> None:
     as_json = given.pop("as_json")
     settings, config = Settings(**given), load_config({"model": model})[0]
-    try:
-        found = load_data(data)
-        queries = draw(found.queries, limit or len(found.queries), seed=settings.seed)
-        embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
-        index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
-        ask = choose_model(config)
-        maker = Maker(build(method, Setup(index=index, ask=ask)), index.documents, settings)
-        header = {"format": "atc-toolqp-1", "data": found.digest, "model": ask.name, "method": method}
-        rows = make_all(maker, queries, ask, out, {**header, **asdict(settings)}, workers=workers)
-    except AtcError as error:
-        raise click.ClickException(str(error)) from error
+    found = load_data(data)
+    queries = draw(found.queries, limit or len(found.queries), seed=settings.seed)
+    embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
+    index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
+    ask = choose_model(config)
+    maker = Maker(build(method, Setup(index=index, ask=ask)), index.documents, settings)
+    header = {"format": "atc-toolqp-1", "data": found.digest, "model": ask.name, "method": method}
+    rows = make_all(maker, queries, ask, out, {**header, **asdict(settings)}, workers=workers)
     report = {"data": found.name, "model": ask.name, "method": method, "out": str(out), **figures(rows)}
-    click.echo(json.dumps(report, indent=2) if as_json else "\n".join(f"{k:14} {v}" for k, v in report.items()))
+    show(report, (f"{key:14} {value}" for key, value in report.items()), as_json=as_json)
 
 
 def make_all(
@@ -75,22 +69,17 @@ def make_all(
         InvalidRunFile: the work file cannot be used or continued.
         ModelUnavailable: the teacher did not answer; what is done stands.
     """
+
+    def make(query: RetrievalQuery) -> dict[str, Any]:
+        tally = Tally(ask)
+        try:
+            made = maker.make(query, tally)
+        except Dropped as dropped:
+            made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
+        return {"id": query.id, **made, "usage": asdict(tally.usage)}
+
     with Rows(out.with_name(f"{out.stem}.work.jsonl"), header, key=("id",)) as file:
-        todo = [query for query in queries if (query.id,) not in file.rows]
-
-        def make(query: RetrievalQuery) -> dict[str, Any]:
-            tally = Tally(ask)
-            try:
-                made = maker.make(query, tally)
-            except Dropped as dropped:
-                made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
-            return {"id": query.id, **made, "usage": asdict(tally.usage)}
-
-        with bar("making", total=len(todo)) as watch:
-            for done, row in enumerate(as_done(make, todo, most=workers), start=1):
-                file.append(row)
-                watch(done)
-        rows = [file.rows[query.id,] for query in queries]
+        rows = file.fill(queries, make, key=lambda query: (query.id,), label="making", jobs=workers)
     kept = [{key: value for key, value in row.items() if key != "usage"} for row in rows if "messages" in row]
     write_whole(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
     return rows
@@ -115,4 +104,4 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)
