@@ -24,7 +24,7 @@ from atc.pages import formats
 from protocols.errors import AtcError
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.page import compared, render
-from toolflow_bench.report.plots import Box, Scale, around, place
+from toolflow_bench.report.plots import Scale
 from toolflow_bench.report.runs import distinct_names, load_runs
 from toolflow_bench.rows import FORMAT, Header
 
@@ -400,27 +400,6 @@ def test_a_scale_holds_every_value_in_order(values: list[float]) -> None:
     assert len(ticks) >= 2
     assert ticks == sorted(ticks)
     assert all(50 - 1e-6 <= place <= 550 + 1e-6 for place in ticks)
-
-
-@given(
-    st.lists(
-        st.tuples(st.floats(60, 530), st.floats(20, 300), st.text("abcdefgh -", min_size=1, max_size=30)),
-        min_size=1,
-        max_size=12,
-    )
-)
-def test_names_of_points_cover_nothing(points: list[tuple[float, float, str]]) -> None:
-    frame = Box(48, 0, 560, 312)
-    spots = [(x, y) for x, y, _ in points]
-    boxes = place(spots, [name for _, _, name in points], radius=9, frame=frame)
-    placed = [box for box in boxes if box is not None]
-    assert all(box.within(frame) for box in placed)
-    assert not any(box.meets(around(x, y, 9)) for box in placed for x, y in spots)
-    assert not any(one.meets(other) for index, one in enumerate(placed) for other in placed[:index])
-
-
-def test_a_lone_point_has_its_name() -> None:
-    assert place([(300, 150)], ["qwen chain"], radius=9, frame=Box(48, 0, 560, 312)) != [None]
 
 
 # The command

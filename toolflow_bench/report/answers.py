@@ -13,7 +13,6 @@ from atc.pages.markup import Html, join, tag, text
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.failures import CLASSES, outcome
-from toolflow_bench.report.figures import marker
 from toolflow_bench.report.runs import Run
 
 _PAGE = 5_000_000  # bytes of foreign text in all; the markup around it comes to about half as much
@@ -95,7 +94,7 @@ def answer(run: Run, row: Row, budget: Budget, *, repeats: int = 1) -> Html:
     """The section of one answer; the program that answered comes first, then calls, faults and earlier programs."""
     said, last = verdict(row), len(row.programs) - 1
     name = tag("span", run.name, class_="name")
-    heading = [marker(run), name, tag("span", _MARKS[said], " ", said, class_=f"verdict {said}")]
+    heading = [run.mark, name, tag("span", _MARKS[said], " ", said, class_=f"verdict {said}")]
     if said == "wrong":
         heading.append(tag("span", CLASSES[outcome(row)][0], class_="class"))
     if repeats > 1:

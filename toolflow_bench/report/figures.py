@@ -124,14 +124,9 @@ def breakdown(runs: Sequence[Run]) -> Html:
     return table("Success by group", ["Run", *heads], rows, groups=groups)
 
 
-def marker(run: Run) -> Html:
-    """The run's letter on its colour."""
-    return tag("span", run.letter, class_=f"mark run-{run.colour}")
-
-
 def _label(run: Run, *more: Html) -> Html:
     name = tag("span", run.name, class_="name")
-    return tag("span", marker(run), tag("span", name, *more) if more else name, class_="run")
+    return tag("span", run.mark, tag("span", name, *more) if more else name, class_="run")
 
 
 def _name(run: Run, *, graded: bool = True) -> Html:

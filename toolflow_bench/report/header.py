@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from atc.pages.formats import counted, interval, percent
 from atc.pages.markup import Html, table, tag, terms
 from protocols.jsontypes import Json
-from toolflow_bench.report.figures import marker
 from toolflow_bench.report.runs import Run, is_leaderboard
 
 _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
@@ -28,7 +27,7 @@ def header(runs: Sequence[Run], tasks: int) -> Html:
     differing = [key for key in _TOLD if key not in common and any(one[key] for one in told)]
     facts = [tag("div", tag("dt", key), tag("dd", told[0][key])) for key in common]
     rows = [
-        [tag("th", marker(run), scope="row"), *(tag("td", one[key]) for key in differing)]
+        [tag("th", run.mark, scope="row"), *(tag("td", one[key]) for key in differing)]
         for run, one in zip(runs, told, strict=True)
     ]
     parts = [

@@ -15,7 +15,7 @@ from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures
 from toolflow_bench.report.header import header, title
-from toolflow_bench.report.plots import by_depth, scatter
+from toolflow_bench.report.plots import by_depth, legend, scatter
 from toolflow_bench.report.runs import InvalidReport, Run, is_leaderboard, tasks
 from toolflow_bench.report.tasks import drilldown
 
@@ -36,7 +36,7 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
     cost = scatter(runs, lambda run: run.cost, title="Success against cost", axis="US dollars a task", spell=dollars)
     axis = "Tokens a task, read and written"
     tokens = scatter(runs, lambda run: run.tokens, title="Success against tokens", axis=axis)
-    plots = tag("div", cost, tokens, by_depth(runs), class_="plots")
+    plots = join([legend(runs), tag("div", cost, tokens, by_depth(runs), class_="plots")])
     sections = [("figures", "Figures", "Figures", figures(runs))]
     if against_first:
         told = differences(runs, against_first)

@@ -17,19 +17,15 @@ RADIUS = 9.0
 DEPTHS = ((1, 2), (3, 4), (5, 6), (7, 8), (9, None))
 """Calls in the longest chain of a task's data flow."""
 _LONGEST_NAME = 30  # letters; the table of runs has the whole name
-_LETTER_WIDTH, _LINE_HEIGHT, _GAP = 7.3, 14.0, 4.0
-"""Of the names: the widest sans-serif that a machine is likely to have."""
 _DECADES = 30.0
 """From this ratio of the largest to the smallest value on, equal distances mean equal ratios."""
-_ZERO_SLOT = 0.08
-"""Share of a logarithmic axis that is kept for zeros, which have no logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """An axis from `start` to `end` in the drawing's units.
 
-    `floor` is 0 on a linear one; `zeros` says whether a logarithmic one has a place for 0.
+    `floor` is 0 on a linear one; on a logarithmic one what is smaller, as 0 is, stands at the start.
     """
 
     start: float
@@ -37,7 +33,6 @@ class Scale:
     floor: float
     ceiling: float
     logarithmic: bool = False
-    zeros: bool = False
 
     @classmethod
     def fit(cls, values: Sequence[float], start: float, end: float) -> Scale:
@@ -48,26 +43,23 @@ class Scale:
         least, most = min(positive), max(positive)
         if most / least >= _DECADES:
             floor, ceiling = 10.0 ** math.floor(math.log10(least)), 10.0 ** math.ceil(math.log10(most))
-            return cls(start, end, floor, ceiling, logarithmic=True, zeros=len(positive) < len(values))
+            return cls(start, end, floor, ceiling, logarithmic=True)
         step = _step(most * 1.02)
         return cls(start, end, 0.0, step * math.ceil(most * 1.02 / step))
 
     def __call__(self, value: float) -> float:
         """Where `value` stands."""
-        if not self.logarithmic:
+        if self.logarithmic:
+            share = math.log(max(value, self.floor) / self.floor) / math.log(self.ceiling / self.floor)
+        else:
             share = (value - self.floor) / (self.ceiling - self.floor)
-            return self.start + share * (self.end - self.start)
-        begin = self.start + (_ZERO_SLOT * (self.end - self.start) if self.zeros else 0.0)
-        if value <= 0:
-            return self.start
-        share = math.log(value / self.floor) / math.log(self.ceiling / self.floor)
-        return begin + share * (self.end - begin)
+        return self.start + share * (self.end - self.start)
 
     def ticks(self) -> list[float]:
         """Round values to label, from the smallest on."""
         if self.logarithmic:
             first, last = round(math.log10(self.floor)), round(math.log10(self.ceiling))
-            return [*([0.0] if self.zeros else []), *(10.0**power for power in range(first, last + 1))]
+            return [10.0**power for power in range(first, last + 1)]
         step = _step(self.ceiling - self.floor)
         count = math.floor((self.ceiling - self.floor) / step + 1e-9)  # never beyond the end
         return [self.floor + step * index for index in range(count + 1)]
@@ -78,57 +70,6 @@ def _step(span: float) -> float:
     rough = span / 5
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999)
-
-
-class Box(NamedTuple):
-    """A rectangle in the drawing's units."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, other: Box) -> bool:
-        """Whether they share any area."""
-        across = self.right > other.left and other.right > self.left
-        return across and self.bottom > other.top and other.bottom > self.top
-
-    def within(self, other: Box) -> bool:
-        """Whether no part of it is outside `other`."""
-        across = self.left >= other.left and self.right <= other.right
-        return across and self.top >= other.top and self.bottom <= other.bottom
-
-
-def around(x: float, y: float, radius: float) -> Box:
-    """The box of a marker."""
-    return Box(x - radius, y - radius, x + radius, y + radius)
-
-
-def place(
-    points: Sequence[tuple[float, float]], names: Sequence[str], *, radius: float, frame: Box, taken: Sequence[Box] = ()
-) -> list[Box | None]:
-    """A box for each point's name: the nearest free one around it, or None where all are covered.
-
-    `taken` and every marker are kept free. The order of the points decides who chooses first.
-    """
-    occupied = [*taken, *(around(x, y, radius) for x, y in points)]
-    placed: list[Box | None] = []
-    for (x, y), name in zip(points, names, strict=True):
-        boxes = _places(x, y, len(name) * _LETTER_WIDTH, radius)
-        free = (box for box in boxes if box.within(frame) and not any(map(box.meets, occupied)))
-        box = next(free, None)
-        placed.append(box)
-        occupied += [box] if box is not None else []
-    return placed
-
-
-def _places(x: float, y: float, width: float, radius: float) -> list[Box]:
-    """Right, left, then ever further above and below."""
-    half = _LINE_HEIGHT / 2
-    lefts = (x + radius + _GAP, x - radius - _GAP - width, x - width / 2)
-    middles = [y + sign * (radius + half * (2 * step - 1) - 2) for step in range(1, 7) for sign in (-1, 1)]
-    spots = [*((left, y) for left in lefts[:2]), *((left, middle) for middle in middles for left in lefts)]
-    return [Box(left, middle - half, left + width, middle + half) for left, middle in spots]
 
 
 class Point(NamedTuple):
@@ -181,8 +122,13 @@ def scatter(
         *([f"Not shown, for want of a figure: {', '.join(absent)}."] if absent else []),
     ]
     ticks = [(across(tick), spell(tick)) for tick in across.ticks()]
-    shapes = [*map(_whisker, points), *_names(points), *(_mark(one.run, one.x, one.y, one.said) for one in points)]
+    shapes = [*map(_whisker, points), *(_mark(one.run, one.x, one.y, one.said) for one in points)]
     return _figure(f"{title}, with 95% intervals", title, [_grid(ticks, upward, axis), *shapes], notes)
+
+
+def legend(runs: Sequence[Run]) -> Html:
+    """The runs by their letters, as the drawings mark them."""
+    return tag("ul", *(tag("li", run.mark, " ", abbreviated(run.name)) for run in runs), class_="legend")
 
 
 def by_depth(runs: Sequence[Run]) -> Html:
@@ -268,26 +214,6 @@ def _whisker(point: Point) -> Html:
         parts.append(tag("path", d=f"M{point.x:g} {point.y:g}H{point.value_x:g}", class_="leader"))
         parts.append(tag("circle", cx=point.value_x, cy=point.y, r=2, class_=f"solid run-{point.run.colour}"))
     return join(parts)
-
-
-def _names(points: Sequence[Point]) -> list[Html]:
-    """The names, where there is room for them; the letter in the marker remains for the others."""
-    names = [abbreviated(point.run.name) for point in points]
-    whiskers = [Box(point.x - 5, point.high, point.x + 5, point.low) for point in points]
-    frame = Box(LEFT + 2, 0, WIDTH, BOTTOM)
-    boxes = place([(point.x, point.y) for point in points], names, radius=RADIUS, frame=frame, taken=whiskers)
-    drawn = []
-    for point, name, box in zip(points, names, boxes, strict=True):
-        if box is None:
-            continue
-        middle = (box.top + box.bottom) / 2
-        if abs(middle - point.y) > 2 * RADIUS:
-            near = min(max(point.x, box.left), box.right)
-            drawn.append(tag("path", d=f"M{point.x:g} {point.y:g}L{near:g} {middle:g}", class_="leader"))
-        # Narrower letters than reckoned with leave room: it is left on the side away from the marker.
-        x, anchor = (box.right, "end") if box.right <= point.x else (box.left, "start")
-        drawn.append(tag("text", name, y=middle + 4, x=x, text_anchor=anchor, class_="name"))
-    return drawn
 
 
 def abbreviated(name: str) -> str:

@@ -10,7 +10,6 @@ from atc.pages.markup import Html, join, tag
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.answers import Budget, answer, bytes_of, chips, level, spelt, wanted
 from toolflow_bench.report.failures import CLASSES, outcome
-from toolflow_bench.report.figures import marker
 from toolflow_bench.report.runs import Run, Task
 
 _LONGEST_ON_A_LINE = 240
@@ -33,7 +32,7 @@ def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
         tag("span", "Task"),
         tag("span", "Question"),
         tag("span", "Calls", class_="needs", title="calls that the gold program makes"),
-        tag("span", *map(marker, runs), class_="chips"),
+        tag("span", *(run.mark for run in runs), class_="chips"),
         class_="line head",
         aria_hidden="true",
     )
