@@ -14,7 +14,7 @@ import yaml
 from atc.cli.main import _guarded
 from atc.cli.settings import load_config
 from atc.config import InvalidConfig, public
-from protocols.sources.bare import complete, holds_bare, parts_of
+from protocols.sources.folder import read_protocols
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-I", "-S", str(ROOT / "tests" / "mcp_service.py"))
@@ -105,8 +105,5 @@ def test_the_documented_bare_descriptions_are_some():
         r"### Bare descriptions\n.*?```yaml\n(.*?)```", (ROOT / "docs/protocols.md").read_text(), re.DOTALL
     )
     document = yaml.safe_load(block)
-    assert holds_bare(document)
-    names = [
-        complete(part, where=where, base_url=base)["name"] for part, where, base in parts_of(document, "doc", None)
-    ]
+    names = [protocol.name for protocol in read_protocols(document, where="doc")]
     assert names == ["get_user", "find_users", "add_note"]

@@ -1,20 +1,38 @@
-"""A folder of protocol files: `*.json` and `*.yaml`, one protocol or a list of them each (docs/protocols.md)."""
+"""A folder of descriptions: `*.json` and `*.yaml`, protocols or bare descriptions, one or many in each file.
+
+A bare description is a name, a request or a Python function, names of arguments perhaps, a sentence perhaps:
+
+    get_user: GET https://api.example.org/users/{id}?verbose=
+    {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}", "arguments": ["id", "verbose"]}
+    {"name": "total", "function": "shop.prices:total"}
+
+It becomes a protocol that holds what was described and no more: `atc probe` finds out the rest (docs/protocols.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, get_args
+from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.jsontypes import Json
+from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url
-from protocols.protocol import PythonBinding, ToolProtocol, load
-from protocols.sources.bare import complete, is_bare, parts_of
+from protocols.protocol import BODYLESS, Location, PythonBinding, ToolProtocol, load
 from protocols.sources.fetch import fetch_document
+from protocols.sources.openapi import annotations_of, readable_name
 
 _SUFFIXES = (".json", ".yaml", ".yml")
+_METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+_REQUEST = re.compile(rf"\s*({'|'.join(_METHODS)})\s+(\S+)\s*", re.IGNORECASE)
+_BARE_KEYS = frozenset({"method", "url", "path", "function", "arguments", "request"})
+_TYPES = {
+    "str": "string", "string": "string", "int": "integer", "integer": "integer", "float": "number", "number": "number",
+    "bool": "boolean", "boolean": "boolean", "list": "array", "array": "array", "dict": "object", "object": "object",
+}  # fmt: skip
 Named: TypeAlias = Mapping[str, Mapping[str, ToolProtocol]]
 """Of each Python module that the user named as a source, its tools by function."""
 
@@ -28,8 +46,7 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
         SourceUnavailable: no such folder, no tool in it, or a file that cannot be read.
         InvalidProtocol: a file breaks the format, or binds a Python function of a module that was not named.
     """
-    folder = Path(path).expanduser()
-    files = files_of(folder)
+    files = files_of(Path(path).expanduser())
     if not files:
         raise SourceUnavailable(
             f"the folder {str(path)!r} has no protocol files (*.json or *.yaml); docs/protocols.md shows one."
@@ -63,7 +80,50 @@ def read_protocols(
     Raises:
         InvalidProtocol: it breaks the format, or binds a Python function of a module that was not named.
     """
-    return [_read(part, place, base, named or {}) for part, place, base in parts_of(document, where, base_url)]
+    return [_read(part, place, base, named or {}) for part, place, base in _parts(document, where, base_url)]
+
+
+def describes_tools(document: Json) -> bool:
+    """Whether a file's content is meant as protocols or bare descriptions, be they right or not."""
+    first = document[0] if isinstance(document, list) and document else document
+    if _is_bare(first) or (isinstance(document, list) and any(map(_is_bare, document))):
+        return True
+    return isinstance(first, Mapping) and ("name" in first or _is_listing(first) or _is_index(first))
+
+
+def _is_bare(document: Json) -> bool:
+    """Whether a document is one bare description: a request as text, or an object with a request's keys."""
+    if isinstance(document, str):
+        return _REQUEST.fullmatch(document) is not None
+    keys = document.keys() if isinstance(document, Mapping) else set()
+    return bool(keys & _BARE_KEYS) and not keys & {"inputSchema", "binding"}
+
+
+def _is_listing(document: JsonObject) -> bool:
+    return isinstance(document.get("tools"), list) and "name" not in document
+
+
+def _is_index(document: JsonObject) -> bool:
+    """Whether every key is a tool's name: `{"get_user": "GET …", "find": {"url": …}}`."""
+    return bool(document) and not _is_bare(document) and all(map(_is_bare, document.values()))
+
+
+def _parts(document: Json, where: str, base_url: str | None) -> Iterator[tuple[Json, str, str | None]]:
+    """Each description in a file's content, its place, and the address that its paths are under."""
+    if isinstance(document, list):
+        for index, part in enumerate(document):
+            if isinstance(part, str) and not _is_bare(part):
+                raise _invalid(f"{where}[{index}]", f"{part!r} is no request; write 'GET https://HOST/path/{{id}}'.")
+            yield from _parts(part, f"{where}[{index}]", base_url)
+    elif isinstance(document, Mapping) and _is_listing(document):
+        below = base_url or document.get("url")
+        yield from _parts(document["tools"], f"{where}: tools", below if isinstance(below, str) else None)
+    elif isinstance(document, Mapping) and _is_index(document):
+        for name, part in document.items():
+            named = {"request": part} if isinstance(part, str) else part
+            yield {"name": str(name), **named}, f"{where}: {name}", base_url
+    else:
+        yield document, where, base_url
 
 
 def _read(document: Json, where: str, base_url: str | None, named: Named) -> ToolProtocol:
@@ -71,27 +131,12 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
         raise InvalidProtocol(
             where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
         )
-    bare = is_bare(document)
-    completed = complete(document, where=where, base_url=base_url) if bare else document
+    bare = _is_bare(document)
+    completed = _completed(document, where, base_url) if bare else document
     protocol = load(completed, where=where)
     if not isinstance(protocol.binding, PythonBinding):
         return protocol
-    function = named.get(protocol.binding.module, {}).get(protocol.binding.function)
-    if protocol.binding.module in named and function is None:
-        raise InvalidProtocol(
-            where,
-            f"the module {protocol.binding.module!r} has no public function {protocol.binding.function!r}.",
-            path="binding.python",
-            hint=f"It has {', '.join(named[protocol.binding.module])}.",
-        )
-    if function is None:
-        download = "download the document, give the file, and " if is_url(where) else ""
-        raise InvalidProtocol(
-            where,
-            f"{protocol.name!r} asks to run the Python function {protocol.binding.function!r}, which a file may not.",
-            path="binding.python",
-            hint=f"If you trust it, {download}name the module as a source yourself: --tools {protocol.binding.module}.",
-        )
+    function = _function(protocol.name, protocol.binding, where, named)
     if not bare:
         return protocol
     return replace(  # the function's own protocol with what a bare description says instead
@@ -102,3 +147,123 @@ def _read(document: Json, where: str, base_url: str | None, named: Named) -> Too
         input_schema=protocol.input_schema if "inputSchema" in completed else function.input_schema,
         collection=protocol.collection or function.collection,
     )
+
+
+def _function(tool: str, binding: PythonBinding, where: str, named: Named) -> ToolProtocol:
+    """The tool of a function that a file binds, which must be one of a module that the user named."""
+    if binding.module not in named:
+        download = "download the document, give the file, and " if is_url(where) else ""
+        raise InvalidProtocol(
+            where,
+            f"{tool!r} asks to run the Python function {binding.function!r}, which a file may not.",
+            path="binding.python",
+            hint=f"If you trust it, {download}name the module as a source yourself: --tools {binding.module}.",
+        )
+    if binding.function not in named[binding.module]:
+        raise InvalidProtocol(
+            where,
+            f"the module {binding.module!r} has no public function {binding.function!r}.",
+            path="binding.python",
+            hint=f"It has {', '.join(named[binding.module])}.",
+        )
+    return named[binding.module][binding.function]
+
+
+# --- bare descriptions
+
+
+def _completed(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
+    """A bare description as the document of a protocol. `base_url` is where paths without a host are."""
+    given = dict(document) if isinstance(document, Mapping) else {"request": document}
+    if isinstance(request := given.pop("request", None), str):
+        found = _REQUEST.fullmatch(request)
+        if found is None:
+            raise _invalid(where, f"{request!r} is no request; write 'GET https://HOST/path/{{id}}'.")
+        given |= {"method": found[1], "url": found[2]}
+    arguments = _arguments(given.pop("arguments", None), where)
+    own = {key: given.pop(key) for key in ("method", "url", "path", "function") if key in given}
+    base = {"evidence": {"level": "guessed"}}
+    if "function" not in own:
+        return base | _request(own, arguments, where, base_url) | given
+    module, _, name = str(own["function"]).rpartition(":")
+    if not module or not name:
+        raise _invalid(where, f"{own['function']!r} is no function; write 'module:function'.", "function")
+    inputs = {"inputSchema": _schema(arguments, ())} if arguments else {}
+    return base | given | inputs | {"binding": {"python": {"module": module, "function": name}}}
+
+
+def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, base_url: str | None) -> dict[str, Any]:
+    """What follows from method and URL: name, binding, arguments in their places, effects."""
+    method = str(own.get("method", "GET")).upper()
+    if method not in _METHODS:
+        raise _invalid(where, f"{own['method']!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
+    path, _, query = _url(own, where, base_url).partition("#")[0].partition("?")
+    pairs = [pair.partition("=") for pair in query.split("&") if pair]
+    asked = [unquote_plus(name) for name, _, value in pairs if not value]
+    kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
+    in_path = re.findall(r"\{([^{}/]+)\}", path)
+    for name in (*in_path, *asked):
+        arguments.setdefault(name, {})
+    usual = "query" if method in BODYLESS else "body"
+    locations: dict[str, str] = {}
+    for name, schema in arguments.items():
+        place = schema.pop("in", None)
+        if place is not None and place not in get_args(Location):
+            raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
+        locations[name] = "path" if name in in_path else place or ("query" if name in asked else usual)
+    url = f"{path}?{kept}" if kept else path
+    return {
+        "name": readable_name(method.lower(), "/" + "/".join(path.split("/")[3:])),
+        "inputSchema": _schema(arguments, in_path),
+        "annotations": annotations_of(method).hints,
+        "binding": {"http": {"method": method, "url": url, "locations": locations}},
+    }
+
+
+def _url(own: JsonObject, where: str, base_url: str | None) -> str:
+    """The whole URL of a description: a path is under `base_url`, which also takes the place of another host."""
+    given = own.get("path", own.get("url"))
+    if not isinstance(given, str) or not given.strip():
+        raise _invalid(where, "it has no 'url'.", "url")
+    url = given.strip()
+    if base_url is not None and is_url(base_url):
+        rest = "/".join(url.split("/")[3:]) if is_url(url) else url.lstrip("/")
+        url = f"{base_url.rstrip('/')}/{rest}"
+    if not is_url(url):
+        hint = "Give the whole URL, or say where the service runs: 'SRC@https://HOST'."
+        raise InvalidProtocol(where, f"{given!r} names no http(s) host.", path="url", hint=hint)
+    return url
+
+
+def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
+    """Each argument's schema, with `in` and `required` beside JSON Schema's own keywords."""
+    if isinstance(given, list) and all(isinstance(name, str) for name in given):
+        given = dict.fromkeys(given)
+    if not isinstance(given, Mapping | None):
+        raise _invalid(where, f"they must be a list of names or an object, got {given!r}.", "arguments")
+    found: dict[str, dict[str, Any]] = {}
+    for name, described in (given or {}).items():
+        match described:
+            case None:
+                found[name] = {}
+            case str():
+                kind = _TYPES.get(described.strip().lower())
+                found[name] = {"type": kind} if kind else {"description": described.strip()}
+            case Mapping():
+                kind = described.get("type")
+                found[name] = {**described, "type": _TYPES.get(str(kind).lower(), kind)} if kind else dict(described)
+            case _:
+                problem = f"{described!r} is neither a sentence nor a schema."
+                raise _invalid(where, problem, f"arguments.{name}")
+    return found
+
+
+def _schema(arguments: dict[str, dict[str, Any]], needed: list[str] | tuple[str, ...]) -> dict[str, Any]:
+    """The object of all arguments; those in `needed` and those that say so are required."""
+    required = [name for name, schema in arguments.items() if schema.pop("required", False) is True or name in needed]
+    schema: dict[str, Any] = {"type": "object", "properties": arguments}
+    return schema | ({"required": required} if required else {})
+
+
+def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:
+    return InvalidProtocol(where, problem, path=path, hint="docs/protocols.md shows bare descriptions.")

@@ -17,9 +17,8 @@ from protocols.invoke import Invoker
 from protocols.mcp.servers import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
-from protocols.sources.bare import holds_bare
 from protocols.sources.fetch import fetch_document
-from protocols.sources.folder import Named, files_of, read_folder, read_protocols
+from protocols.sources.folder import Named, describes_tools, files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
 from protocols.sources.openapi import careful_annotations, describe, read_openapi
@@ -182,8 +181,7 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
         protocols = read_openapi(document, where=location, base_url=base_url)
         name = spelled.name or _default_name(protocols[0].collection, location)
         return Source(name=name, kind="openapi", protocols=protocols)
-    first = document[0] if isinstance(document, list) and document else document
-    if (isinstance(first, Mapping) and "name" in first) or holds_bare(document):
+    if describes_tools(document):
         protocols = read_protocols(document, where=location, base_url=base_url, named=named)
         return Source(name=spelled.name or _default_name("", location), kind="protocols", protocols=protocols)
     raise SourceUnavailable(
