@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
 
@@ -49,6 +49,22 @@ def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
 def free_alias(alias: str, taken: Container[str]) -> str:
     """`alias`, numbered where it is taken."""
     return _numbered(alias, taken) if alias in taken else alias
+
+
+class FreeNames:
+    """Gives out names, each once: `free("page")` is `page`, then `page_2`. Quick also where all want the same one."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._numbers = dict.fromkeys(taken, 1)  # names, each with the number that was last tried after it
+
+    def __call__(self, base: str) -> str:
+        """`base`, numbered where it is taken; it is taken from now on."""
+        name = base
+        while name in self._numbers:
+            self._numbers[base] += 1
+            name = f"{base}_{self._numbers[base]}"
+        self._numbers[name] = 1
+        return name
 
 
 def _assign(names: Sequence[tuple[str, str]], *, reserved: frozenset[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 from protocols.alias import free_alias
 from protocols.jsontypes import Json, JsonObject
@@ -14,7 +14,8 @@ from protocols.schema import resolve, types
 from protocols.sources.schemas import Schemas
 
 _NOT_ARGUMENTS = {"accept", "content-type", "authorization"}  # OpenAPI: such parameters shall be ignored
-_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+_PLACES: tuple[Location, ...] = ("path", "query", "header", "cookie")
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ","}
 _PLAIN_OBJECT = {
     "type", "properties", "required", "title", "description", "additionalProperties", "examples", "default",
 }  # fmt: skip
@@ -23,22 +24,16 @@ _BESIDE_SCHEMA = {
     "name", "in", "required", "schema", "style", "explode", "collectionFormat", "allowEmptyValue", "description",
     "content", "examples",
 }  # fmt: skip
-_STYLES: dict[str, dict[str, Any]] = {
-    "multi": {"style": "form", "explode": True},
-    "ssv": {"style": "spaceDelimited", "explode": False},
-    "pipes": {"style": "pipeDelimited", "explode": False},
-    "tsv": {"style": "tabDelimited", "explode": False},
-    "csv": {"style": "form", "explode": False},
-}
 
 
 @dataclass
 class Arguments:
-    """The arguments of one operation, filled by `add_parameter` and `add_body`."""
+    """The arguments of one operation, filled by `add_parameters` and `add_body`."""
 
     schemas: Schemas
     at: str
     """Names the operation in messages: `GET /airports/{code}`."""
+    url: str
     properties: dict[str, Any] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
     definitions: dict[str, Any] = field(default_factory=dict)
@@ -56,36 +51,43 @@ class Arguments:
             schema["required"] = self.required
         return schema | ({"$defs": self.definitions} if self.definitions else {})
 
-    def add_parameter(self, raw: JsonObject, *, url: str) -> None:
-        """One parameter in path, query, header or cookie; without `in`, the URL template decides."""
-        parameter = _with_schema(raw)
-        name, location = parameter.get("name"), str(parameter.get("in", "")).lower()
-        if location not in get_args(Location):
-            location = "path" if f"{{{name}}}" in url else "query"
-        if not isinstance(name, str) or not name or (location == "path" and f"{{{name}}}" not in url):
-            return
-        if location == "header" and name.lower() in _NOT_ARGUMENTS:
-            self.needs_authorization |= name.lower() == "authorization" and parameter.get("required") is True
-            return
-        if location == "header" and name.lower() == "idempotency-key":
-            self.idempotency_header = name
-            return
-        required = location == "path" or parameter.get("required") is True
-        schema = self._parameter_schema(parameter, location)
-        self._add(name, location, schema, required=required)  # type: ignore[arg-type]  # one of the literal's values
+    def add_parameters(self, parameters: Sequence[JsonObject]) -> None:
+        """The parameters, those in the path first, and the variables of the URL template that nobody declared.
 
-    def add_missing(self, url: str) -> None:
-        """The variables of the URL template that nobody declared."""
-        known = {self.wire_names.get(name, name) for name, where in self.locations.items() if where == "path"}
-        for name in re.findall(r"\{([^{}]+)\}", url):
-            if name not in known:
-                known.add(name)
+        Without a known place, the URL template decides.
+        """
+        found: dict[Location, list[tuple[str, JsonObject]]] = {place: [] for place in _PLACES}
+        for parameter in parameters:
+            name, place = parameter.get("name"), str(parameter.get("in", "")).lower()
+            if isinstance(name, str) and name and place not in ("body", "formdata"):
+                known = next((one for one in _PLACES if one == place), None)
+                found[known or ("path" if f"{{{name}}}" in self.url else "query")].append((name, parameter))
+        variables = re.findall(r"\{([^{}]+)\}", self.url)
+        for name, parameter in found["path"]:
+            if name in variables:
+                self._add(name, "path", self._schema(parameter, "path"), required=True)
+        declared = {name for name, _ in found["path"]}
+        found["path"] = []
+        for place, named in found.items():
+            for name, parameter in named:
+                required = parameter.get("required") is True
+                if place != "header" or not self._is_kept_back(name, required=required):
+                    self._add(name, place, self._schema(parameter, place), required=required)
+        for name in dict.fromkeys(variables):
+            if name not in declared:
                 self._add(name, "path", {"type": "string"}, required=True)
+
+    def _is_kept_back(self, header: str, *, required: bool) -> bool:
+        """Whether a header is no argument: what it says is noted."""
+        if header.lower() == "idempotency-key":
+            self.idempotency_header = header
+            return True
+        self.needs_authorization |= header.lower() == "authorization" and required
+        return header.lower() in _NOT_ARGUMENTS
 
     def add_body(self, body: JsonObject) -> None:
         """A request body: an object's properties become arguments where no name clashes, else it is one argument."""
-        content = body.get("content")
-        media, described = _choose(content if isinstance(content, Mapping) else {})
+        media, described = _choose(body["content"])
         location: Location = "form" if media in _FORM_TYPES else "body"
         if location == "body" and not is_json(media):
             whole: Any = {"type": "string", "contentMediaType": media}
@@ -120,34 +122,45 @@ class Arguments:
             self.wire_names[chosen] = name
         return chosen
 
-    def _parameter_schema(self, parameter: JsonObject, location: str) -> Any:
+    def _schema(self, parameter: JsonObject, location: Location) -> Any:
         content = parameter.get("content")
         if isinstance(content, Mapping) and content:
             media, described = _choose(content)
             inner = self._converted(described.get("schema", {}))
             schema: Any = {"type": "string", "contentMediaType": media, "contentSchema": inner}
         else:
-            schema = self._converted(parameter["schema"])
+            schema = self._converted(_raw_schema(parameter))
         if not isinstance(schema, Mapping):
             return {}
-        schema = dict(schema)
-        if location == "path" and not schema:
-            schema["type"] = "string"
+        schema = dict(schema) or ({"type": "string"} if location == "path" else {})
         if isinstance(text := parameter.get("description"), str) and text.strip():
             schema["description"] = text.strip()
         if parameter.get("deprecated") is True:
             schema["deprecated"] = True
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
-        # A list in the query repeats its name, unless it is one value with something between its items.
-        style = str(parameter.get("style", "form"))
-        separator = "," if style == "form" and parameter.get("explode") is False else _SEPARATORS.get(style)
-        if location == "query" and separator and "array" in types(resolve(schema, {"$defs": self.definitions})):
-            schema["x-atc-join"] = separator
+        if location == "query" and "array" in types(resolve(schema, {"$defs": self.definitions})):
+            schema |= {"x-atc-join": separator} if (separator := _separator(parameter)) else {}
         for mark in ("x-atc-sensitive", "x-atc-secret"):
             if mark in parameter:
                 schema.setdefault(mark, parameter[mark])
         return schema
+
+
+def _raw_schema(parameter: JsonObject) -> JsonObject:
+    """A parameter's schema, which Swagger 2, and documents of 3 that were made from it, write beside its name."""
+    schema = parameter.get("schema")
+    if isinstance(schema, Mapping):
+        return schema
+    return {k: v for k, v in parameter.items() if k not in _BESIDE_SCHEMA and not k.startswith("x-example")}
+
+
+def _separator(parameter: JsonObject) -> str | None:
+    """What stands between the items of a list in the query; `None` where its name is repeated for each item."""
+    if "style" in parameter or "explode" in parameter or ("schema" in parameter and "type" not in parameter):
+        style = str(parameter.get("style", "form"))
+        return "," if style == "form" and parameter.get("explode") is False else _SEPARATORS.get(style)
+    return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
 
 
 def is_json(media: str) -> bool:
@@ -156,10 +169,18 @@ def is_json(media: str) -> bool:
     return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith("+json")
 
 
-def media_of(contents: Sequence[str]) -> str | None:
-    """The media type of a response that we read best: JSON, then text."""
-    texts = (media for media in contents if media.strip().lower().startswith("text/") or "xml" in media.lower())
-    return next((media for media in contents if is_json(media)), None) or next(texts, None)
+def _choose(content: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The media type that we send best: JSON, then forms, then the first."""
+
+    def rank(media: str) -> int:
+        return 0 if is_json(media) else 1 if media.split(";")[0].strip().lower() in _FORM_TYPES else 2
+
+    media = min(content, key=rank, default="application/json")
+    described = content.get(media)
+    return media.split(";")[0].strip().lower(), described if isinstance(described, Mapping) else {}
+
+
+# --- Swagger 2
 
 
 def upgrade_body(parameters: Sequence[JsonObject], consumes: Sequence[str]) -> dict[str, Any] | None:
@@ -167,20 +188,20 @@ def upgrade_body(parameters: Sequence[JsonObject], consumes: Sequence[str]) -> d
     for parameter in parameters:
         if parameter.get("in") == "body":
             media = next((m for m in consumes if "json" in m.lower()), None) or next(iter(consumes), "application/json")
+            content = {media: {"schema": parameter.get("schema", {})}}
             return {
-                "description": parameter.get("description", ""),
-                "required": parameter.get("required") is True,
-                "content": {media: {"schema": parameter.get("schema", {})}},
+                "description": parameter.get("description"),
+                "required": parameter.get("required"),
+                "content": content,
             }
-    fields = [p for p in parameters if p.get("in") == "formData"]
+    fields = [p for p in parameters if p.get("in") == "formData" and "name" in p]
     if not fields:
         return None
     media = next((m for m in consumes if m in _FORM_TYPES), _FORM_TYPES[any(f.get("type") == "file" for f in fields)])
-    properties = {}
-    for one in fields:
-        described = {"description": one["description"]} if isinstance(one.get("description"), str) else {}
-        properties[str(one.get("name"))] = described | _with_schema(one)["schema"]
-    required = [str(one["name"]) for one in fields if "name" in one and one.get("required") is True]
+    properties = {
+        str(one["name"]): {k: one[k] for k in ("description",) if k in one} | _raw_schema(one) for one in fields
+    }
+    required = [str(one["name"]) for one in fields if one.get("required") is True]
     schema = {"type": "object", "properties": properties, "required": required}
     return {"required": bool(required), "content": {media: {"schema": schema}}}
 
@@ -197,29 +218,3 @@ def upgrade_response(response: JsonObject, produces: Sequence[str]) -> dict[str,
         # To the letter this means an empty body; in practice (httpbin) the body is merely not described.
         content = {m: {} for m in produces}
     return {"description": response.get("description", ""), "content": content}
-
-
-def _with_schema(parameter: JsonObject) -> dict[str, Any]:
-    """A parameter with its `schema`, whatever stood beside it; `explode` says how an array is written.
-
-    Documents of both versions are seen with either form, so this is applied to all.
-    """
-    schema = parameter.get("schema")
-    if not isinstance(schema, Mapping):
-        schema = {k: v for k, v in parameter.items() if k not in _BESIDE_SCHEMA and not k.startswith("x-example")}
-    upgraded = dict(parameter) | {"schema": schema}
-    if schema.get("type") == "array" and "style" not in parameter and "explode" not in parameter:
-        written = parameter.get("collectionFormat", "csv" if "type" in parameter else None)
-        upgraded |= _STYLES.get(str(written), {})
-    return upgraded
-
-
-def _choose(content: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The media type that we send best: JSON, then forms, then the first."""
-
-    def rank(media: str) -> int:
-        return 0 if is_json(media) else 1 if media.split(";")[0].strip().lower() in _FORM_TYPES else 2
-
-    media = min(content, key=rank, default="application/json")
-    described = content.get(media)
-    return media.split(";")[0].strip().lower(), described if isinstance(described, Mapping) else {}

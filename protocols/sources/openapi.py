@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
+from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url
 from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link, ToolProtocol, Verify
-from protocols.sources.arguments import Arguments, is_json, media_of, upgrade_body, upgrade_response
+from protocols.sources.arguments import Arguments, is_json, upgrade_body, upgrade_response
 from protocols.sources.schemas import Schemas
 
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
@@ -44,18 +45,13 @@ def read_openapi(document: JsonObject, *, where: str, base_url: str | None = Non
 
 def describe(document: Json) -> str:
     """What was found where an OpenAPI document was expected, in a few words."""
-    match document:
-        case Mapping() if "paths" in document or "openapi" in document or "swagger" in document:
+    if isinstance(document, Mapping):
+        if document.keys() & {"paths", "openapi", "swagger"}:
             return "an OpenAPI document without 'paths'"
-        case Mapping():
-            keys = ", ".join(repr(str(key)) for key in list(document)[:5])
-            return f"an object with the keys {keys}" if keys else "an empty object"
-        case list():
-            return f"a list of {len(document)} items"
-        case None:
-            return "nothing"
-        case _:
-            return f"the {type(document).__name__} {str(document)[:40]!r}"
+        return f"an object with the keys {', '.join(repr(str(key)) for key in list(document)[:5])}"
+    if isinstance(document, list):
+        return f"a list of {len(document)} items"
+    return f"the {type(document).__name__} {str(document)[:40]!r}"
 
 
 class _Operation(NamedTuple):
@@ -101,30 +97,22 @@ class _Reader:
 
     def _names(self, operations: list[_Operation]) -> list[str]:
         """Each operation's id, without the path that FastAPI puts behind it, or a name made of method and path."""
-        first: dict[str, _Operation] = {}
-        short = Counter(operation.short_id for operation in operations)
-        for operation in operations:
-            if operation.id in first:
+        ids = Counter(operation.id for operation in operations if operation.id)
+        for name, uses in ids.items():
+            if uses > 1:
+                places = [operation.at for operation in operations if operation.id == name]
                 raise InvalidProtocol(
                     self._where,
-                    f"two operations are named {operation.id!r}: {first[operation.id].at} and {operation.at}.",
+                    f"two operations are named {name!r}: {places[0]} and {places[1]}.",
                     path="operationId",
                     hint="Rename one of them in a copy of the document.",
                 )
-            if operation.id:
-                first[operation.id] = operation
-        names: list[str] = []
-        taken = dict.fromkeys(first, 1)  # each with the number that was last tried after it
+        short = Counter(operation.short_id for operation in operations)
+        free, names = FreeNames(ids), []
         for operation in operations:
             brief = operation.short_id
-            name = brief if short[brief] == 1 and brief not in first else operation.id
-            if not name:
-                base = name = readable_name(operation.method, operation.path)
-                while name in taken:
-                    taken[base] += 1
-                    name = f"{base}_{taken[base]}"
-            taken.setdefault(name, 1)
-            names.append(name)
+            name = brief if short[brief] == 1 and brief not in ids else operation.id
+            names.append(name or free(readable_name(operation.method, operation.path)))
         return names
 
     def _protocol(self, operation: _Operation, name: str, links: list[Link]) -> ToolProtocol:
@@ -133,7 +121,6 @@ class _Reader:
         # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
         url = f"{server}/{operation.path.split('#')[0].removeprefix('/')}"
         arguments = self._arguments(operation, url)
-        credentials = self._credentials(raw, arguments)
         output, errors = self._outcomes(operation)
         tags, verifier = raw.get("tags"), raw.get("x-atc-verified-by")
         binding = HttpBinding(
@@ -142,7 +129,7 @@ class _Reader:
             locations=arguments.locations,
             wire_names=arguments.wire_names,
             body_argument=arguments.body_argument,
-            credentials=credentials,
+            credentials=self._credentials(raw, arguments),
             idempotency_header=arguments.idempotency_header,
         )
         found = {name: scheme for name in binding.credential_names if (scheme := self._scheme(name, server))}
@@ -194,21 +181,17 @@ class _Reader:
         return f"{'https' if 'https' in offered else next(iter(offered), usual)}://{host}{path}"
 
     def _arguments(self, operation: _Operation, url: str) -> Arguments:
-        arguments = Arguments(self._schemas, operation.at)
         found: dict[tuple[str, str], JsonObject] = {}  # the operation's own replace those of the path
         for raw in (*_list(operation.item.get("parameters")), *_list(operation.raw.get("parameters"))):
             parameter = self._schemas.follow(raw, at=operation.at)
             if isinstance(parameter, Mapping):
                 found[str(parameter.get("name")), str(parameter.get("in"))] = parameter
-        order = {"path": 0, "query": 1, "header": 2, "cookie": 3}
-        for parameter in sorted(found.values(), key=lambda p: order.get(str(p.get("in")), 1)):
-            if parameter.get("in") not in ("body", "formData"):
-                arguments.add_parameter(parameter, url=url)
-        arguments.add_missing(url)
         consumes = _list(operation.raw.get("consumes", self._document.get("consumes")))
         body = self._schemas.follow(operation.raw.get("requestBody"), at=operation.at)
         body = body or upgrade_body(list(found.values()), consumes)
-        if isinstance(body, Mapping) and body.get("content"):
+        arguments = Arguments(self._schemas, operation.at, url)
+        arguments.add_parameters(list(found.values()))
+        if isinstance(body, Mapping) and isinstance(body.get("content"), Mapping):
             arguments.add_body(body)
         return arguments
 
@@ -227,10 +210,8 @@ class _Reader:
         responses = self._responses(operation)
         success = _success(responses)
         errors = tuple(
-            ErrorOutcome(
-                status=status, description=_text(response.get("description")), schema=self._body(response, operation)
-            )
-            for status, response in responses.items()
+            ErrorOutcome(status=status, description=_text(one.get("description")), schema=self._body(one, operation))
+            for status, one in responses.items()
             if status != success
         )
         if success == "204" or operation.method == "head":
@@ -239,11 +220,10 @@ class _Reader:
 
     def _body(self, response: JsonObject, operation: _Operation) -> dict[str, Any] | None:
         content = _mapping(response.get("content"))
-        media = media_of(list(content))
+        media = next(filter(is_json, content), None)
         if media is None:
-            return None
-        if not is_json(media):
-            return {"type": "string"}
+            texts = any(one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content)
+            return {"type": "string"} if texts else None
         schema = _mapping(content[media]).get("schema")
         return self._schemas.self_contained(schema, "response", at=operation.at) or None
 

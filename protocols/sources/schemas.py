@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
+from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject, dumps
 from protocols.schema import narrowed, pointer, resolve, validator
@@ -58,7 +59,7 @@ class Schemas:
         self._document, self._where = document, where
         self._names: dict[str, str] = {}
         self._refs: dict[str, str] = {}
-        self._taken: dict[str, int] = {}  # names, each with the number that was last tried after it
+        self._free = FreeNames()
         self._done: dict[tuple[str, Direction], Any] = {}
         self._needs: dict[tuple[str, Direction], frozenset[str]] = {}
 
@@ -127,12 +128,7 @@ class Schemas:
 
     def _name(self, ref: str) -> str:
         if ref not in self._names:
-            base = re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema"
-            name = base
-            while name in self._taken:
-                self._taken[base] += 1
-                name = f"{base}_{self._taken[base]}"
-            self._taken[name] = 1
+            name = self._free(re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema")
             self._names[ref], self._refs[name] = name, ref
         return self._names[ref]
 
