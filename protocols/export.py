@@ -79,15 +79,15 @@ class _Components:
         for name, part in schema.get("$defs", {}).items():
             ref = f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}"
             parts[ref], names[ref] = part, _NOT_A_NAME.sub("_", name)
+        owned = _NOT_A_NAME.sub("_", owner)
         if "#" in _references(schema):
-            parts["#"], names["#"] = body, _NOT_A_NAME.sub("_", owner)
-        settled = False
-        while not settled:  # one that gets a name of its own makes another definition of those that refer to it
-            settled = True
-            for ref, part in parts.items():
-                if self.schemas.get(names[ref], same := _renamed(part, names)) != same:
-                    names[ref], settled = f"{names[ref]}.{_NOT_A_NAME.sub('_', owner)}", False
-        self.schemas |= {names[ref]: _renamed(part, names) for ref, part in parts.items()}
+            parts["#"], names["#"] = body, owned
+        found = {names[ref]: _renamed(part, names) for ref, part in parts.items()}
+        while any(self.schemas.get(name, part) != part for name, part in found.items()):
+            # One that needs a name of its own makes other definitions of those that refer to it.
+            names = {ref: f"{name}.{owned}" for ref, name in names.items()}
+            found = {names[ref]: _renamed(part, names) for ref, part in parts.items()}
+        self.schemas |= found
         return {"$ref": f"#/components/schemas/{names['#']}"} if "#" in names else _renamed(body, names)
 
 
