@@ -198,9 +198,10 @@ def upgrade_body(parameters: Sequence[JsonObject], consumes: Sequence[str]) -> d
     if not fields:
         return None
     media = next((m for m in consumes if m in _FORM_TYPES), _FORM_TYPES[any(f.get("type") == "file" for f in fields)])
-    properties = {
-        str(one["name"]): {k: one[k] for k in ("description",) if k in one} | _raw_schema(one) for one in fields
-    }
+    properties: dict[str, Any] = {}
+    for one in fields:
+        described = {"description": one["description"]} if isinstance(one.get("description"), str) else {}
+        properties[str(one["name"])] = {**described, **_raw_schema(one)}
     required = [str(one["name"]) for one in fields if one.get("required") is True]
     schema = {"type": "object", "properties": properties, "required": required}
     return {"required": bool(required), "content": {media: {"schema": schema}}}

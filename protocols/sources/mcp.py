@@ -95,12 +95,13 @@ def _with_places(protocol: ToolProtocol, command: Sequence[str]) -> ToolProtocol
     writes to a file that was there before.
     """
     words = [word.partition("=")[2] if word.startswith("-") and "=" in word else word for word in command[1:]]
-    folders = []
-    for word in words:
-        with suppress(OSError, ValueError):  # too long, or no path at all
-            folder = Path(word).expanduser().absolute()
-            if not word.isdigit() and folder.is_dir() and folder not in folders:
-                folders.append(folder)
+    folders: list[Path] = []
+    files: list[Path] = []
+    with suppress(OSError, ValueError):  # too long, or no path at all
+        given = dict.fromkeys(Path(word).expanduser().absolute() for word in words)
+        folders += [path for path in given if path.is_dir()]
+        for folder in folders:
+            files += sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")[:1]
     if protocol.writes or not folders:
         return protocol
     properties = dict(protocol.parameters)
@@ -108,18 +109,9 @@ def _with_places(protocol: ToolProtocol, command: Sequence[str]) -> ToolProtocol
         if not isinstance(schema, dict) or schema.keys() & {"examples", "enum"}:
             continue
         parts, kinds = {*snake(name).split("_")}, types(schema)
-        files = [file for folder in folders for file in _first_file(folder)] if parts & _FILES else []
-        paths = [*(folders if parts & _FOLDERS else []), *(files if not parts & _FOLDERS - _FILES else [])]
-        examples: list[Json] = [str(path) for path in paths] if not kinds or "string" in kinds else []
-        if "array" in kinds:
-            examples = [[str(path)] for path in files or paths]
-        if examples:
-            properties[name] = {**schema, "examples": examples}
+        held = files if parts & _FILES and not parts & _FOLDERS - _FILES else []
+        paths = [str(path) for path in (folders if parts & _FOLDERS else []) + held]
+        if paths:
+            several = [[str(path)] for path in files or folders]
+            properties[name] = {**schema, "examples": several if "array" in kinds else paths}
     return replace(protocol, input_schema={**protocol.input_schema, "properties": properties})
-
-
-def _first_file(folder: Path) -> list[Path]:
-    try:
-        return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:1]
-    except OSError:
-        return []
