@@ -17,6 +17,8 @@ from protocols.secrets import spellings
 
 MASK = "***"
 Place = Literal["header", "query", "cookie"]
+Alternatives = Sequence[str | tuple[str, ...]]
+"""Names of credentials of which one is to be sent; those of a tuple together, and for an empty one none."""
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _UNMISTAKABLE = 8  # characters from which a secret found in a result is surely the secret, and not a common word
 
@@ -64,14 +66,18 @@ class Carried:
     place: Place
     name: str
     value: str = field(repr=False)
+    prefix: str = ""
+    """What of the value is no secret, such as `Bearer `."""
+    credential: str = ""
+    """Its name in the configuration."""
 
 
-def carried(credential: Credential, scheme: Mapping[str, Any], *, token: str = "") -> Carried:
+def carried(known_as: str, credential: Credential, scheme: Mapping[str, Any]) -> Carried:
     """How a request carries a credential, by the user's settings or else by an OpenAPI security scheme.
 
-    Without either it is a bearer token. `token` is one that OAuth gave.
+    Without either it is a bearer token.
     """
-    value = token or credential.value
+    value = credential.value
     place: Place = credential.place or "header"
     name, prefix = credential.name or "Authorization", credential.prefix
     if not (credential.place or credential.name):
@@ -87,11 +93,12 @@ def carried(credential: Credential, scheme: Mapping[str, Any], *, token: str = "
         prefix = "Bearer " if name.lower() == "authorization" else ""
     if prefix.strip().lower() == "basic" and ":" in value:
         value = base64.b64encode(value.encode()).decode()
-    return Carried(place=place, name=name, value=(prefix + value) if place == "header" else value)
+    prefix = prefix if place == "header" else ""
+    return Carried(place=place, name=name, value=prefix + value, prefix=prefix, credential=known_as)
 
 
 def chosen(
-    offered: Sequence[str | tuple[str, ...]],
+    offered: Alternatives,
     schemes: Mapping[str, Mapping[str, Any]],
     credentials: Mapping[str, Credential],
     origin: Origin,

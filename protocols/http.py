@@ -9,26 +9,26 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from secrets import token_hex
 from urllib.parse import urlencode
 
-from protocols.credentials import MASK, Carried, Credential, Mask, carried, chosen, dress
+from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.oauth import SignIn, TokenFile
-from protocols.origin import MAX_REDIRECTS, REDIRECTS, redirected, split_url
+from protocols.origin import MAX_REDIRECTS, REDIRECTS, Origin, redirected, split_url
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, parse, read, retry_after, text_of
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import InvokeSettings
 from protocols.toolbox import idempotency_key
-from protocols.transport import Transport, Turns
+from protocols.transport import Transport
 
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
 _LONGEST_RETRY_AFTER = 20.0  # seconds that a read waits for
 _TOKEN_SECONDS = 30.0
-_MAX_CURL_BODY = 10_000  # characters; what is longer no one pastes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +36,24 @@ class Shared:
     """What all tools of one invoker have in common."""
 
     settings: InvokeSettings
-    turns: Turns
     mask: Mask
     transport: Transport
     sign_in: SignIn
     tokens: TokenFile
     homes: set[str]
     """Hosts that the user named, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
+
+    def secrets(
+        self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
+    ) -> list[Carried]:
+        """What a request to `origin` carries, tokens got where they are needed; see `protocols.credentials.chosen`."""
+        found = []
+        for name, credential in chosen(offered, schemes, self.settings.credentials, origin, tool=tool).items():
+            scheme = schemes.get(name, {})
+            token = credential.value or self.sign_in.token(name, credential, scheme)
+            found.append(carried(name, replace(credential, value=token), scheme))
+            self.mask.add(found[-1].value.rpartition(" ")[2])
+        return found
 
 
 class HttpCall:
@@ -57,19 +68,8 @@ class HttpCall:
     def __call__(self, arguments: JsonObject) -> Json:
         """See `Invoker.bind`."""
         request = self._build(arguments)
-        credentials = chosen(
-            self._binding.credentials,
-            self._binding.schemes,
-            self._shared.settings.credentials,
-            self._plan.origin,
-            tool=self._protocol.name,
-        )
-        secrets = []
-        for name, credential in credentials.items():
-            scheme = self._binding.schemes.get(name, {})
-            token = "" if credential.value else self._shared.sign_in.token(name, credential, scheme)
-            secrets.append(carried(credential, scheme, token=token))
-            self._shared.mask.add(secrets[-1].value.rpartition(" ")[2])
+        schemes, name = self._binding.schemes, self._protocol.name
+        secrets = self._shared.secrets(self._binding.credentials, schemes, self._plan.origin, tool=name)
         answer, note, committed = self._with_retries(request, secrets)
         if isinstance(answer, Answer) and 200 <= answer.status < 300:
             try:
@@ -79,7 +79,7 @@ class HttpCall:
                 answer = Lost(problem=str(error), sent=True, status=answer.status)
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
         hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
-        failure = self._error(answer, note, self._curl(self._build(hidden), credentials))
+        failure = self._error(answer, note, self._curl(self._build(hidden), secrets))
         failure.outcome = "unknown" if committed else failure.outcome
         raise failure
 
@@ -89,27 +89,27 @@ class HttpCall:
 
     def _build(self, arguments: JsonObject) -> HttpRequest:
         known, schemes = self._shared.settings.credentials, self._binding.schemes
-        own = [carried(known[n], schemes.get(n, {})) for n in self._binding.credential_names if n in known]
+        own = [carried(n, known[n], schemes.get(n, {})) for n in self._binding.credential_names if n in known]
         request = self._plan.build(arguments, reserved=[(one.place, one.name) for one in (*own, *self._fixed)])
         request = dress(request, self._fixed)
-        headers = dict(request.headers)
         if self._binding.idempotency_header and (key := idempotency_key.get()):
             if not (key.isascii() and key.isprintable()):
                 raise ToolError(None, f"the idempotency key {key!r} is not printable ASCII.", outcome="not_run")
-            headers[self._binding.idempotency_header] = key
-        return replace(request, headers=headers)
+            request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
+        return request
 
     def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
         """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
-        settings, origin = self._shared.settings, self._plan.origin
+        settings, origin, transport = self._shared.settings, self._plan.origin, self._shared.transport
+        keyed = self._binding.idempotency_header in request.headers
         deadline, attempt = 0.0, 0
         while True:
-            with self._shared.turns.of(f"{origin.host}:{origin.port}"):
+            with transport.turn(origin):
                 # The time of a call begins with its first turn: waiting is not the tool's fault.
                 deadline = deadline or time.monotonic() + settings.timeout_seconds
                 send = partial(self._send, secrets=secrets, deadline=deadline)
                 answer, note, last = follow(request, send, headers_of_a_write=(self._binding.idempotency_header,))
-            wait = self._wait(answer, attempt, keyed=self._binding.idempotency_header in request.headers)
+            wait = self._wait(answer, attempt, keyed=keyed)
             if wait is None or attempt >= settings.retries or time.monotonic() + wait >= deadline:
                 return answer, note, last.method != request.method and not self._reads
             settings.sleep(wait)
@@ -151,43 +151,26 @@ class HttpCall:
             answer=mask(text_of(answer)),
         )
 
-    def _curl(self, request: HttpRequest, credentials: Mapping[str, Credential]) -> str:
+    def _curl(self, request: HttpRequest, secrets: list[Carried]) -> str:
         """`curl …` that repeats the request; each credential is a shell variable of its name (`github` → `$GITHUB`)."""
-        mask = self._shared.mask
-        stands_for = {f"CREDENTIAL{i}ISHERE": name for i, name in enumerate(credentials)}
+        mask, mark = self._shared.mask, token_hex(8)
+        marked = [replace(secret, value=f"{secret.prefix}{mark}x{i}x") for i, secret in enumerate(secrets)]
         shown = {k: mask(v) for k, v in request.headers.items() if DEFAULT_HEADERS.get(k) != v}
-        schemes = self._binding.schemes
-        dressed = dress(
-            replace(request, url=mask(request.url), headers=shown),
-            [carried(replace(credentials[n], value=mark), schemes.get(n, {})) for mark, n in stands_for.items()],
-        )
-        words = ["curl"]
-        if request.method == "HEAD":
-            words.append("--head")
-        elif request.method != "GET" or request.body is not None:
-            words += ["-X", request.method]
-        if re.search(r"[\[\]{}]", dressed.url):
-            words.append("--globoff")
-        words.append(dressed.url)
+        dressed = dress(replace(request, url=mask(request.url), headers=shown), marked)
+        method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
+        words = ["curl", *method, dressed.url]
         for name, value in dressed.headers.items():
-            basic = value.startswith("Basic CREDENTIAL")
-            words += ["-u", value[6:]] if basic else ["-H", f"{name}: {value}" if value else f"{name};"]
+            words += ["-u", value[6:]] if value.startswith(f"Basic {mark}") else ["-H", f"{name}: {value}"]
         if request.body is not None:
-            text = mask(request.body.decode())
-            words += ["--data-raw", text] if len(text) <= _MAX_CURL_BODY else ["--data-binary", "@body.json"]
-        return " ".join(_shell_word(word, stands_for) for word in words)
+            words += ["--data-raw", mask(request.body.decode())]
+        names = [re.sub(r"\W|^(?=\d)", "_", secret.credential, flags=re.ASCII).upper() for secret in secrets]
+        return " ".join(_shell_word(re.split(f"{mark}x(\\d+)x", word), names) for word in words)
 
 
-def _shell_word(word: str, stands_for: Mapping[str, str]) -> str:
-    """A word as a shell reads it, with a variable in the place of each mark, outside of the single quotes."""
-    for mark, name in stands_for.items():
-        before, found, after = word.partition(mark)
-        if found:
-            variable = re.sub(r"\W", "_", name, flags=re.ASCII).upper() or "_"
-            variable = f"_{variable}" if variable[0].isdigit() else variable
-            sides = [shlex.quote(side) if side else "" for side in (before, after)]
-            return f'"${variable}"'.join(sides)
-    return shlex.quote(word)
+def _shell_word(parts: list[str], variables: Sequence[str]) -> str:
+    """A word of text, number of a variable, text …: variables between double quotes, the rest as it is."""
+    shown = [f'"${variables[int(p)]}"' if i % 2 else shlex.quote(p) if p else "" for i, p in enumerate(parts)]
+    return "".join(shown) or "''"
 
 
 def follow(

@@ -19,7 +19,7 @@ from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBi
 from protocols.secrets import names_secret
 from protocols.settings import InvokeSettings
 from protocols.toolbox import Call, idempotency_key
-from protocols.transport import Transport, Turns
+from protocols.transport import Transport
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -38,7 +38,6 @@ class Invoker:
         tokens = TokenFile(settings.tokens)
         self._shared = Shared(
             settings=settings,
-            turns=Turns(),
             mask=mask,
             transport=transport,
             sign_in=SignIn(tokens, partial(fetch_token, transport), settings.open_browser),

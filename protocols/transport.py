@@ -8,8 +8,7 @@ import os
 import socket
 import threading
 import time
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Final, Self
 
@@ -25,12 +24,12 @@ from protocols.origin import Origin, is_near, may_reach, split_url
 from protocols.reply import Answer, Lost
 from protocols.request import HttpRequest
 
-_CHUNK = 65_536  # bytes
 MAX_ERROR_BYTES: Final = 65_536
 AT_ONCE = 4
 """Calls of one host that overlap, and its connections that are kept."""
+_CHUNK = 65_536  # bytes
 _ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
-_FAILURES = (OSError, ValueError, zlib.error, http.client.HTTPException, urllib3.exceptions.HTTPError)
+_FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 _LOGGERS = ("urllib3.connection", "urllib3.connectionpool")
 
 
@@ -55,6 +54,7 @@ class _Exchange:
 
     def __enter__(self) -> Self:
         self._timer.start()
+        _running.exchange = self
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -105,16 +105,15 @@ class _Watched:
 
     def _new_conn(self) -> socket.socket:
         connection: Any = self
-        exchange, host = _running.exchange, connection.host
-        found = socket.getaddrinfo(host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
+        exchange, origin = _running.exchange, _running.exchange.origin
+        found = socket.getaddrinfo(connection.host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
         direct = connection.proxy is None  # where a proxy is, the user said
         for address in addresses if direct else ():
-            if not may_reach(exchange.origin.host, address, exchange.homes):
+            if not may_reach(origin.host, address, exchange.homes):
                 raise _NotThere(
-                    f"{exchange.origin.host} is at {address}, on this machine or its own network, where the tool's "
-                    f"source is not; if its service runs there, give 'SOURCE@{exchange.origin.scheme}://"
-                    f"{exchange.origin.netloc}'"
+                    f"{origin.host} is at {address}, on this machine or its own network, where the tool's source is "
+                    f"not; if its service runs there, give 'SOURCE@{origin.url}'"
                 )
         failure: OSError = OSError("the name has no address")
         for address in addresses:
@@ -127,16 +126,13 @@ class _Watched:
                 continue
             exchange.watch(connected)
             if direct and is_near(address):
-                exchange.near.add(exchange.origin.host)
+                exchange.near.add(origin.host)
             return connected
         raise failure
 
     def connect(self) -> None:
-        _running.exchange.sent = False
-        try:
-            super().connect()  # type: ignore[misc]
-        finally:
-            _running.exchange.sent = False  # a proxy's CONNECT is not the request
+        super().connect()  # type: ignore[misc]
+        _running.exchange.sent = False  # a proxy's CONNECT is not the request
 
     def send(self, data: Any) -> None:
         connection: Any = self
@@ -166,13 +162,13 @@ class _Adapter(HTTPAdapter):
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         manager = super().proxy_manager_for(proxy, **kwargs)
-        if not proxy.lower().startswith("socks"):
-            manager.pool_classes_by_scheme = _POOLS
+        manager.pool_classes_by_scheme = _POOLS
         return manager
 
 
 class Transport:
-    """Pooled connections, safe for threads. No redirects, no cookies kept, no netrc; proxies as the environment says.
+    """Pooled connections, safe for threads. No redirects, no cookies kept, no netrc; HTTP proxies as the environment
+    says.
 
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
@@ -185,6 +181,7 @@ class Transport:
         self._adapter = _Adapter(pool_connections=32, pool_maxsize=AT_ONCE)
         self._max_body, self._mask = max_body_bytes, mask
         self._routes: dict[Origin, Mapping[str, Any]] = {}
+        self._turns: dict[Origin, threading.BoundedSemaphore] = {}
         for name in _LOGGERS:
             logging.getLogger(name).addFilter(self._loggable)
 
@@ -194,19 +191,21 @@ class Transport:
         for name in _LOGGERS:
             logging.getLogger(name).removeFilter(self._loggable)
 
+    def turn(self, origin: Origin) -> threading.BoundedSemaphore:
+        """What to hold while talking to a host: at most `AT_ONCE` calls of it overlap."""
+        return self._turns.setdefault(origin, threading.BoundedSemaphore(AT_ONCE))
+
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
+        sent = late = False
         try:
-            exchange = _Exchange(origin, deadline, self._homes, self.near)
-        except TimeoutError as error:
-            return _lost(error, origin, sent=False, late=True)
-        with exchange:
-            _running.exchange = exchange
-            try:
-                return self._answer(request, exchange)
-            except _FAILURES as error:
-                late = exchange.late or time.monotonic() >= deadline
-                return _lost(error, origin, sent=exchange.sent, late=late)
+            with _Exchange(origin, deadline, self._homes, self.near) as exchange:
+                try:
+                    return self._answer(request, exchange)
+                finally:
+                    sent, late = exchange.sent, exchange.late
+        except _FAILURES as error:
+            return _lost(error, origin, sent=sent, late=late or time.monotonic() >= deadline)
 
     def _answer(self, request: HttpRequest, exchange: _Exchange) -> Answer | Lost:
         prepared = requests.PreparedRequest()
@@ -215,10 +214,7 @@ class Transport:
         prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
         if split_url(str(prepared.url))[0] != exchange.origin:
             return Lost(problem=f"the address of {exchange.origin.netloc} is ambiguous", sent=False)
-        route = self._route(exchange.origin)
-        # SOCKS has connections of its own, which note nothing: assume the worst there.
-        exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
-        left = exchange.remaining()
+        left, route = exchange.remaining(), self._route(exchange.origin)
         with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
             answer = self._read(response)
         if exchange.late and isinstance(answer, Answer) and 200 <= answer.status < 300:
@@ -229,7 +225,7 @@ class Transport:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
         if origin not in self._routes:
             with requests.Session() as session:
-                found = session.merge_environment_settings(f"{origin.scheme}://{origin.netloc}/", {}, True, None, None)
+                found = session.merge_environment_settings(f"{origin.url}/", {}, True, None, None)
             self._routes[origin] = {key: found[key] for key in ("proxies", "verify", "cert")}
         return self._routes[origin]
 
@@ -238,18 +234,15 @@ class Transport:
         headers = {name.lower(): value for name, value in response.headers.items()}
         if not 200 <= status < 300:
             try:
-                body = b"".join(_pieces(response, headers, limit=MAX_ERROR_BYTES))
+                body = _body(response, MAX_ERROR_BYTES)
             except _FAILURES:
                 body = b""  # the status says what matters
             return Answer(status=status, headers=headers, body=body[:MAX_ERROR_BYTES])
         encoding = headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             return Lost(problem=f"the body is compressed with {encoding[:20]!r}, not gzip", sent=True, status=status)
-        length = headers.get("content-length", "")
-        # The answer to a HEAD has a length and no body.
-        declared = int(length[:20]) if length.isdecimal() and response.request.method != "HEAD" else 0
-        body = b"" if declared > self._max_body else b"".join(_pieces(response, headers, limit=self._max_body))
-        if max(declared, len(body)) > self._max_body:
+        body = _body(response, self._max_body)
+        if len(body) > self._max_body:
             problem = f"the body is over the limit of {self._max_body:,} bytes; ask for less"
             return Lost(problem=problem, sent=True, status=status)
         return Answer(status=status, headers=headers, body=body)
@@ -259,25 +252,12 @@ class Transport:
         return not self._mask.finds(record.getMessage())
 
 
-def _pieces(response: requests.Response, headers: Mapping[str, str], *, limit: int) -> Iterator[bytes]:
-    """The body decompressed, at most one piece beyond `limit` bytes; no piece is larger than `limit` + 1."""
-    compressed = headers.get("content-encoding", "").strip().lower() not in ("", "identity")
-    size = 0
-    inflate = None
-    while size <= limit and (chunk := response.raw.read(min(_CHUNK, limit + 1), decode_content=False)):
-        if not compressed:
-            size += len(chunk)
-            yield chunk
-        while compressed and chunk and size <= limit:
-            # A new one for each member that a gzip file is made of.
-            inflate = zlib.decompressobj(47) if inflate is None or inflate.eof else inflate
-            # Bounded here, and not left to the HTTP library: 64 KiB can unfold to 64 MiB.
-            piece = inflate.decompress(chunk, limit + 1 - size)
-            size += len(piece)
-            yield piece
-            chunk = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
-    if inflate is not None and not inflate.eof and size <= limit:
-        raise zlib.error("the compressed body is incomplete")
+def _body(response: requests.Response, limit: int) -> bytes:
+    """The body decompressed; of a longer one a part that is over `limit`, and never by more than a chunk."""
+    body = bytearray()
+    while len(body) <= limit and (chunk := response.raw.read(_CHUNK, decode_content=True)):
+        body += chunk
+    return bytes(body)
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool, late: bool) -> Lost:
@@ -310,16 +290,3 @@ def _reason(error: BaseException) -> str:
             break
         error = inner
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
-
-
-class Turns:
-    """Turns at talking to a host: at most `AT_ONCE` overlap, over all tools and threads of one invoker."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._slots: dict[str, threading.BoundedSemaphore] = {}
-
-    def of(self, host: str) -> threading.BoundedSemaphore:
-        """What to hold while talking to a host (`name:port`)."""
-        with self._lock:
-            return self._slots.setdefault(host, threading.BoundedSemaphore(AT_ONCE))

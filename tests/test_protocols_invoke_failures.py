@@ -1,6 +1,5 @@
 """What is known of a call that failed, and what is tried again."""
 
-import gzip
 import socket
 import struct
 from datetime import UTC, datetime, timedelta
@@ -131,13 +130,10 @@ def reset(connection, _):
         lambda connection, server: connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n"),
         lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}"),
         lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}"),
-        lambda connection, server: connection.sendall(
-            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"{}" * 99)[:-9]
-        ),
         lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nplain"),
         lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 500),
     ],
-    ids=["closed", "reset", "not http", "short", "short chunk", "short gzip", "no gzip", "headers without end"],
+    ids=["closed", "reset", "not http", "short", "short chunk", "no gzip", "headers without end"],
 )
 def test_a_connection_lost_after_sending_is_unknown_and_a_read_is_tried_again(script):
     calls, waits = quick(retries=1)

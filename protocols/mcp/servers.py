@@ -10,30 +10,29 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protocols.alias import identifier
-from protocols.credentials import Mask, carried, chosen, dress
+from protocols.credentials import Mask, dress
 from protocols.errors import Outcome, SourceUnavailable, ToolError
 from protocols.http import Shared
 from protocols.jsontypes import Json, JsonObject
-from protocols.mcp.connection import AnswerLost, AnswerRefused, CallResult, Connection, ConnectionFailed
+from protocols.mcp.answers import AnswerLost, AnswerRefused, CallResult, ConnectionFailed
 from protocols.oauth import SignInPage
 from protocols.origin import is_url, split_url
 from protocols.plain import to_json
 from protocols.protocol import McpBinding, ToolProtocol
-from protocols.reply import Answer, Unreadable, one_line, read
+from protocols.reply import one_line
 from protocols.request import HttpRequest
 from protocols.settings import McpServer
+
+if TYPE_CHECKING:
+    from protocols.mcp.connection import Connection
 
 _SPELLED = re.compile(r"mcp:\s*(.*)|mcp\+(https?://.*)", re.DOTALL | re.IGNORECASE)
 _STARTS = 5  # of one command: one that keeps dying is not started for every call
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
 _NOTHING_RAN = (-32601, -32602)  # JSON-RPC: no such method, bad parameters. Others the SDK also makes up itself.
-_UNFIT = re.compile(
-    r"(MCP error -3260[12]\b|Input validation error\b|.{0,200}\b\d+ validation errors? for \w+)", re.DOTALL
-)
-"""How the SDKs begin the error of a call whose arguments they refused, without having run the tool."""
 _UNSURE = re.compile(
     r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
     r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
@@ -70,11 +69,7 @@ class Servers:
         self._known: dict[str, _Known] = {name: _Known(server) for name, server in shared.settings.servers.items()}
         self._opened: list[_Known] = [*self._known.values()]
         self._lock = threading.Lock()
-
-    @property
-    def mask(self) -> Mask:
-        """What keeps secrets out of answers and messages."""
-        return self._shared.mask
+        self.mask = shared.mask
 
     def open(self, text: str, *, name: str = "") -> tuple[str, McpServer, list[dict[str, Any]]]:
         """The server that a source spells: the name under which it is known from now on, and the tools that it lists.
@@ -132,8 +127,7 @@ class Servers:
                 "its command or url to your settings.",
                 outcome="not_run",
             )
-        with self._shared.turns.of(f"mcp:{name}"):
-            return self._connected(known).call(tool_there, arguments, timeout_seconds=self._settings.timeout_seconds)
+        return self._connected(known).call(tool_there, arguments, timeout_seconds=self._settings.timeout_seconds)
 
     def close(self) -> None:
         """Close all connections, ending the servers that were started."""
@@ -176,15 +170,14 @@ class Servers:
             if server.url:
                 origin, _ = split_url(server.url)
                 headers = dict(self._settings.headers.get(origin.netloc, {}))
-                request = HttpRequest(method="POST", url=server.url, headers=headers)
                 if server.credential:
-                    found = chosen([server.credential], {}, self._settings.credentials, origin, tool="the MCP server")
-                    for name, one in found.items():
-                        token = "" if one.value else self._shared.sign_in.token(name, one, {})
-                        request = dress(request, [carried(one, {}, token=token)])
+                    secrets = self._shared.secrets([server.credential], {}, origin, tool="the MCP server")
+                    request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
+                    server, headers = replace(server, url=request.url), dict(request.headers)
                 else:
                     page = SignInPage(f"mcp {server.url}", self._shared.tokens, self._settings.open_browser)
-                server, headers = replace(server, url=request.url), dict(request.headers)
+            from protocols.mcp.connection import Connection
+
             known.connection = Connection(
                 server,
                 headers=headers,
@@ -221,50 +214,14 @@ def mcp_call(
             outcome: Outcome = "refused" if error.code in _NOTHING_RAN else failed
             raise _error(mask, str(error), outcome, answer=str(error)) from None
         if result.is_error:
-            text = "\n".join(str(block.get("text", "")) for block in result.content).strip() or "no explanation"
-            unsure = _UNSURE.search(text) and not _UNFIT.match(text)
-            raise _error(mask, text, failed if unsure else "refused", answer=text)
+            text = result.text or "no explanation"
+            raise _error(mask, text, failed if _UNSURE.search(text) else "refused", answer=text)
         try:
-            return mask.result(to_json(value_of(result, protocol.output_schema)))
+            return mask.result(to_json(result.value(protocol.output_schema)))
         except TypeError as error:
             raise _error(mask, f"{protocol.name}: {error}", failed) from None
 
     return call
-
-
-def value_of(result: CallResult, schema: JsonObject | None) -> Json:
-    """What programs get of a result: its structured content, else its only content block, else the list of them.
-
-    Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
-    what they are and how many bytes they have is given.
-    """
-    if result.structured is not None:
-        return result.structured
-    values = [_block(block, schema) for block in result.content]
-    return values[0] if len(values) == 1 else values or None
-
-
-def _block(block: JsonObject, schema: JsonObject | None) -> Json:
-    match block.get("type"):
-        case "text":
-            text = str(block.get("text", ""))
-            try:
-                return read(Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema)
-            except Unreadable:  # drift from the schema, which is passed on
-                return text
-        case "image" | "audio" as kind:
-            return {"type": kind, "mimeType": block.get("mimeType"), "bytes": _size(block.get("data"))}
-        case "resource":
-            inner = block.get("resource", {})
-            described = {"type": "resource", "uri": inner.get("uri"), "mimeType": inner.get("mimeType")}
-            return described | ({"text": inner["text"]} if "text" in inner else {"bytes": _size(inner.get("blob"))})
-        case _:
-            return {key: value for key, value in block.items() if key not in ("_meta", "annotations", "icons")}
-
-
-def _size(base64: Json) -> int:
-    text = base64 if isinstance(base64, str) else ""
-    return len(text) * 3 // 4 - text[-2:].count("=")
 
 
 def _error(mask: Mask, text: str, outcome: Outcome, *, answer: str | None = None) -> ToolError:
