@@ -86,8 +86,8 @@ class ToolFacts:
 
     @property
     def needed(self) -> list[str]:
-        """The arguments that a call must give."""
-        return [name for name in self.usable if self.arguments[name].required]
+        """The arguments that a call must give, and those of which it must give one, as the reply put it."""
+        return [n for n in self.usable if self.arguments[n].required or self.arguments[n].told("any_of")]
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:

@@ -23,11 +23,12 @@ from protocols.reply import one_line
 from protocols.words import snake
 
 HintKind = Literal[
-    "missing", "unknown", "type", "enum", "range", "length", "pattern", "format", "example", "not_found", "refused"
-]
-"""*missing*: it must be given. *unknown*: there is no such argument. *type* … *format*: what it must be. *example*:
-values that the reply quotes. *not_found*: well formed, but there is no such thing. *refused*: the reply names the
-argument, and no more can be read from it."""
+    "missing", "any_of", "unknown", "type", "enum", "range", "length", "pattern", "format", "example", "not_found",
+    "refused",
+]  # fmt: skip
+"""*missing*: it must be given. *any_of*: it or another that the reply names must be. *unknown*: there is no such
+argument. *type* … *format*: what it must be. *example*: values that the reply quotes. *not_found*: well formed, but
+there is no such thing. *refused*: the reply names the argument, and no more can be read from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +324,8 @@ def wanted(words: str) -> list[Hint]:
     low = words[:600].lower()
     if _UNKNOWN.search(low):
         return [Hint(kind="unknown")]
+    if "at least one of" in low:
+        return [Hint(kind="any_of")]
     found = [Hint(kind="missing")] if _MISSING.search(low) else []
     if listed := _LISTED.search(words[:4_000]):
         parts = (part.strip(" '\"`[]().") for part in re.split(r",|\bor\b|\band\b|\|", listed[1]))

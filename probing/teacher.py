@@ -47,9 +47,9 @@ _SUGGEST = (
 )
 _READ = (
     "You read the refusal of an API and say what it states about the arguments of the call. State only what the refusal"
-    " says: kind 'missing' (must be given), 'unknown' (no such argument), 'type', 'enum' (all allowed values), 'range',"
-    " 'length', 'pattern', 'format', 'not_found' (well formed, but there is no such thing) or 'refused'. An empty list"
-    f" where it says nothing. {_DATA}"
+    " says: kind 'missing' (must be given), 'any_of' (it or another must be given), 'unknown' (no such argument),"
+    " 'type', 'enum' (all allowed values), 'range', 'length', 'pattern', 'format', 'not_found' (well formed, but there"
+    f" is no such thing) or 'refused'. An empty list where it says nothing. {_DATA}"
 )
 _WORDS = (
     "You document a function of an API from what it was seen to take and give. Say what the evidence shows and nothing"

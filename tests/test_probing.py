@@ -43,6 +43,8 @@ def read(answer, status=422, **sent):
          ("range", "limit")),
         ("argument 'sort' must be one of new, top, got 'x'.", ("enum", "sort")),
         ("unknown argument 'sort'.", ("unknown", "sort")),
+        ({"details": [{"location": "body", "name": "sort", "description": "Provide at least one of sort or limit"}]},
+         ("any_of", "sort")),
         ("city: something is odd with it", ("refused", "city")),
     ],
 )  # fmt: skip
