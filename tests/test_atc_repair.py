@@ -8,9 +8,10 @@ import pytest
 
 from atc.attribute import attribute
 from atc.check import check
+from atc.redaction import Redactor
 from atc.repair import WAYS, correction
 from atc.repair.case import undoing, writes_told
-from atc.repair.reading import declared_fields, documentation, seen_fields
+from atc.repair.reading import declared_fields, documentation, returned, seen_fields
 from atc.types import Attempt, Fault, Program
 from protocols.ask import Completion, Message
 from protocols.protocol import Annotations, ToolProtocol
@@ -222,16 +223,20 @@ def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
     assert lines[-1] == "  … and 18 more"
 
 
-def test_a_secret_is_shown_whole_or_not_at_all():
+def test_what_is_shown_of_a_response_keeps_its_secrets_from_the_prompt_though_it_is_cut_short():
     tool = Tool(protocol=ToolProtocol(name="log_in"), call=print)
-    result = {"token": "t" * 20, "refresh_token": "r" * 60, "note": "n" * 60}
+    result = {"token": "t" * 20, "refresh_token": "r" * 60, "key": {"private_key": "k" * 900}, "note": "n" * 900}
     call = ToolCall(index=0, tool="log_in", arguments={}, line=1, result=result)
-    read = "\n".join(seen_fields(Program(""), call, tool))
-    assert "t" * 20 in read
-    assert "n" * 20 in read
-    assert "rrr" not in read
-    assert "a secret of 60 characters" in read
-    written = writes_told([call], Toolbox([tool]))
-    assert "n" * 20 in written
-    assert "rrr" not in written
-    assert "ttt" not in written
+    tools = Toolbox([tool])
+    redact = Redactor(tools)
+    redact.learn_call(call, 0)
+    for text in (
+        "\n".join(seen_fields(Program(""), call, tool)),
+        writes_told([call], tools),
+        returned([call], tools, most=200),
+        returned([call], tools, most=60),
+    ):
+        shown = redact(text)
+        assert "redacted-str-20" in shown
+        assert not {"ttt", "rrr", "kkk"} & {shown[i : i + 3] for i in range(len(shown))}
+    assert "n" * 20 in redact("\n".join(seen_fields(Program(""), call, tool)))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from atc.findings import invocation, snippet
 from atc.prompts import fill
-from atc.repair.reading import unclipped_secrets
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
@@ -80,8 +79,7 @@ def writes_told(made: Sequence[ToolCall], tools: Toolbox) -> str:
 def _told(call: ToolCall, tools: Toolbox) -> str:
     if call.outcome == "unknown":
         return f"{invocation(call)}, of which nobody knows whether it took effect"
-    schema = tools[call.tool].protocol.output_schema if call.tool in tools else None
-    gave, undo = snippet(unclipped_secrets(call.result, schema, most=0)), undoing(call, tools)
+    gave, undo = snippet(call.result), undoing(call, tools)
     return f"{invocation(call)} gave {gave}" + (f"; {undo} would undo it" if undo else "")
 
 

@@ -19,7 +19,6 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.render import DETAILS, FULL, stubs
 from protocols.schema import resolve, steps, types
-from protocols.secrets import covered
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -108,8 +107,6 @@ def _type_words(schema: Mapping[str, Any]) -> list[str]:
 _MOST_LEAVES = 400
 _LONGEST_VALUE = 40
 _MOST_CALLS = 8
-_SHORTEST_SAMPLE = 20
-"""Characters that a sample leaves of any text."""
 _Leaf = tuple[tuple[str | int, ...], str]
 
 
@@ -118,12 +115,11 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
 
     Where there are too many, those next to `near` (a path in the full response) are kept.
     """
-    result = unclipped_secrets(call.result, tool.protocol.output_schema)
-    value = tool.unwrap(result)
+    value = tool.unwrap(call.result)
     name = assigned(program, call)
     leaves = _leaves(value)
     wanted = general(tuple(steps(near)))
-    if tool.wrapper is not None and value is not result:
+    if tool.wrapper is not None and value is not call.result:
         wanted = wanted[1:]
     ranked = sorted(range(len(leaves)), key=lambda n: (-shared(general(leaves[n][0]), wanted), n))
     kept = [leaves[n] for n in sorted(ranked[:_MOST_LINES])]
@@ -143,32 +139,14 @@ def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int) -> str:
             first.setdefault(call.tool, call)
     shown = list(first.values())[:_MOST_CALLS]
     each = most // max(1, len(shown))
-    return "\n".join(f"{invocation(call)} gave {_abridged(call, tools[call.tool], each)}" for call in shown)
-
-
-def _abridged(call: ToolCall, tool: Tool, most: int) -> str:
-    value = tool.unwrap(call.result)
-    if len(repr(value)) > most:
-        value = tool.unwrap(unclipped_secrets(call.result, tool.protocol.output_schema, most=_SHORTEST_SAMPLE))
-    return abridged(value, most=most)
+    return "\n".join(
+        f"{invocation(call)} gave {abridged(tools[call.tool].unwrap(call.result), most=each)}" for call in shown
+    )
 
 
 def fenceless(text: str) -> str:
     """Text that does not end the fence around it."""
     return text.replace("```", "'''")
-
-
-def unclipped_secrets(value: Json, schema: JsonObject | None, *, most: int = _LONGEST_VALUE - 3) -> Json:
-    """The value with a remark for each secret of more than `most` characters, which would be cut when it is shown.
-
-    A prompt's redaction knows whole secrets alone.
-    """
-
-    def cover(secret: Json) -> Json:
-        size = len(str(secret))
-        return secret if size <= most else f"(a secret of {size} characters)"
-
-    return covered(value, schema, cover)
 
 
 def assigned(program: Program, call: ToolCall) -> str:
