@@ -278,18 +278,17 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     """
     shown: dict[frozenset[str], list[tuple[bool, int, str, frozenset[str]]]] = {}  # by the fields of their records
     for read in protocols:
-        listed: dict[frozenset[str], bool] = {}
         for path, schema in response_paths(read.output_schema) if not read.writes else ():
-            fields = _fields(schema)
-            listed[fields] = listed.get(fields, False) or "[]" in path
-        for fields, several in listed.items():
-            shown.setdefault(fields, []).append((not several, len(read.parameters), read.name, read.required))
+            if len(fields := _fields(schema)) >= _ALIKE:
+                shown.setdefault(fields, []).append(("[]" not in path, len(read.parameters), read.name, read.required))
     result = []
     for write in protocols:
         record = record_fields(write) if write.writes and write.verified_by is None else frozenset()
         fitting = [read for read in shown.get(record, ()) if read[3] <= write.parameters.keys()]
-        if len(record) >= _ALIKE and record & write.parameters.keys() and fitting:
-            write = replace(write, verified_by=Verify(tool=min(fitting)[2], support="guessed"))
+        if record & write.parameters.keys() and fitting:
+            write = replace(
+                write, verified_by=Verify(tool=min(fitting, key=lambda read: read[:3])[2], support="guessed")
+            )
         result.append(write)
     return result
 

@@ -123,9 +123,7 @@ def test_a_function_that_the_module_has_not(tmp_path):
             "tools.json: method: 'FETCH' is no HTTP method; write one of GET",
         ),
         ({"name": "x", "url": "/users"}, "tools.json: url: '/users' names no http(s) host. Give the whole URL"),
-        ({"name": "x", "method": "GET"}, "tools.json: url: it has no 'url'."),
         ({"name": "x", "url": HOST, "arguments": 5}, "arguments: they must be a list of names or an object, got 5"),
-        ({"name": "x", "url": HOST, "arguments": [5]}, "they must be a list of names or an object"),
         ({"name": "x", "url": HOST, "arguments": {"a": 5}}, "arguments.a: 5 is neither a sentence nor a schema"),
         ({"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}}, "a: 'air' is no place; write one of path"),
         ({"name": "x", "function": "total"}, "function: 'total' is no function; write 'module:function'"),
@@ -134,8 +132,6 @@ def test_a_function_that_the_module_has_not(tmp_path):
             "tools.json[1]: 'curl example.org' is no request; write 'GET https://HOST",
         ),
         ([f"GET {HOST}/a", {"a": 1}], '"name" is a required property'),
-        ({"name": "x", "url": "https://{host}/a"}, "does not match"),
-        ("{", "tools.json is neither JSON nor YAML"),
     ],
 )
 def test_a_bad_one_is_named(tmp_path, document, message):

@@ -20,9 +20,7 @@ def refusal(location, **more):
     [
         ('{"a": [1, null]}', {"a": [1, None]}),
         ("a:\n  200: x\n  on: y\n", {"a": {200: "x", True: "y"}}),
-        ("day: 2013-01-02\n", {"day": "2013-01-02"}),
         ("base: &b {x: 1}\nmore: {<<: *b, y: 2}\n", {"base": {"x": 1}, "more": {"x": 1, "y": 2}}),
-        ("{a: 1, b: [x]}", {"a": 1, "b": ["x"]}),
         ("\ufeff{}", {}),
     ],
 )
@@ -51,17 +49,13 @@ def test_a_huge_file_is_not_read(tmp_path):
     ("text", "problem"),
     [
         ("", "is empty"),
-        (" \n", "is empty"),
         ("<!DOCTYPE html><html></html>", "is an HTML page, not a JSON or YAML document; give the address"),
-        ("<?xml version='1.0'?><a/>", "is XML, not a JSON"),
         ('{"a": 1,}{', "is neither JSON nor YAML"),
         ("a: [1,\nb: }", r"is neither JSON nor YAML: .*line 2"),
         ("a: !!python/object:os.system {}", "is neither JSON nor YAML: could not determine a constructor"),
-        ("a: b: c", "mapping values are not allowed"),
         ("[" * 100_000, "nested too deeply|more than can be read safely"),
         ("[" * 500 + "a" + "]" * 500, "more than can be read safely"),
         ("a: &x [*x]", "has the alias 'x', which holds itself"),
-        ("a: *none", "has the alias 'none', which holds itself or does not exist"),
         ('{"a": ' + "9" * 5000 + "}", "is neither JSON nor YAML: Exceeds the limit"),
     ],
 )
@@ -90,13 +84,10 @@ def test_a_document_from_an_address():
     ("reply", "problem"),
     [
         (Reply(404), "answered 404 Not Found; check the address."),
-        (Reply(500), "answered 500 Internal Server Error; try again later."),
         (Reply(429, headers={"Retry-After": "30"}), "answered 429 Too Many Requests; try again later."),
-        (Reply(503), "answered 503 Service Unavailable; try again later."),
         (Reply(401), "answered 401 Unauthorized; download the document yourself and give the file as 'FILE@http://"),
         (Reply(204), "answered 204 No Content; check the address."),
         (Reply(body=b"<html>docs</html>"), "is an HTML page"),
-        (Reply(body=b"\xff\x00"), "is not text"),
     ],
 )
 def test_answers_that_are_no_document(reply, problem):

@@ -50,12 +50,3 @@ def test_a_bad_file_is_named(tmp_path, content, error, message):
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(error, match=message):
         read_folder(tmp_path)
-
-
-def test_a_file_may_not_ask_for_python(tmp_path):
-    write(tmp_path, a_json={"name": "run", "binding": {"python": {"module": "os", "function": "system"}}})
-    with pytest.raises(InvalidProtocol) as caught:
-        read_folder(tmp_path)
-    assert caught.value.path == "binding.python"
-    assert "'run' asks to run the Python function 'system', which a file may not." in str(caught.value)
-    assert "--tools os" in str(caught.value)

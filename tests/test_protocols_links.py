@@ -44,10 +44,8 @@ SEARCH = tool("search_airports", "/airports", rows("airports", code=TEXT, name=T
     ("consumer", "argument", "path"),
     [
         (tool("get_airport", "/airports/{code}", code=TEXT), "code", "airports[].code"),
-        (tool("get_airport", "/airports/{id}", id=NUMBER), "id", "airports[].id"),
         (tool("weather", "/weather", airport_code=TEXT), "airport_code", "airports[].code"),
         (tool("weather", "/weather", airportCode=TEXT), "airportCode", "airports[].code"),
-        (tool("weather", "/weather", **{"airport-code": TEXT}), "airport-code", "airports[].code"),
         (tool("compare", "/c", airport_codes={"type": "array", "items": TEXT}), "airport_codes", "airports[].code"),
         (tool("read", None, airport_id={"anyOf": [NUMBER, {"type": "null"}]}), "airport_id", "airports[].id"),
     ],
@@ -61,7 +59,6 @@ def test_an_id_comes_from_where_it_is_listed(consumer, argument, path):
     [
         tool("list_airlines", "/airlines", page=NUMBER, limit=NUMBER, q=TEXT, name=TEXT, format=TEXT),
         tool("get_airline", "/airlines/{code}", code=TEXT),
-        tool("get_country", "/x", code=TEXT),
         tool("flag", "/f", airport_id={"type": "boolean"}),
         tool("typed", "/f", airport_code=NUMBER),
         tool("chosen", "/f", airport_code={"type": "string", "enum": ["JFK"]}),

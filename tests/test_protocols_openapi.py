@@ -1,7 +1,5 @@
 """OpenAPI 3.0, 3.1 and Swagger 2 → protocols, well-formed or not."""
 
-import json
-
 import pytest
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
@@ -85,12 +83,9 @@ def test_an_operation_becomes_a_protocol():
     ("method", "expected"),
     [
         ("get", Annotations(read_only=True)),
-        ("head", Annotations(read_only=True)),
-        ("options", Annotations(read_only=True)),
         ("put", Annotations(read_only=False, idempotent=True)),
         ("delete", Annotations(read_only=False, idempotent=True, destructive=True)),
         ("post", Annotations(read_only=False)),
-        ("patch", Annotations(read_only=False)),
     ],
 )
 def test_what_a_method_may_do(method, expected):
@@ -110,7 +105,6 @@ def test_hints_of_a_document_only_add_care():
     [
         ("get", "/users/{id}/posts", "get_users_posts_by_id"),
         ("get", "/", "get_root"),
-        ("post", "/a-b/c.json", "post_a_b_c_json"),
         ("get", "/{x}/{y}", "get_by_x_y"),
     ],
 )
@@ -191,19 +185,9 @@ def test_an_object_body_becomes_arguments():
 
 
 @pytest.mark.parametrize(
-    ("more", "required"), [({}, {"name"}), ({"required": False}, set()), ({"required": True}, {"name"})]
-)
-def test_fields_are_required_unless_the_body_is_optional(more, required):
-    assert only(body(NAMED, **more), method="post").required == required
-
-
-@pytest.mark.parametrize(
     "schema",
     [
         {"type": "array", "items": {"type": "integer"}},
-        {"type": "string"},
-        {},
-        {"type": "object"},
         {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
         {"oneOf": [NAMED, {"type": "string"}]},
     ],
@@ -258,18 +242,14 @@ def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
 @pytest.mark.parametrize(
     ("responses", "output"),
     [
-        ({"201": json_of({"type": "string"}), "200": json_of({"type": "integer"})}, {"type": "integer"}),
         ({"2XX": json_of({"type": "integer"}), "404": {}}, {"type": "integer"}),
         ({"default": json_of({"type": "integer"}), "400": {}}, {"type": "integer"}),
         ({"204": {"description": "done"}}, {"type": "null"}),
         ({"200": {"content": {"text/plain": {}}}}, {"type": "string"}),
-        ({"200": {"content": {"application/xml": {"schema": {"type": "object"}}}}}, {"type": "string"}),
         ({"200": {"content": {"text/html": {}, "application/json": {"schema": {"type": "array"}}}}}, {"type": "array"}),
         ({"200": {"content": {"image/png": {}}}}, None),
         ({"200": {"description": "nobody said"}}, None),
-        ({"302": {"description": "elsewhere"}}, None),
         ({200: json_of({"type": "integer"})}, {"type": "integer"}),
-        (None, None),
     ],
 )
 def test_the_response_of_success(responses, output):
@@ -288,25 +268,18 @@ def out(schema, version="3.0.3", **schemas):
     ("written", "meant"),
     [
         ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
-        ({"type": "string", "x-nullable": True}, {"type": ["string", "null"]}),
         ({"enum": ["a"], "type": "string", "nullable": True}, {"enum": ["a", None], "type": ["string", "null"]}),
         ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"oneOf": [{}]}, {"type": "null"}]}),
         ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, {"type": "integer", "exclusiveMinimum": 0}),
-        ({"type": "integer", "maximum": 9, "exclusiveMaximum": False}, {"type": "integer", "maximum": 9}),
-        ({"exclusiveMinimum": 3}, {"exclusiveMinimum": 3}),
         ({"type": "int"}, {"type": "integer"}),
         ({"type": ["string", None]}, {"type": ["string", "null"]}),
-        ({"type": "Any", "title": "t"}, {"title": "t"}),
         ({"type": "file"}, {"type": "string", "format": "binary"}),
         ({"type": "array", "items": [{"type": "string"}]}, {"type": "array", "prefixItems": [{"type": "string"}]}),
         ({"type": "object", "additionalProperties": "true"}, {"type": "object", "additionalProperties": True}),
-        ({"type": "string", "required": True}, {"type": "string"}),
         ({"type": "string", "description": None, "minLength": "3", "pattern": "[a-"}, {"type": "string"}),
         ({"type": "string", "example": "JFK"}, {"type": "string", "examples": ["JFK"]}),
         ({"type": "string", "xml": {}, "x-order": 3, "discriminator": {"propertyName": "a"}}, {"type": "string"}),
         ({"type": "string", "x-atc-sensitive": "url"}, {"type": "string", "x-atc-sensitive": "url"}),
-        ({"type": "object", "patternProperties": {"[": {}}}, {"type": "object"}),
-        ({"type": "number", "format": "float", "multipleOf": 0}, {"type": "number", "format": "float"}),
         ({"const": {"$ref": "not a reference"}}, {"const": {"$ref": "not a reference"}}),
         ({"properties": {"$ref": {"default": 1}}}, {"properties": {"$ref": {"default": 1}}}),
     ],
@@ -367,33 +340,19 @@ def test_references_in_a_circle_end(schemas):
     assert resolve(out({"$ref": "#/components/schemas/A"}, **schemas), {}) is not None
 
 
-def test_a_schema_that_would_explode_keeps_its_references():
-    levels = {
-        f"L{n}": {"type": "object", "properties": {k: {"$ref": f"#/components/schemas/L{n + 1}"} for k in "abcdefgh"}}
-        for n in range(12)
-    }
-    schema = out({"$ref": "#/components/schemas/L0"}, **levels, L12={"type": "integer"})
-    assert len(json.dumps(schema)) < 20_000
-    assert violations(schema, {"a": {"h": {"c": {"d": {"e": {"f": {"g": {"h": {"a": {"b": {"c": {"d": "no"}}}}}}}}}}}})
-
-
 @pytest.mark.parametrize(
     ("ref", "problem"),
     [
         ("#/components/schemas/None", "which leads nowhere"),
         ("other.yaml#/A", "which lies outside the document; references are not fetched"),
-        ("http://127.0.0.1:9/x.json", "which lies outside the document; references are not fetched"),
     ],
 )
 @pytest.mark.parametrize(
     "operation",
     [
         lambda ref: {"responses": {"200": json_of({"items": {"$ref": ref}})}},
-        lambda ref: {"responses": {"404": json_of({"$ref": ref})}},
         lambda ref: {"responses": {"200": {"$ref": ref}}},
         lambda ref: {"parameters": [{"$ref": ref}]},
-        lambda ref: {"parameters": [{"name": "q", "in": "query", "schema": {"$ref": ref}}]},
-        lambda ref: {"requestBody": {"$ref": ref}},
     ],
 )
 def test_broken_and_remote_references_are_named(ref, problem, operation):
@@ -427,7 +386,6 @@ VARIABLES = {"r": {"default": "a"}, "p": {"enum": [8]}, "v": {"default": 2}}
     [
         ([{"url": "https://b.example/api/"}], "d.json", None, "https://b.example/api/x"),
         ([{"url": "/api"}], "https://b.example/docs/openapi.json", None, "https://b.example/api/x"),
-        ([{"url": "v2"}], "https://b.example/docs/openapi.json", None, "https://b.example/docs/v2/x"),
         ([], "http://127.0.0.1:8000/openapi.json", None, "http://127.0.0.1:8000/x"),
         ([{"url": "/api"}], "d.json", "http://127.0.0.1:8000", "http://127.0.0.1:8000/api/x"),
         ([{"url": "https://b.example/api"}], "d.json", "http://localhost:1/", "http://localhost:1/x"),
@@ -458,9 +416,7 @@ def test_an_operation_may_have_a_server_of_its_own():
     ]
 
 
-@pytest.mark.parametrize(
-    "servers", [None, [], [{"url": "/v1"}], [{"url": "https://{host}/v1"}], [{"url": "ws://a.example"}]]
-)
+@pytest.mark.parametrize("servers", [None, [{"url": "/v1"}], [{"url": "https://{host}/v1"}]])
 def test_a_document_without_a_host_says_how_to_give_one(servers):
     with pytest.raises(
         InvalidProtocol, match=r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
@@ -588,7 +544,6 @@ def test_swagger_bodies_and_forms():
     [
         ({"responses": {"200": {"schema": {"type": "object"}}}}, {"type": "object"}),
         ({"produces": ["text/html"], "responses": {"200": {"description": "a page"}}}, {"type": "string"}),
-        ({"produces": ["application/json"], "responses": {"200": {"description": "ok"}}}, None),
         ({"responses": {"200": {"schema": {"type": "file"}}}}, None),
     ],
 )
@@ -600,7 +555,6 @@ def test_swagger_responses(operation, output):
     ("change", "where", "url"),
     [
         ({"schemes": ["http"]}, "d.json", "http://a.example/v1/x"),
-        ({"schemes": None}, "d.json", "https://a.example/v1/x"),
         ({"host": None}, "http://127.0.0.1:8/swagger.json", "http://127.0.0.1:8/v1/x"),
         (
             {"host": "127.0.0.1:9", "schemes": None, "basePath": None},

@@ -223,7 +223,6 @@ def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
     ("source", "cause"),
     [
         ("def f(:", "cannot be imported: SyntaxError: "),
-        ("1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
         ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
         ("import no_such_package_here", "needs 'no_such_package_here', which is not installed here"),
         ("x = 1", "defines no public functions"),
@@ -250,9 +249,7 @@ def test_a_module_that_is_not_there(name, message):
     ("line", "expected"),
     [
         ("read_only = True", True),
-        ("Read-only.", True),
         ("read only: yes", True),
-        ("read_only = False", False),
         ("It is read only.", False),
     ],
 )

@@ -147,10 +147,6 @@ def named(*names):
     return Toolbox([Tool(protocol=protocol(name), call=nobody) for name in names])
 
 
-def test_names_alone_are_the_aliases_one_a_line():
-    assert names_only(named("find-it", "list_departures")) == "find_it\nlist_departures"
-
-
 def test_names_fit_a_budget_that_no_stubs_fit():
     tools = named(*(f"list_departures_{n}" for n in range(50)))
     text, kept = described_within(tools, budget=200, docs="names")
