@@ -26,7 +26,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from protocols.errors import AtcError
+from protocols.errors import AtcError, docs_page
 from protocols.jsontypes import Json
 from sandbox.choose import AUTO, NAMES, named
 from sandbox.effects import OnUnknown
@@ -183,7 +183,9 @@ class Config:
     """Whether every MCP server is believed that says of a tool that it only reads."""
     lend_credentials: YesOrNo = True
     """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml` names never do."""
-    strategy: Annotated[Text, expects("a strategy, with flags that it has (docs/strategies.md)")] = "auto"
+    strategy: Annotated[Text, expects(f"a strategy, with flags that it has ({docs_page('how/strategies#flags')})")] = (
+        "auto"
+    )
     """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
     """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""

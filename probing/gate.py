@@ -16,7 +16,7 @@ from typing import Literal
 from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
 from probing.samples import Arguments, Called, Log, Note, ProbeSettings, Purpose, Sample, Watch, call_key, unwatched
-from protocols.errors import AtcError, ToolError, UnknownTool
+from protocols.errors import AtcError, ToolError, UnknownTool, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol, spelled
@@ -248,7 +248,7 @@ class Host:
         why = f"tools that answered before now answer {what}; look at its credential"
         if not self.answered:
             why = f"it lets nobody in ({what}, {len(self._denied)} times in a row); put a credential for it into your"
-            why += " settings (docs/probing.md says how), and the same command goes on"
+            why += f" settings ({docs_page('reference/configuration#credentials')}), and the same command goes on"
         self._stop(self.tools, why, self._denied)
 
 

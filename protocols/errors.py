@@ -12,6 +12,16 @@ Outcome = Literal["done", "refused", "not_run", "unknown"]
 be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and nobody knows whether it took effect."""
 
 
+DOCUMENTATION = "docs"
+"""Where the documentation is: a folder of the repository."""
+
+
+def docs_page(name: str) -> str:
+    """The address of a page of the documentation: `docs_page("reference/configuration#credentials")`."""
+    path, _, heading = name.partition("#")
+    return f"{DOCUMENTATION}/{path}.md" + (f"#{heading}" if heading else "")
+
+
 class AtcError(Exception):
     """Base of everything that our own side fails at. What a *program* did wrong is data, never an exception."""
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import jsonschema_rs
 
-from protocols.errors import InvalidProtocol
+from protocols.errors import InvalidProtocol, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error
 
@@ -238,7 +238,9 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     error = first_error(_VALIDATOR, document)
     if error is not None:
         path = ".".join(str(part) for part in error.instance_path)
-        raise InvalidProtocol(where, error.message, path=path, hint="The format is described in docs/protocols.md.")
+        raise InvalidProtocol(
+            where, error.message, path=path, hint=f"The format: {docs_page('reference/protocols#the-format')}."
+        )
     known = {key: value for key, value in document.items() if key in DOCUMENT_SCHEMA["properties"]}
     extra = {key: value for key, value in document.items() if key not in known}
     hints = known.pop("annotations", {})

@@ -122,11 +122,11 @@ def test_a_bad_document_is_refused_with_its_place(document, path):
         load(document, where="folder/a.json")
     assert caught.value.path == path
     assert str(caught.value).startswith("folder/a.json")
-    assert "docs/protocols.md" in str(caught.value)
+    assert "docs/reference/protocols.md#the-format" in str(caught.value)
 
 
 def test_the_example_in_the_docs_is_complete_and_loads():
-    text = (Path(__file__).parents[1] / "docs" / "protocols.md").read_text()
+    text = (Path(__file__).parents[1] / "docs" / "reference" / "protocols.md").read_text()
     document = json.loads(re.search(r"```json\n(.*?)```", text, re.DOTALL)[1])
     protocol = load(document)
     assert dump(protocol) == document

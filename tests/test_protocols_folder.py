@@ -31,7 +31,9 @@ def test_every_file_is_read_in_order(tmp_path):
 
 def test_a_folder_without_protocols(tmp_path):
     write(tmp_path, readme_txt="hello")
-    with pytest.raises(SourceUnavailable, match=r"has no protocol files \(\*\.json or \*\.yaml\); docs/protocols\.md"):
+    with pytest.raises(
+        SourceUnavailable, match=r"has no protocol files \(\*\.json or \*\.yaml\); docs/reference/protocols\.md"
+    ):
         read_folder(tmp_path)
 
 

@@ -102,7 +102,7 @@ def test_servers_are_read_and_shown_without_secrets(tmp_path):
 
 def test_the_documented_bare_descriptions_are_some():
     (block,) = re.findall(
-        r"### Bare descriptions\n.*?```yaml\n(.*?)```", (ROOT / "docs/protocols.md").read_text(), re.DOTALL
+        r"## Bare descriptions\n.*?```yaml\n(.*?)```", (ROOT / "docs/reference/protocols.md").read_text(), re.DOTALL
     )
     document = yaml.safe_load(block)
     names = [protocol.name for protocol in read_protocols(document, where="doc")]

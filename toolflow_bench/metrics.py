@@ -1,4 +1,4 @@
-"""What a file of rows comes to. `docs/metrics.md` says the same for readers of reports.
+"""What a file of rows comes to. `docs/reference/metrics.md` says the same for readers of reports.
 
 Outages and crashes are our side's failures: they are counted apart, and no figure but their own number holds them.
 

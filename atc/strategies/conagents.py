@@ -4,7 +4,7 @@ Step after step grounding says what to do next and by which tool, execution writ
 response is observed: no more of it is known from then on. Review reads each instruction and each call before it counts,
 and each call that failed; what it sends back is written again, at most so many times a step (the paper's automatic
 communication; the calibration by what the tools themselves say is that of its first version). The paper is
-arXiv:2403.03031; `docs/strategies.md` states where this departs from it.
+arXiv:2403.03031; `docs/how/strategies.md` states where this departs from it.
 """
 
 from __future__ import annotations

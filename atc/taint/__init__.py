@@ -1,7 +1,7 @@
 """Which values may fill a sensitive argument unasked: as a whole from the task, a trusted tool or a person.
 
 Nothing is followed through a program: a value is clean for what it is and where it stands, so that no transformation
-launders it. docs/security.md says what that sees and what it does not.
+launders it. docs/how/security.md says what that sees and what it does not.
 """
 
 from __future__ import annotations

@@ -49,8 +49,9 @@ def main(
 ) -> None:
     """Solve RestBench's tasks; --strategy gold replays the gold paths without a model.
 
-    Answers are not judged: Path, Precision and CP say how calls compare with gold paths (docs/restbench.md). A run that
-    was stopped goes on where it was. Exit status 3 if anything is left that failed on our side.
+    Answers are not judged: Path, Precision and CP say how calls compare with gold paths
+    (docs/how/restbench.md). A run that was stopped goes on where it was. Exit status 3 if anything is left that failed
+    on our side.
     """
     options = RunOptions(**run)
     bench = load_restbench(data, APIS if api == "all" else (api,))

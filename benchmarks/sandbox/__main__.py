@@ -29,7 +29,9 @@ _FOLDER = click.Path(path_type=Path)
 @click.command()
 @click.option("--backend", "names", multiple=True, default=["zygote"], help=f"{', '.join(NAMES)}, MODULE:FACTORY, all.")
 @click.option("--without", multiple=True, metavar="LAYER", help="Switch this layer off; repeatable.")
-@click.option("--hostile", type=_FOLDER, metavar="DIR", help="Programs that must be contained; see 'docs/security.md'.")
+@click.option(
+    "--hostile", type=_FOLDER, metavar="DIR", help="Programs that must be contained; see 'docs/how/security.md'."
+)
 @click.option("--ordinary", type=_FOLDER, metavar="DIR", help="Programs that must run as in CPython, one a *.py file.")
 @click.option("--runs", type=click.IntRange(0), default=200, show_default=True, help="For each latency; 0: none.")
 @click.option("--soak", type=click.IntRange(0), default=0, help="Runs of the soak, a tenth hostile.")

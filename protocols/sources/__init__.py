@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
-from protocols.errors import SourceUnavailable, ToolError
+from protocols.errors import SourceUnavailable, ToolError, docs_page
 from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.links import guess_links, guess_verifiers
@@ -95,7 +95,7 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
     def call(protocol: ToolProtocol) -> Call:
         if protocol.binding is not None:
             return invoker.bind(protocol, functions)
-        problem = "has no binding, so it cannot be called; add one to its file (docs/protocols.md)."
+        problem = f"has no binding, so it cannot be called; {docs_page('reference/protocols#bindings')} shows one."
         return partial(_refuse, f"the tool {protocol.name!r} {problem}")
 
     home = source.home.url if source.home else ""

@@ -6,7 +6,7 @@ A bare description is a name, a request or a Python function, names of arguments
     {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}", "arguments": ["id", "verbose"]}
     {"name": "total", "function": "shop.prices:total"}
 
-It becomes a protocol that holds what was described and no more: `atc probe` finds out the rest (docs/protocols.md).
+It becomes a protocol that holds what was described and no more: `atc probe` finds out the rest.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 from urllib.parse import unquote_plus
 
-from protocols.errors import InvalidProtocol, SourceUnavailable
+from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url
 from protocols.protocol import BODYLESS, Location, PythonBinding, ToolProtocol, load
 from protocols.sources.fetch import fetch_document
 from protocols.sources.openapi import annotations_of, readable_name
 
+_SHOWN = docs_page("reference/protocols#bare-descriptions")
 _SUFFIXES = (".json", ".yaml", ".yml")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _REQUEST = re.compile(rf"\s*({'|'.join(_METHODS)})\s+(\S+)\s*", re.IGNORECASE)
@@ -49,7 +50,7 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
     files = files_of(Path(path).expanduser())
     if not files:
         raise SourceUnavailable(
-            f"the folder {str(path)!r} has no protocol files (*.json or *.yaml); docs/protocols.md shows one."
+            f"the folder {str(path)!r} has no protocol files (*.json or *.yaml); {_SHOWN} shows one."
         )
     found = [
         protocol
@@ -57,7 +58,7 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
         for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url, named=named)
     ]
     if not found:
-        raise SourceUnavailable(f"the files in the folder {str(path)!r} describe no tool; docs/protocols.md shows one.")
+        raise SourceUnavailable(f"the files in the folder {str(path)!r} describe no tool; {_SHOWN} shows one.")
     return found
 
 
@@ -266,4 +267,4 @@ def _schema(arguments: dict[str, dict[str, Any]], needed: list[str] | tuple[str,
 
 
 def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:
-    return InvalidProtocol(where, problem, path=path, hint="docs/protocols.md shows bare descriptions.")
+    return InvalidProtocol(where, problem, path=path, hint=f"{_SHOWN} shows bare descriptions.")

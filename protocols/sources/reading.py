@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
-from protocols.errors import InvalidProtocol, SourceUnavailable
+from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
 from protocols.invoke import Invoker
 from protocols.mcp.servers import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
@@ -186,7 +186,7 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
         return Source(name=spelled.name or _default_name("", location), kind="protocols", protocols=protocols)
     raise SourceUnavailable(
         f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
-        "docs/protocols.md shows a protocol."
+        f"{docs_page('reference/protocols#the-format')} shows one."
     )
 
 

@@ -1,0 +1,115 @@
+"""Write the pages of the reference that are made from the code: `cli.md` from click, `settings.md` from `atc.config`.
+
+    python docs/scripts/reference.py
+
+The files are made before each build of the site and are not kept in git.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import click
+
+from atc import config
+from atc.cli.main import cli
+
+REFERENCE = Path(__file__).resolve().parent.parent / "reference"
+
+
+def commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    """The command and all below it, as `atc --help` lists them."""
+    yield command, context
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from commands(below, click.Context(below, info_name=name, parent=context))
+
+
+def command_page() -> str:
+    """The command line as one page: a heading for each command, its usage, its options, its examples."""
+    parts = ["# Command line\n", "This page is made from the program. `atc COMMAND --help` shows the same.\n"]
+    for command, context in commands(cli, click.Context(cli, info_name="atc")):
+        usage = " ".join(command.collect_usage_pieces(context))
+        parts.append(f"## `{context.command_path}`\n\n```text\n{context.command_path} {usage}\n```\n")
+        parts.append(f"{_prose(inspect.cleandoc(command.help or ''))}\n")
+        rows = [
+            f"| `{_cell(record[0])}` | {_cell(record[1])} |"
+            for parameter in command.params
+            if (record := parameter.get_help_record(context)) and "--help" not in record[0]
+        ]
+        if isinstance(command, click.Group):
+            names = command.list_commands(context)
+            path = context.command_path.replace(" ", "-")
+            rows += [f"| [`{name}`](#{path}-{name}) | {_cell(_line(command, context, name))} |" for name in names]
+        if rows:
+            parts.append("| | |\n|---|---|\n" + "\n".join(rows) + "\n")
+        if command.epilog:
+            examples = re.sub(r"^(Examples?|Start with):\s*", "", command.epilog.replace("\b", "").strip())
+            parts.append("```console\n" + "\n".join(f"$ {line.strip()}" for line in examples.splitlines()) + "\n```\n")
+    return "\n".join(parts)
+
+
+def settings_page() -> str:
+    """Each setting with its default and its docstring."""
+    parts = [
+        "# Settings\n",
+        "This page is made from the program. [Configuration](configuration.md) says where settings are written.",
+        "As a flag a setting is spelled `--max-calls`, as a variable `ATC_MAX_CALLS`.\n",
+    ]
+    for kind, title in (
+        (config.Config, ""),
+        (config.CredentialEntry, "credentials.NAME"),
+        (config.McpEntry, "mcp.NAME"),
+    ):
+        if title:
+            parts.append(f"\n## `[{title}]`\n\n{_prose(kind.__doc__ or '')}\n")
+        parts.append("| setting | default | what it is |\n|---|---|---|")
+        texts = _docstrings(kind)
+        parts += [
+            f"| `{setting.name}` | {_default(setting)} | {_cell(texts.get(setting.name, ''))} |"
+            for setting in fields(kind)
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def _line(group: click.Group, context: click.Context, name: str) -> str:
+    command = group.get_command(context, name)
+    return command.get_short_help_str(200) if command else ""
+
+
+def _prose(text: str) -> str:
+    return text.replace("\b", "").replace("<", "&lt;")
+
+
+def _cell(text: str) -> str:
+    return " ".join(_prose(text).split()).replace("|", "\\|")
+
+
+def _default(setting: object) -> str:
+    default = getattr(setting, "default", MISSING)
+    default = getattr(default, "default", default)  # pydantic's own kind of field holds one more
+    plain = default is None or isinstance(default, str | int | float | bool)
+    return f"`{default}`" if plain and default not in (None, "") else ""
+
+
+def _docstrings(kind: type) -> dict[str, str]:
+    """Of each field the text that stands under it."""
+    (body,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, str] = {}
+    for field, after in zip(body.body, body.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            found[ast.unparse(field.target)] = str(after.value.value)
+    return found
+
+
+if __name__ == "__main__":
+    (REFERENCE / "cli.md").write_text(command_page(), encoding="utf-8")
+    (REFERENCE / "settings.md").write_text(settings_page(), encoding="utf-8")

@@ -1,0 +1,83 @@
+"""The documentation agrees with itself and with the code."""
+
+import importlib.util
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+
+from atc.config import Config
+from atc.types import FaultKind
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+GENERATED = {DOCS / "reference/cli.md", DOCS / "reference/settings.md"}  # made from the code before each build
+PAGES = sorted({*DOCS.rglob("*.md"), *ROOT.glob("*.md")} - GENERATED)
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def headings(page):
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", line).strip().lower() for line in re.findall(r"^#+ (.*)$", prose, re.MULTILINE))
+    return {re.sub(r"[\s-]+", "-", heading) for heading in plain}
+
+
+def dead(target, base):
+    """Whether a link from the folder `base` leads nowhere."""
+    path, _, heading = target.partition("#")
+    page = (base / path).resolve()
+    if page in GENERATED:
+        return False
+    return not page.exists() or bool(heading and heading not in headings(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_link_is_dead(page):
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", prose) if "://" not in link]
+    assert [link for link in links if dead(link if link[0] != "#" else page.name + link, page.parent)] == []
+
+
+def test_messages_lead_to_pages_that_there_are():
+    packages = ("atc", "probing", "protocols", "sandbox", "toolflow_bench", "benchmarks")
+    code = "\n".join(file.read_text() for package in packages for file in (ROOT / package).rglob("*.py"))
+    named = [f"{path}.md{heading}" for path, heading in re.findall(r"docs_page\(['\"]([\w/]+)(#[\w-]+)?['\"]\)", code)]
+    named += re.findall(r"docs/([\w/]+\.md(?:#[\w-]+)?)", code)
+    assert named
+    assert [name for name in named if dead(name, DOCS)] == []
+
+
+def test_the_site_has_every_page():
+    def listed(part):
+        return (
+            [part]
+            if isinstance(part, str)
+            else [page for entry in part for one in entry.values() for page in listed(one)]
+        )
+
+    nav = listed(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    assert sorted(nav) == sorted(str(page.relative_to(DOCS)) for page in {*DOCS.rglob("*.md"), *GENERATED})
+
+
+def test_the_pictures_are_those_of_the_script():
+    drawn = script("pictures").pictures()
+    assert {file.name: file.read_text() for file in (DOCS / "how/pictures").iterdir()} == drawn
+    assert len(drawn) == 10
+
+
+def test_the_reference_has_every_command_setting_and_fault():
+    reference = script("reference")
+    commands, settings = reference.command_page(), reference.settings_page()
+    assert {"## `atc run`", "## `atc bench run toolflow`", "## `atc runs resume`"} <= set(commands.splitlines())
+    assert [one.name for one in fields(Config) if f"| `{one.name}` |" not in settings] == []
+    errors = (DOCS / "reference/errors.md").read_text()
+    assert [kind for kind in get_args(FaultKind) if f"| `{kind}` |" not in errors] == []
