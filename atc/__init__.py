@@ -20,13 +20,20 @@ for _name in ("protocols", "sandbox", "probing"):
         )
 
 if TYPE_CHECKING:
-    from atc.agent import Agent
-    from atc.config import Config
-    from atc.types import Attempt, Fault, Finding, Program, Solution
-    from protocols.errors import AtcError, ModelUnavailable, ToolError
-    from protocols.protocol import ToolProtocol
-    from protocols.sources import load_tools
-    from protocols.toolbox import Tool, Toolbox
+    from atc.agent import Agent as Agent
+    from atc.config import Config as Config
+    from atc.types import Attempt as Attempt
+    from atc.types import Fault as Fault
+    from atc.types import Finding as Finding
+    from atc.types import Program as Program
+    from atc.types import Solution as Solution
+    from protocols.errors import AtcError as AtcError
+    from protocols.errors import ModelUnavailable as ModelUnavailable
+    from protocols.errors import ToolError as ToolError
+    from protocols.protocol import ToolProtocol as ToolProtocol
+    from protocols.sources import load_tools as load_tools
+    from protocols.toolbox import Tool as Tool
+    from protocols.toolbox import Toolbox as Toolbox
 
 __version__ = "0.1.0"
 
@@ -46,22 +53,7 @@ _EXPORTS = {
     "Toolbox": "protocols.toolbox",
     "load_tools": "protocols.sources",
 }
-__all__ = [
-    "Agent",
-    "AtcError",
-    "Attempt",
-    "Config",
-    "Fault",
-    "Finding",
-    "ModelUnavailable",
-    "Program",
-    "Solution",
-    "Tool",
-    "ToolError",
-    "ToolProtocol",
-    "Toolbox",
-    "load_tools",
-]
+__all__ = list(_EXPORTS)
 
 
 def __getattr__(name: str) -> Any:

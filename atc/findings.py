@@ -14,8 +14,6 @@ from protocols.schema import type_name
 from protocols.words import alike
 from sandbox.trace import ToolCall
 
-_COMMON = frozenset(("", "get", "list", "find", "fetch", "search", "show", "all", "by", "of", "for", "the", "to", "in"))
-"""Words that make two names no more alike."""
 _MOST_COMPARED = 100_000
 MOST_KEYS = 20
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
@@ -71,7 +69,7 @@ def may_guess(names: int) -> bool:
 
 
 def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
-    """The one of `names` that was most likely meant by `name`; `loose` allows for one shared word."""
+    """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
     known = list(names)
     if not may_guess(len(known)):
         return None
@@ -79,31 +77,12 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     if _fold(name) in folded:
         return folded[_fold(name)]
     close = alike(_fold(name), folded, cutoff=cutoff)
-    if close:
-        return folded[close[0]]
-    if not loose:
-        return None
-    squashed = _squash(name)
-    inside = [key for key in folded if min(len(_squash(key)), len(squashed)) > 3 and _alike(_squash(key), squashed)]
-    if inside:
-        return folded[min(inside, key=lambda key: abs(len(key) - len(squashed)))]
-    words = _words(name)
-    scored = [(len(words & _words(key)), -len(key), original) for key, original in folded.items()]
-    best = max(scored, default=(0, 0, ""))
-    return best[2] if best[0] else None
-
-
-def _alike(one: str, other: str) -> bool:
-    return one in other or other in one
-
-
-def _squash(name: str) -> str:
-    return _fold(name).replace("_", "")
-
-
-def _words(name: str) -> set[str]:
-    """What a name is about: `get_reviews` and `review_summary` share a word, `get_reviews` and `get_order` none."""
-    return {word.removesuffix("s") for word in _fold(name).split("_")} - _COMMON
+    if close or not loose:
+        return folded[close[0]] if close else None
+    squashed = {_fold(original).replace("_", ""): original for original in known}
+    wanted = _fold(name).replace("_", "")
+    held = [key for key in squashed if min(len(key), len(wanted)) > 3 and (key in wanted or wanted in key)]
+    return squashed[min(held, key=lambda key: abs(len(key) - len(wanted)))] if held else None
 
 
 def _fold(name: str) -> str:
