@@ -2,7 +2,6 @@
 
 import io
 import re
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -57,7 +56,7 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         for name, method in [("find", "GET"), ("add", "POST")]
     )
     asked = []
-    monkeypatch.setattr(probe, "sys", SimpleNamespace(stdin=_Terminal(), stderr=_Terminal()))
+    monkeypatch.setattr(probe, "has_person", lambda: True)
     monkeypatch.setattr(click, "confirm", lambda text, **_: asked.append(text) or answer)
     with Log(tmp_path) as log:
         settings = probe.allowed(tools, ProbeSettings(), log)
@@ -66,8 +65,3 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
         assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
         assert len(asked) == 1
-
-
-class _Terminal:
-    def isatty(self):
-        return True

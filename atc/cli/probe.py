@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from atc.cli import probe_report
-from atc.cli.options import json_option, servers_options
-from atc.cli.output import print_json, print_text, say
+from atc.cli.options import AT_LEAST_ONE, POSITIVE, json_option, servers_options
+from atc.cli.output import has_person, print_result, say
 from atc.cli.progress import told_in_tenths
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
@@ -42,7 +42,6 @@ Examples:
   atc probe bare/ -o documented/ --budget 300
   atc probe --check documented/
 """
-_ABOVE_0 = click.FloatRange(0, min_open=True)
 _SETTINGS = ("model", "start_servers", "trust_annotations")
 """Flags that are settings of the configuration too."""
 _SOURCE = "source"
@@ -54,13 +53,11 @@ _SOURCE = "source"
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to write.")
 @click.option("--dry-run", is_flag=True, help="Show what would be called, how often and how fast; call nothing.")
 @click.option("--check", is_flag=True, help="SRC is a folder that was written so: say what has changed since.")
-@click.option("--budget", type=click.IntRange(1), metavar="N", help="Calls in all, over all times DIR is probed.")
-@click.option("--per-tool", type=click.IntRange(1), default=15, show_default=True, metavar="N", help="Calls of a tool.")
+@click.option("--budget", type=AT_LEAST_ONE, metavar="N", help="Calls in all, over all times DIR is probed.")
+@click.option("--per-tool", type=AT_LEAST_ONE, default=15, show_default=True, metavar="N", help="Calls of a tool.")
 @click.option("--rounds", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Chain rounds.")
-@click.option(
-    "--rate", type=_ABOVE_0, default=10.0, show_default=True, metavar="N", help="Calls of a host in a second."
-)
-@click.option("--timeout", type=_ABOVE_0, default=20.0, show_default=True, metavar="S", help="Seconds for one call.")
+@click.option("--rate", type=POSITIVE, default=10.0, show_default=True, metavar="N", help="A host's calls in a second.")
+@click.option("--timeout", type=POSITIVE, default=20.0, show_default=True, metavar="S", help="Seconds for one call.")
 @click.option(
     "--allow-writes",
     multiple=True,
@@ -102,15 +99,30 @@ def probe_command(
         timeout_seconds=flags["timeout"],
     )
     with ExitStack() as stack:
-        loaded = stack.enter_context(_open_source(source, config, settings, modules))
+        # Each call is one request: the gate of probing waits and repeats, nobody else.
+        invoke = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
+        invoker = stack.enter_context(Invoker(invoke))
+        with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
+            loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
             sys.exit(_check(source, loaded.tools, config, settings, as_json=as_json))
-        log = stack.enter_context(_open_log(output, source, loaded, resend=flags["resend"], dry_run=dry_run))
+        log = None
+        if output is not None and (not dry_run or (output / FOLDER).is_dir()):
+            given = Path(source)
+            if given.is_dir() and output.is_dir() and given.samefile(output):
+                raise click.UsageError(f"{str(output)!r} is the source itself; give another folder to write to")
+            log = stack.enter_context(Log(output))
+            _own(log, source, output, dry_run=dry_run)
         if output is None or log is None or dry_run:
             planned = plan(loaded.tools, settings, log)
-            show = print_json if as_json else print_text
-            show(probe_report.plan_document(planned) if as_json else "\n".join(probe_report.plan_lines(planned)))
+            lines = "\n".join(probe_report.plan_lines(planned))
+            print_result(probe_report.plan_document(planned), lines, as_json=as_json)
             return
+        _recall(loaded, log)
+        if flags["resend"] and (number := send_again(loaded.tools, log)):
+            say(f"{count(number, 'read')} without an answer may be sent again.")
+        if told := probe_report.cut_off(log):
+            say(told)
         settings = allowed(loaded.tools, settings, log)
         draft = partial(write, output, keep_values=keep_values)
         ended, probed = _probed(loaded.tools, log, settings, config, draft=draft)
@@ -118,50 +130,14 @@ def probe_command(
     sys.exit(code)
 
 
-@contextmanager
-def _open_source(source: str, config: Config, settings: ProbeSettings, modules: Sequence[str]) -> Iterator[Loaded]:
-    """The tools of a source, each call of which is one request: the gate of probing waits and repeats, nobody else.
-
-    Raises:
-        SourceUnavailable, InvalidProtocol: it cannot be read.
-    """
-    invoke = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
-    with Invoker(invoke) as invoker:
-        with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
-            loaded = load_source(source, invoker=invoker, modules=modules)
-        yield loaded
-
-
-@contextmanager
-def _open_log(folder: Path | None, source: str, loaded: Loaded, *, resend: bool, dry_run: bool) -> Iterator[Log | None]:
-    """The log in `folder`, the calls of a recording among its samples. A dry run makes none where there is none.
-
-    Raises:
-        click.UsageError: the folder holds a probing of another source, or is the source itself.
-        LogUnreadable, CannotWrite: it cannot be used.
-    """
-    if folder is None or (dry_run and not (folder / FOLDER).is_dir()):
-        yield None
-        return
-    given = Path(source)
-    if given.is_dir() and folder.is_dir() and given.samefile(folder):
-        raise click.UsageError(f"{str(folder)!r} is the source itself; give another folder to write to")
-    with Log(folder) as log:
-        identity = str(given.resolve()) if given.exists() else source
-        if (before := log.notes.get(_SOURCE, identity)) != identity:
-            raise click.UsageError(
-                f"{str(folder)!r} holds a probing of {before!r}; give another folder,"
-                f" or remove {str(folder / FOLDER)!r}"
-            )
-        if not dry_run:
-            if _SOURCE not in log.notes:
-                log.note(_SOURCE, identity)
-            _recall(loaded, log)
-            if resend and (number := send_again(loaded.tools, log)):
-                say(f"{count(number, 'read')} without an answer may be sent again.")
-            if told := probe_report.cut_off(log):
-                say(told)
-        yield log
+def _own(log: Log, source: str, folder: Path, *, dry_run: bool) -> None:
+    """Note in the log what is probed. Raises click.UsageError where it is another source's."""
+    identity = str(Path(source).resolve()) if Path(source).exists() else source
+    if (before := log.notes.get(_SOURCE, identity)) != identity:
+        remove = f"or remove {str(folder / FOLDER)!r}"
+        raise click.UsageError(f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}")
+    if not dry_run and _SOURCE not in log.notes:
+        log.note(_SOURCE, identity)
 
 
 def _recall(loaded: Loaded, log: Log) -> None:
@@ -192,8 +168,8 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     writes = plan(tools, agreed, log).writes
     if not writes:
         return settings
-    number, terminal = count(len(writes), "tool"), all(one and one.isatty() for one in (sys.stdin, sys.stderr))
-    if not settings.allow_writes and not terminal:
+    number = count(len(writes), "tool")
+    if not settings.allow_writes and not has_person():
         say(f"{number} may change something and will not be called; --allow-writes lets it.")
         return settings
     say(f"{number} that {'will' if settings.allow_writes else 'may'} be called may change something:")
