@@ -136,8 +136,7 @@ _SECTION = re.compile(
 )
 _ARGUMENTS = ("args", "arguments", "parameters", "params", "keyword args", "other parameters")
 _SPHINX = re.compile(r"^:(?:param|parameter|arg|argument)(?:\s+[^:\s][^:]{0,100}?)?\s+\*{0,2}(\w+)\s*:\s*(.*)$")
-_GOOGLE = re.compile(r"^\*{0,2}(\w+)\s*+(?:\([^)]*\)\s*+)?:(?:\s+(.*))?$")
-_NUMPY = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?$")
+_NAMED = re.compile(r"^\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*+(?:\([^)]*\)\s*+)?(?::(?:\s+(.*))?)?$")
 _READ_ONLY = re.compile(r"^read[-_ ]only(?:\s*[:=]\s*(?:true|yes))?\.?$", re.IGNORECASE)
 
 
@@ -165,30 +164,25 @@ def read_docstring(text: str | None) -> Documented:
 def _arguments(lines: list[str]) -> dict[str, str]:
     """Google's `name (type): text`, indented under `Args:`, NumPy's `name : type` over indented text, Sphinx's."""
     found: dict[str, str] = {}
-    names: list[str] = []
-    style, depth = "", -1
-    for number, line in enumerate(lines):
+    names: list[str] = []  # those that the next line goes on about
+    inside = numpy = False
+    depth = -1
+    for line in lines:
         text, indent = line.strip(), len(line) - len(line.lstrip())
-        entry = None
         if match := _SPHINX.match(text):
-            style, names, entry = "sphinx", [match[1]], match[2]
+            names, found[match[1]] = [match[1]], match[2].strip()
+        elif text.startswith("---"):
+            numpy = True
         elif indent == 0 and _SECTION.match(line):
-            underlined = number + 1 < len(lines) and lines[number + 1].strip().startswith("---")
-            named = text.rstrip(": ").lower() in _ARGUMENTS
-            style, names, depth = ("numpy" if underlined else "google") if named else "", [], -1
-            continue
-        elif not style or not text or text.startswith("---"):
-            names = [] if style == "sphinx" else names
-            continue
-        elif indent == 0 and style != "numpy":
-            style, names = "", []
-            continue
-        elif style != "sphinx":
+            inside, numpy, names, depth = text.rstrip(": ").lower() in _ARGUMENTS, False, [], -1
+        elif not text or (indent == 0 and not (inside and numpy)):
+            inside, names = inside and not text, names if inside and not text else []
+        else:
             depth = indent if depth < 0 else depth
-            match = (_NUMPY if style == "numpy" else _GOOGLE).match(text) if indent == depth else None
-            if match:
+            match = _NAMED.match(text) if inside and indent == depth else None
+            if match and (numpy or ":" in text):
                 names = [name.strip(" *") for name in match[1].split(",")]
-                entry = "" if style == "numpy" else match[2] or ""
-        for name in names:
-            found[name] = entry.strip() if entry is not None else f"{found[name]} {text}".strip()
+                found |= dict.fromkeys(names, "" if numpy else (match[2] or "").strip())
+            else:
+                found |= {name: f"{found[name]} {text}".strip() for name in names}
     return found
