@@ -97,16 +97,10 @@ def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
             return _is_fixed(given[name], rest) and not isinstance(given[name], ast.List | ast.Dict | ast.Set)
         case ast.Call(func=ast.Name(id="len"), args=[ast.List(elts=items) | ast.Tuple(elts=items)], keywords=[]):
             return not any(isinstance(item, ast.Starred) for item in items)
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.JoinedStr(values=items):
-            return all(_is_fixed(item, given) for item in items)
-        case ast.FormattedValue(value=value):
-            return _is_fixed(value, given)
-        case ast.BinOp(left=left, right=right):
-            return _is_fixed(left, given) and _is_fixed(right, given)
-        case ast.UnaryOp(operand=operand):
-            return _is_fixed(operand, given)
         case ast.Call(func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]):
             return all(_is_fixed(item, given) for item in items)
+        case ast.List() | ast.Tuple() | ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.UnaryOp():
+            return all(_is_fixed(inner, given) for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.expr))
     return False
 
 
