@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque_id
-from toolflow_bench.services.movies.titles import CORRECTED, Catalogue, key, keys, main_title, natural
+from toolflow_bench.services.movies.titles import CORRECTED, GIVEN, Catalogue, key, keys, main_title, natural
 
 GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
 # Films that other sources add to the catalogue's 58,788 get numbers above those.
@@ -18,38 +18,6 @@ _BOARD_FILMS, _BOX_OFFICE_FILMS, _AWARD_FILMS = 100_000, 300_000, 310_000
 _SALTS = {"fm": 0x1D7A9, "ct": 0x31B7, "gn": 0x5D21, "tg": 0x77E9, "be": 0x2E5C3, "us": 0x63A1, "rv": 0x4F0B7}
 _SALTS |= {"bo": 0x19C5D, "pl": 0x3B9F, "pp": 0x6C2D, "aw": 0x58E3, "wl": 0x2A6F, "rt": 0x2A6F, "sc": 0x2A6F}
 _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
-
-# What stands on the desk before a task writes, by row number in the catalogue's data set.
-_WATCHED = (
-    (55158, "high"),  # Vertigo
-    (1986, "normal"),  # Amadeus
-    (17174, "high"),  # Fargo
-    (1192, "low"),  # The African Queen
-    (20391, "normal"),  # Gladiator
-    (28378, "low"),  # Kramer vs. Kramer
-    (52930, "normal"),  # Toy Story
-)
-_RATED = (
-    (26261, 4),  # Jaws
-    (1652, 5),  # Alien
-    (42250, 3),  # Rain Man
-    (46648, 5),  # Shrek
-    (48465, 3),  # Speed
-    (20024, 2),  # Ghost
-)
-_SCREENINGS = (
-    (8882, "red", "2027-06-04", "20:00"),  # Casablanca
-    (34394, "garden", "2027-06-05", "20:00"),  # Moonstruck
-    (35987, "blue", "2027-06-05", "17:00"),  # Network
-    (24369, "red", "2027-06-06", "20:00"),  # The Hustler
-    (8117, "blue", "2027-06-08", "20:00"),  # Cabaret
-    (39328, "red", "2027-06-11", "14:00"),  # Patton
-)
-_DESK: Mapping[str, tuple[str, Sequence[tuple[Any, ...]]]] = {
-    "watchlist": ("wl", _WATCHED),
-    "own_ratings": ("rt", _RATED),
-    "screenings": ("sc", _SCREENINGS),
-}
 
 
 def fill(connection: sqlite3.Connection) -> None:
@@ -71,8 +39,9 @@ def fill(connection: sqlite3.Connection) -> None:
     words = connection.execute("SELECT film_id, title_key FROM films").fetchall()
     each = {(word, film) for film, text in words for word in text.split()}
     connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", each)
-    for table, (prefix, desk) in _DESK.items():
-        insert(connection, table, ((_id(prefix, n), _id("fm", film), *rest) for n, (film, *rest) in enumerate(desk)))
+    for table, desk in GIVEN["desk"].items():
+        rows = enumerate(desk["rows"])
+        insert(connection, table, ((_id(desk["prefix"], n), _id("fm", film), *rest) for n, (film, *rest) in rows))
 
 
 DATABASE = Database(name="movies", home=Path(__file__).parent, megabytes=120, fill=fill)

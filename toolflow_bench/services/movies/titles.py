@@ -6,35 +6,16 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 _ARTICLES = r"The|A|An|La|Le|Les|L'|Il|El|Der|Die|Das|Los|Las|Un|Una|Gli|Lo|Den|Det|Het|De|Ein|Eine|Een|O|Os|Uno|Un'"
 
-# Titles and names that the data has otherwise elsewhere, or misspells.
-CORRECTED = {
-    "Star Wars: Episode IV - A New Hope": "Star Wars",
-    "Captain America: The Winder Soldier": "Captain America: The Winter Soldier",
-    "Marvel's The Avengers": "The Avengers",
-    "Spiderman: Homecoming": "Spider-Man: Homecoming",
-    "Spiderman: Far from Home": "Spider-Man: Far from Home",
-    "Guardians of the Galaxy Vol. 2": "Guardians of the Galaxy 2",
-    "Manchester by the Sa": "Manchester by the Sea",
-    "The Great Zeigfeld": "The Great Ziegfeld",
-    "Kitty Foyle": "Kitty Foyle: The Natural History of a Woman",
-    "Judgment at Nuremburg": "Judgment at Nuremberg",
-    "Who's Afraid of Virginia Wolf": "Who's Afraid of Virginia Woolf?",
-    "One Flew Over the Cockoo's Nest": "One Flew Over the Cuckoo's Nest",
-    "One Flew Over The Cuckoo's Nes": "One Flew Over the Cuckoo's Nest",
-    "Ghandi": "Gandhi",
-    "7th Heaven": "Seventh Heaven",
-    "Two Women": "La Ciociara",
-    "Leonardo Di Caprio": "Leonardo DiCaprio",
-    "Philip Hoffman": "Philip Seymour Hoffman",
-    "Trip to Bountiful": "The Trip to Bountiful",
-    "Elisabeth Taylor": "Elizabeth Taylor",
-    "Forest Gump": "Forrest Gump",
-    "The Way of All Flesh & The Las": "The Way of All Flesh",
-    "Three Billboards Outside of Ebbing Missouri": "Three Billboards Outside Ebbing, Missouri",
-}
+GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("given.yaml").read_text(encoding="utf-8"))
+"""Corrections of the data, and what stands on the desk before a task writes."""
+CORRECTED: Mapping[str, str] = GIVEN["corrected"]
 
 _TRAILING_ARTICLE = re.compile(rf"^(.*), ({_ARTICLES})$")
 _BRACKETED = re.compile(r"\(([^()]*)\)")
