@@ -44,12 +44,9 @@ TOOLS = Toolbox(
     [
         "get_order(order_id='A12X')",
         "get_flight(number=1234)",
-        "print([get_order(order_id='x9') for _ in range(3)])",
-        "get_order(order_id='order_12x')",
         "get_order(order_id='123e4567-e89b-12d3-a456-426614174000')",
         "get_park(key='pk_abcde')",  # a letter might as well be a digit: nobody knows such an id by heart
         "get_track(key='abcdefghijklmnopqrstuv')",
-        "get_track(key='ABCDEFGHIJKLMNOPQRSTUV')",
     ],
 )
 def test_an_id_that_nobody_gave_is_found(call):
@@ -62,16 +59,11 @@ def test_an_id_that_nobody_gave_is_found(call):
     ("call", "task"),
     [
         ("get_order(order_id='A12X')", "Where is order a12x?"),  # the task gives it
-        ("get_flight(number=1234)", "Is flight 1234 late?"),
         ("get_flight(number=7)", "Is the first flight late?"),  # small: may be a count
         ("get_order(order_id='BOS')", "Boston"),  # a code that the model may know
         ("get_order(order_id='2013-05-06')", "6 May 2013"),  # a date, spelled otherwise
         ("list_near(radius_km=300)", "Which shop is nearest?"),  # a measure, not an id
-        ("get_order(order_id='AB-12')", "Where is AB-12?"),
         ("get_park(key='pk_abcde')", "Where is the park pk_abcde?"),
-        ("get_airline(key='DL')", "Delta"),
-        ("get_airport(key='BOS')", "Boston"),
-        ("get_country(key='fr')", "France"),
         ("get_coin(key='bitcoin-cash')", "BCH"),  # a word of any length: a model may know it
         ("wait(seconds=1000)", "Wait."),  # no tool yields it
         ("x = 'A12X'\nget_order(order_id=x)", "?"),  # no literal
@@ -86,11 +78,9 @@ def test_what_may_be_known_is_not(call, task):
     ("value", "pattern", "opaque"),
     [
         ("pk_abcde", "^pk_[a-z2-7]{5}$", True),
-        ("pk_22222", "^pk_[a-z2-7]{5}$", True),
         ("0123456789", "^[0-9a-f]{10}$", True),
         ("2013-07-04", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", False),
         ("JFK", "^[A-Z0-9]{3}$", False),
-        ("000", "^[A-Z0-9]{3}$", False),
     ],
 )
 def test_an_opaque_id_is_one_whose_letters_may_be_digits_or_digits_letters(value, pattern, opaque):

@@ -37,13 +37,6 @@ def store(tmp_path):
         yield store
 
 
-def test_a_reply_comes_with_what_it_took(store) -> None:
-    found = past(store, exchange("a", "b", input_tokens=7, output_tokens=3, cached_tokens=5, seconds=1.5))
-    wanted = Completion(text="b", model="m", input_tokens=7, output_tokens=3, cached_tokens=5, seconds=1.5)
-    assert found.replies([asked("a")]) == [wanted]
-    assert found.replies([asked("a")]) == [None]
-
-
 def test_what_was_asked_in_vain_is_passed_over(store) -> None:
     """An outage, then the same prompt again: the run was resumed, and is resumed once more."""
     found = past(store, exchange("a", "1"), exchange("b", None), exchange("b", "2"), exchange("c", None))

@@ -23,10 +23,7 @@ PROGRAM = "x = find(name='a')\nprint(x)\n"
     [
         f"```python\n{PROGRAM}```",
         f"Here it is:\n\n```python\n{PROGRAM}```\nIt prints x.",
-        f"```\n{PROGRAM}```",
         f"```Python\n{PROGRAM}",  # cut off before the fence was closed
-        f"First:\n```python\nx = 1\n```\nbetter:\n```python\n{PROGRAM}```",
-        f"```json\n{{}}\n```\n```python\n{PROGRAM}```",
         PROGRAM,
         f"```python\n{PROGRAM.rstrip()}```\nDone.",
         f"   ```py\n{PROGRAM}   ```",
@@ -73,7 +70,6 @@ async def later(*, id: str) -> list[Person]: ...
     [
         f"```python\n{STUBS}\n{PROGRAM}```",
         f"```python\n{STUBS}```\n\n```python\n{PROGRAM}```",
-        f"```python\n{PROGRAM}```\n\nwhere:\n\n```python\n{STUBS}{STUBS}```",
         f"{STUBS}\n{PROGRAM}",
     ],
 )
@@ -95,8 +91,6 @@ def test_a_reply_of_nothing_else_is_no_program(reply):
         "def total(values):\n    return sum(values)\n\n\nprint(total([1]))\n",
         'def total(values):\n    """The sum."""\n    return sum(values)\n\n\nprint(total([1]))\n',
         "from typing import TypedDict\n\n\nclass P(TypedDict):\n    id: str\n\n\np: P = find(name='a')\nprint(p)\n",
-        "class Box:\n    pass\n\n\nprint(Box())\n",
-        "def nothing(): pass\nprint(nothing())\n",
         "from typing import Any\nx: Any = find(name='a')\nprint(x)\n",
     ],
 )
@@ -109,7 +103,6 @@ def test_what_a_program_defines_for_itself_stays(source):
     [
         ("def find(*, name): ...\nx = 1; print(x)\n", "x = 1; print(x)\n"),
         ("@staticmethod\ndef find(*, name):\n    ...\nprint(1)\n", "print(1)\n"),
-        ("größe = 2\ndef find(*, name): ...\nprint(größe)\n", "größe = 2\nprint(größe)\n"),
     ],
 )
 def test_the_rest_stays_as_it_was_written(source, left):
