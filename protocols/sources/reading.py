@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -139,24 +138,22 @@ def _read_python(spelled: _Spelling) -> Source:
 
 
 def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
-    location, path = spelled.location, Path(spelled.location).expanduser()
-    if spelled.base_url is not None:
-        with suppress(ValueError):  # where it is used, it is read again
-            invoker.homes.add(split_url(spelled.base_url)[0].host)
+    location, path, base_url = spelled.location, Path(spelled.location).expanduser(), spelled.base_url
     if is_mcp(location):
-        name, protocols = read_mcp(
-            location, invoker.servers, name=spelled.name, trusted=invoker.settings.trust_annotations
-        )
+        trusted = invoker.settings.trust_annotations
+        name, protocols = read_mcp(location, invoker.servers, name=spelled.name, trusted=trusted)
         return Source(name=name, kind="mcp", protocols=protocols)
+    try:
+        homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
+    except ValueError as error:
+        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
+    if base_url is not None:
+        invoker.homes.add(homes[-1].host)
     if location.strip() and path.is_dir():
-        protocols = read_folder(path, base_url=spelled.base_url, named=named)
+        protocols = read_folder(path, base_url=base_url, named=named)
         return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
     if is_url(location):
         source = _read_document(spelled, invoker, {})
-        try:
-            homes = [split_url(url)[0] for url in (location, spelled.base_url) if url]
-        except ValueError as error:
-            raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
         return replace(source, home=homes[0], protocols=[_pinned(p, homes, location) for p in source.protocols])
     if location.strip() and (path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har")):
         return _read_document(spelled, invoker, named)
@@ -169,25 +166,25 @@ def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
 def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
     location, base_url = spelled.location, spelled.base_url
     document = fetch_document(location, homes=invoker.homes)
+    kind: SourceKind = "protocols"
+    title, recorded = "", tuple[RecordedCall, ...]()
     if is_har(document):
         operations = read_har(document, where=location, base_url=base_url)
-        return Source(
-            name=spelled.name or _default_name(operations[0].protocol.collection, location),
-            kind="har",
-            protocols=[operation.protocol for operation in operations],
-            recorded=tuple(call for operation in operations for call in operation.calls),
-        )
-    if isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
+        protocols = [operation.protocol for operation in operations]
+        recorded = tuple(call for operation in operations for call in operation.calls)
+        kind, title = "har", protocols[0].collection
+    elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
         protocols = read_openapi(document, where=location, base_url=base_url)
-        name = spelled.name or _default_name(protocols[0].collection, location)
-        return Source(name=name, kind="openapi", protocols=protocols)
-    if describes_tools(document):
+        kind, title = "openapi", protocols[0].collection
+    elif describes_tools(document):
         protocols = read_protocols(document, where=location, base_url=base_url, named=named)
-        return Source(name=spelled.name or _default_name("", location), kind="protocols", protocols=protocols)
-    raise SourceUnavailable(
-        f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
-        f"{docs_page('reference/protocols#the-format')} shows one."
-    )
+    else:
+        raise SourceUnavailable(
+            f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
+            f"{docs_page('reference/protocols#the-format')} shows one."
+        )
+    name = spelled.name or _default_name(title, location)
+    return Source(name=name, kind=kind, protocols=protocols, recorded=recorded)
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
