@@ -96,8 +96,8 @@ def test_arms_share_the_first_reply_which_is_asked_once(bench):
 
 
 def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
-    made = bench(*[fenced(NOTED.format("pages"))] * 3, programs={"q1": NOTED.format("length")})
-    for arm in ("traceback", "atc-traceback", "facts"):
+    made = bench(*[fenced(NOTED.format("pages"))] * 2, programs={"q1": NOTED.format("length")})
+    for arm in ("traceback", "facts"):
         state = answered(made, arm).state
         assert len(state["shelf"]["notes"]) == (2 if ARMS[arm].plain else 1)
 

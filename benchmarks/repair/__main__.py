@@ -9,7 +9,6 @@ repair, three repairs at most. A run is continued from the files in --out. Exit 
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +28,11 @@ from atc.config import public
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
 from benchmarks.repair.arms import ARMS, Bench, repeated
+from benchmarks.runner import show, start
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_program
+from toolflow_bench.columns import columns
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.rows import Header, RowFile
@@ -123,13 +124,11 @@ def figures(rows: Sequence[Row], kinds: Mapping[str, str], writing: frozenset[st
 
 def lines(found: Mapping[str, Any]) -> Iterator[str]:
     """A table of the arms, successes by kind of fault, and each pair's difference."""
-    columns = ("repairs", "model_calls", "sent", "repeated_calls", "repeated_writes", "input_tokens", "output_tokens")
-    yield f"{'arm':<16}{'solved':>12}" + "".join(f"{name:>17}" for name in columns)
+    heads = ("repairs", "model_calls", "sent", "repeated_calls", "repeated_writes", "input_tokens", "output_tokens")
+    table = [("arm", "solved", *heads)]
     for name, arm in found["arms"].items():
-        solved = f"{arm['solved']} of {arm['graded']}"
-        yield f"{name:<16}{solved:>12}" + "".join(f"{arm[column]:>17,}" for column in columns)
-        if arm["by_kind"]:
-            yield "  " + ", ".join(f"{kind} {one['solved']}/{one['graded']}" for kind, one in arm["by_kind"].items())
+        table.append((name, f"{arm['solved']} of {arm['graded']}", *(f"{arm[head]:,}" for head in heads)))
+    yield from columns(table)
     for name, one in found["differences"].items():
         success = one["differences"].get("success")
         told = f"{success['mean']:+.0%} ({success['low']:+.0%} to {success['high']:+.0%})" if success else "-"
@@ -194,9 +193,9 @@ def main(
         options = {"kinds": kinds, "writing": writing, "restart": restart, "timeout_seconds": timeout}
         found = run_arms(items, bench, files, header, **options)
     about = {"suite": "repair", "source": source, "model": ask.name, "tasks": len(items)}
-    click.echo(json.dumps(about | found) if as_json else "\n".join(lines(found)))
+    show(about | found, lines(found), as_json=as_json)
     sys.exit(3 if found["left"] else 0)
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

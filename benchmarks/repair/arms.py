@@ -38,12 +38,10 @@ ARMS: Mapping[str, Arm] = {
     "traceback": Arm("traceback", plain=True),
     "reflection": Arm("reflection", plain=True),
     "facts": Arm("facts", plain=False),
-    "atc-traceback": Arm("traceback", plain=False),
-    "atc-reflection": Arm("reflection", plain=False),
 }
 """`traceback`: a plain code agent; the program runs unchecked, the model reads Python's traceback, and the next program
 runs all calls again. `reflection`: the same, with the paper's attributable reflection. `none`: the first program alone.
-`facts`: atc as it is. `atc-…`: atc in all but what the model reads."""
+`facts`: atc as it is."""
 _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 
 

@@ -13,12 +13,12 @@ import click
 
 from atc.cli.bench_arms import Arm, Asked, RunOptions, ask_arms, run_options, strategies_option, wanted
 from atc.cli.options import model_option
-from atc.cli.output import print_json, print_text, say
+from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from benchmarks.restbench.data import APIS, RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay_worker
-from protocols.errors import AtcError
+from benchmarks.runner import show, start
 from sandbox.choose import open_sandbox
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.suites import drawn
@@ -79,11 +79,12 @@ def main(
             arms.append(arm)
         found = [(one, by_api(one.rows, seed=options.seed)) for one in ask_arms("restbench", asked, arms, options)]
     reports = [_report(one, of_api) for one, of_api in found]
-    if options.as_json:
-        print_json(reports[0] if len(reports) == 1 else {"suite": "restbench", "strategies": reports})
-    else:
-        for one, of_api in found:
-            print_text("\n".join([f"{one.arm.name}:", *map(_line, of_api, of_api.values())]))
+    lines = [line for one, of_api in found for line in (f"{one.arm.name}:", *map(_line, of_api, of_api.values()))]
+    show(
+        reports[0] if len(reports) == 1 else {"suite": "restbench", "strategies": reports},
+        lines,
+        as_json=options.as_json,
+    )
     sys.exit(3 if any(of_api["all"].ungraded for _, of_api in found) else 0)
 
 
@@ -111,8 +112,4 @@ def _line(name: str, summary: Summary) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except AtcError as problem:
-        say(str(problem))
-        sys.exit(problem.exit_code)
+    start(main)
