@@ -13,10 +13,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from protocols.credentials import Credential, address
@@ -41,15 +42,12 @@ class TokenFile:
         self._known: dict[str, Any] = {}
         if path is not None and path.is_file():
             keep_private(path)
-            try:
+            with suppress(ValueError, OSError):
                 self._known = dict(loads(path.read_text()))
-            except (ValueError, OSError):
-                self._known = {}
 
     def get(self, name: str) -> dict[str, Any]:
         """What was kept under a name; empty where nothing was."""
-        found = self._known.get(name)
-        return dict(found) if isinstance(found, Mapping) else {}
+        return dict(self._known.get(name, {}))
 
     def put(self, name: str, token: JsonObject) -> None:
         """Keep it."""
@@ -137,27 +135,22 @@ class SignIn:
             known = self._tokens.get(key)
             if known.get("access_token") and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS:
                 return str(known["access_token"])
-            token_url, page, scopes = _flow(name, credential, scheme)
-            scope = " ".join(credential.scopes or scopes)
+            flow = _flow(name, credential, scheme)
             found: JsonObject | None = None
-            if known.get("refresh_token"):
-                try:
-                    form = {"grant_type": "refresh_token", "refresh_token": str(known["refresh_token"])}
-                    found = self._ask(name, credential, token_url, form)
-                except CredentialMissing:  # it has ended: sign in anew
-                    found = None
-            if found is None and page:
-                found = self._through_browser(name, credential, page, token_url, scope)
+            if again := known.get("refresh_token"):
+                with suppress(CredentialMissing):  # it has ended: sign in anew
+                    found = self._ask(name, credential, flow, grant_type="refresh_token", refresh_token=str(again))
+            if found is None and flow.page:
+                found = self._through_browser(name, credential, flow)
             elif found is None:
-                form = {"grant_type": "client_credentials"} | ({"scope": scope} if scope else {})
-                found = self._ask(name, credential, token_url, form)
-            kept = {"refresh_token": known.get("refresh_token"), **found}
+                found = self._ask(name, credential, flow, grant_type="client_credentials", **flow.scope)
+            kept = {"refresh_token": again, **found}
             if isinstance(seconds := found.get("expires_in"), int | float):
                 kept["expires_at"] = time.time() + seconds
             self._tokens.put(key, kept)
             return str(found["access_token"])
 
-    def _through_browser(self, name: str, credential: Credential, page: str, token_url: str, scope: str) -> JsonObject:
+    def _through_browser(self, name: str, credential: Credential, flow: _Flow) -> JsonObject:
         if self._open is None:
             raise CredentialMissing(
                 f"the credential {name!r} needs a sign-in in a browser; run this command once on a terminal."
@@ -166,28 +159,34 @@ class SignIn:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
         asked = {
             "response_type": "code", "client_id": credential.client_id, "redirect_uri": redirect.url, "state": state,
-            "code_challenge": challenge, "code_challenge_method": "S256",
-        } | ({"scope": scope} if scope else {})  # fmt: skip
-        self._open(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
-        code = redirect.wait(state)["code"]
-        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect.url}
-        return self._ask(name, credential, token_url, form | {"code_verifier": verifier})
+            "code_challenge": challenge, "code_challenge_method": "S256", **flow.scope,
+        }  # fmt: skip
+        self._open(f"{flow.page}{'&' if '?' in flow.page else '?'}{urlencode(asked)}")
+        came = {"code": redirect.wait(state)["code"], "redirect_uri": redirect.url, "code_verifier": verifier}
+        return self._ask(name, credential, flow, grant_type="authorization_code", **came)
 
-    def _ask(self, name: str, credential: Credential, token_url: str, form: dict[str, str]) -> JsonObject:
-        client = {"client_id": credential.client_id}
-        if credential.client_secret:
-            client["client_secret"] = credential.client_secret
+    def _ask(self, name: str, credential: Credential, flow: _Flow, **form: str) -> JsonObject:
+        client = {"client_id": credential.client_id, "client_secret": credential.client_secret}
         try:
-            answer = self._post(token_url, form | client)
+            answer = self._post(flow.token_url, form | {key: value for key, value in client.items() if value})
         except ValueError as error:
             raise CredentialMissing(f"no token for the credential {name!r}: {error}") from None
         if not isinstance(answer, Mapping) or not isinstance(answer.get("access_token"), str):
-            raise CredentialMissing(f"no token for the credential {name!r}: {token_url} answered without access_token.")
+            problem = f"{flow.token_url} answered without access_token"
+            raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
         return answer
 
 
-def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...]]:
-    """The token address, the page of the sign-in (empty for client credentials), and the scopes that are listed."""
+class _Flow(NamedTuple):
+    """Where a token is got, the page of the sign-in (empty for client credentials), and the scope to ask for."""
+
+    token_url: str
+    page: str
+    scope: dict[str, str]
+
+
+def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> _Flow:
+    """By the user's settings, or else by what the document declares, at hosts that the credential lists."""
     flows = scheme.get("flows")
     flows = flows if isinstance(flows, Mapping) else {}
     code, own = flows.get("authorizationCode", {}), flows.get("clientCredentials", {})
@@ -211,4 +210,5 @@ def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple
                 f"trust that host, add {address(origin)!r} to credentials.{name}.hosts in your own settings file."
             )
     listed = flow.get("scopes")
-    return token_url, page, tuple(listed) if isinstance(listed, Mapping) else ()
+    scopes = credential.scopes or (tuple(listed) if isinstance(listed, Mapping) else ())
+    return _Flow(token_url, page, {"scope": " ".join(scopes)} if scopes else {})
