@@ -1,6 +1,6 @@
 """What `atc` itself costs: CPU of `atc --help`, of a run besides the model and the tools, and of a whole `atc run`.
 
-    python benchmarks/own_work.py [RUNS]
+    python -m benchmarks.own_work [RUNS]
 
 A run is a task over 20 tools of real shape (the flights service's protocols), a scripted reply of one program with
 three calls, tools that answer at once, no store. CPU is the host's; wall includes the sandbox. A whole `atc run` is a
@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from benchmarks.local import ATC
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 PROGRAM = """```python
@@ -38,7 +40,7 @@ def cpu(who: int) -> float:
 
 def of_command(*arguments: str, **variables: str) -> tuple[list[float], list[float]]:
     """CPU and wall seconds of a command, each time a fresh process."""
-    command = [sys.executable, "-c", "from atc.cli.main import main; main()", *arguments]
+    command = [sys.executable, *ATC, *arguments]
     used, wall = [], []
     for _ in range(RUNS):
         began, before = time.perf_counter(), cpu(resource.RUSAGE_CHILDREN)
@@ -69,15 +71,8 @@ def of_runs() -> tuple[list[float], list[float]]:
     )
     chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
     chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
-    airport = {
-        "code": "BOS",
-        "name": "Logan",
-        "latitude": 0.0,
-        "longitude": 0.0,
-        "altitude_ft": 0,
-        "time_zone": None,
-        "utc_offset_hours": -5,
-    }
+    airport = {"code": "BOS", "name": "Logan", "latitude": 0.0, "longitude": 0.0}
+    airport |= {"altitude_ft": 0, "time_zone": None, "utc_offset_hours": -5}
     tools = Toolbox(Tool(protocol=p, call=lambda _, name=p.name: ANSWERS.get(name, airport)) for p in chosen)
     used, wall = [], []
     with Agent(tools, model=ScriptedModel(*[PROGRAM] * (RUNS + 1)), config=Config(samples=1)) as agent:
