@@ -162,13 +162,13 @@ class _Adapter(HTTPAdapter):
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         manager = super().proxy_manager_for(proxy, **kwargs)
-        manager.pool_classes_by_scheme = _POOLS
+        if not proxy.lower().startswith("socks"):  # SOCKS has connections of its own
+            manager.pool_classes_by_scheme = _POOLS
         return manager
 
 
 class Transport:
-    """Pooled connections, safe for threads. No redirects, no cookies kept, no netrc; HTTP proxies as the environment
-    says.
+    """Pooled connections, safe for threads. No redirects, no cookies kept, no netrc; proxies as the environment says.
 
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
@@ -215,6 +215,8 @@ class Transport:
         if split_url(str(prepared.url))[0] != exchange.origin:
             return Lost(problem=f"the address of {exchange.origin.netloc} is ambiguous", sent=False)
         left, route = exchange.remaining(), self._route(exchange.origin)
+        # Those of SOCKS note nothing: assume the worst there.
+        exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
         with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
             answer = self._read(response)
         if exchange.late and isinstance(answer, Answer) and 200 <= answer.status < 300:
