@@ -260,11 +260,6 @@ def test_a_sample_has_of_each_service_its_share(counts: dict[str, int], count: i
     assert drawn_from(counts, count, seed)[1] == drawn
 
 
-def test_another_seed_draws_another_sample() -> None:
-    first, *others = (drawn_from({"flights": 30, "movies": 30}, 10, seed)[1] for seed in range(5))
-    assert any(other != first for other in others)
-
-
 def test_a_world_has_the_services_of_its_tasks() -> None:
     tasks = [Task(**{**task(0), "services": ("flights",), "candidates": ("list_airlines",)})]
     assert services_of(tasks) == ("flights",)

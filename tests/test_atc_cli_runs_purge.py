@@ -118,7 +118,7 @@ print(os.waitstatus_to_exitcode(status), shown.decode(), sep="\\n")
 """
 
 
-@pytest.mark.parametrize(("answer", "code", "left"), [("n\n", 130, 1), ("\n", 130, 1), ("y\n", 0, 0)])
+@pytest.mark.parametrize(("answer", "code", "left"), [("\n", 130, 1), ("y\n", 0, 0)])
 def test_on_a_terminal_it_asks(config: Config, answer: str, code: int, left: int) -> None:
     stored(config)
     done = subprocess.run(

