@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import quote
 
-from protocols.errors import CredentialMissing
+from protocols.errors import CredentialMissing, docs_page
 from protocols.jsontypes import Json, dumps
 from protocols.origin import Origin, split_url
 from protocols.request import HttpRequest, spelled
@@ -160,7 +160,8 @@ def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> 
             kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
         case _:
             kind = ""
-    return f"{tool} needs the credential {name!r}{kind}, which is not configured; add {_setting(name, origin)}"
+    page = docs_page("reference/configuration#credentials")
+    return f"{tool} needs the credential {name!r}{kind}, which is not configured ({page}); add {_setting(name, origin)}"
 
 
 def undeclared(url: str, collection: str) -> str:
@@ -173,8 +174,13 @@ def undeclared(url: str, collection: str) -> str:
     )
 
 
+def variable_of(name: str) -> str:
+    """The variable that messages propose for a credential: never one that has a meaning elsewhere."""
+    return "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+
+
 def _setting(name: str, origin: Origin, *more: str) -> str:
-    variable = "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+    variable = variable_of(name)
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     fields = ", ".join([f"value = {dumps(f'env:{variable}')}", f"hosts = {dumps([address(origin)])}", *more])
     return (

@@ -12,7 +12,7 @@ from functools import partial
 from secrets import token_hex
 from urllib.parse import urlencode
 
-from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress
+from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress, variable_of
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.oauth import SignIn, TokenFile
@@ -152,7 +152,7 @@ class HttpCall:
         )
 
     def _curl(self, request: HttpRequest, secrets: list[Carried]) -> str:
-        """`curl …` that repeats the request; each credential is a shell variable of its name (`github` → `$GITHUB`)."""
+        """`curl …` that repeats the request; each credential is the variable that `variable_of` gives it."""
         mask, mark = self._shared.mask, token_hex(8)
         marked = [replace(secret, value=f"{secret.prefix}{mark}x{i}x") for i, secret in enumerate(secrets)]
         shown = {k: mask(v) for k, v in request.headers.items() if DEFAULT_HEADERS.get(k) != v}
@@ -163,7 +163,7 @@ class HttpCall:
             words += ["-u", value[6:]] if value.startswith(f"Basic {mark}") else ["-H", f"{name}: {value}"]
         if request.body is not None:
             words += ["--data-raw", mask(request.body.decode())]
-        names = [re.sub(r"\W|^(?=\d)", "_", secret.credential, flags=re.ASCII).upper() for secret in secrets]
+        names = [variable_of(secret.credential) for secret in secrets]
         return " ".join(_shell_word(re.split(f"{mark}x(\\d+)x", word), names) for word in words)
 
 

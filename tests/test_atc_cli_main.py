@@ -70,7 +70,7 @@ def test_every_verb_has_json_help_and_an_example(capsys: pytest.CaptureFixture[s
             continue
         assert "as_json" in {parameter.name for parameter in command.params}, name
         assert command.help, name
-        assert f"{name} " in f"{command.epilog} ", name
+        assert f"{name} " in f"{' '.join((command.epilog or '').split())} ", name
         assert "Example" in (command.epilog or ""), name
         for flag in ("-h", "--help"):
             assert _guarded([*name.split()[1:], flag]) == 0, name

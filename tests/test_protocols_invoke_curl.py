@@ -41,7 +41,7 @@ def test_curl_repeats_the_request(refusing):
     places = {"q": "query", "h": "header", "text": "body"}
     arguments = {"q": "a&b", "h": "don't", "text": "@file 'x' \x7f\n"}
     command = failing(refusing, arguments=arguments, locations=places, wire_names={"h": "X-H"})
-    assert pasted(command, K="the key") == [
+    assert pasted(command, CREDENTIAL_K="the key") == [
         *("-X", "POST"),
         refusing.url + refusing.last.target,
         *("-H", "X-H: don't"),

@@ -6,17 +6,29 @@ import gc
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import click
 
+from protocols.errors import docs_page
+
 
 class LazyGroup(click.Group):
-    """A group of `verbs`: name → where its command stands (`module:attribute`) and its line in the group's help."""
+    """A group of `verbs`: name → where its command stands (`module:attribute`) and its line in the group's help.
 
-    def __init__(self, *args: Any, verbs: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    `pages` are those of the documentation in which the help of each verb ends.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        verbs: Mapping[str, tuple[str, str]],
+        pages: Mapping[str, str] = MappingProxyType({}),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.verbs = verbs
+        self.verbs, self.pages = verbs, pages
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The verbs, in the order in which they were given."""
@@ -35,6 +47,8 @@ class LazyGroup(click.Group):
                 gc.freeze()
                 gc.enable()
         command: click.Command = getattr(sys.modules[module], attribute)
+        if cmd_name in self.pages:
+            _lead_to(command, self.pages[cmd_name])
         return command
 
     def resolve_command(
@@ -49,3 +63,16 @@ class LazyGroup(click.Group):
         """The verbs with their lines, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in self.verbs.items()])
+
+
+def _lead_to(command: click.Command, page: str) -> None:
+    """End the help of the command, and of those below it, with a page of the documentation."""
+    more = f"More: {docs_page(page)}"
+    if more in (command.epilog or ""):
+        return
+    command.epilog = f"{command.epilog or ''}\n\n{more}".lstrip()
+    if isinstance(command, LazyGroup):
+        command.pages = dict.fromkeys(command.verbs, page)
+    elif isinstance(command, click.Group):
+        for below in command.commands.values():
+            _lead_to(below, page)

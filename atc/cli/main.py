@@ -26,7 +26,7 @@ from atc import __version__
 from atc.cli.lazy import LazyGroup
 from atc.cli.output import error_document, print_json
 from atc.terminal import escape_controls
-from protocols.errors import AtcError
+from protocols.errors import AtcError, docs_page
 
 _VERBS = {
     "run": ("atc.cli.run:run", "Solve TASK ('-' reads it from stdin) by one program over the given tools."),
@@ -40,6 +40,19 @@ _VERBS = {
     "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works."),
     "config": ("atc.cli.config:config", "Show the settings and where they come from."),
 }
+PAGES = {
+    "run": "start/first-answer",
+    "check": "how/check",
+    "probe": "guides/probe",
+    "tools": "reference/protocols",
+    "serve": "guides/agent",
+    "runs": "reference/errors#why-did-a-run-fail",
+    "models": "start/your-model",
+    "bench": "reference/toolflow",
+    "doctor": "start/install",
+    "config": "reference/configuration",
+}
+"""Of each verb the page of the documentation that helps."""
 EXTRAS = {
     "retrieval": {
         "bm25s": "bm25s",
@@ -66,9 +79,12 @@ _DEBUG = "set ATC_DEBUG=1 to see where"
 @click.group(
     cls=LazyGroup,
     verbs=_VERBS,
+    pages=PAGES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,
-    epilog='Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"',
+    epilog=f"""Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"
+
+    More: {docs_page("index")}""",
 )
 @click.version_option(__version__, prog_name="atc", message="%(prog)s %(version)s", help="Show it.")
 def cli() -> None:

@@ -35,7 +35,7 @@ def commands(command: click.Command, context: click.Context) -> Iterator[tuple[c
 def command_page() -> str:
     """The command line as one page: a heading for each command, its usage, its options, its examples."""
     parts = ["# Command line\n", "This page is made from the program. `atc COMMAND --help` shows the same.\n"]
-    for command, context in commands(cli, click.Context(cli, info_name="atc")):
+    for command, context in commands(cli, click.Context(cli, info_name="atc", **cli.context_settings)):
         usage = " ".join(command.collect_usage_pieces(context))
         parts.append(f"## `{context.command_path}`\n\n```text\n{context.command_path} {usage}\n```\n")
         parts.append(f"{_prose(inspect.cleandoc(command.help or ''))}\n")
@@ -50,8 +50,8 @@ def command_page() -> str:
             rows += [f"| [`{name}`](#{path}-{name}) | {_cell(_line(command, context, name))} |" for name in names]
         if rows:
             parts.append("| | |\n|---|---|\n" + "\n".join(rows) + "\n")
-        if command.epilog:
-            examples = re.sub(r"^(Examples?|Start with):\s*", "", command.epilog.replace("\b", "").strip())
+        epilog = (command.epilog or "").replace("\b", "").partition("More: ")[0].strip()
+        if examples := re.sub(r"^(Examples?|Start with):\s*", "", epilog):
             parts.append("```console\n" + "\n".join(f"$ {line.strip()}" for line in examples.splitlines()) + "\n```\n")
     return "\n".join(parts)
 
