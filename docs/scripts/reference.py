@@ -49,7 +49,7 @@ def command_page() -> str:
             path = context.command_path.replace(" ", "-")
             rows += [f"| [`{name}`](#{path}-{name}) | {_cell(_line(command, context, name))} |" for name in names]
         if rows:
-            parts.append("| | |\n|---|---|\n" + "\n".join(rows) + "\n")
+            parts.append("| argument, option or command | what it does |\n|---|---|\n" + "\n".join(rows) + "\n")
         epilog = (command.epilog or "").replace("\b", "").partition("More: ")[0].strip()
         if examples := re.sub(r"^(Examples?|Start with):\s*", "", epilog):
             parts.append("```console\n" + "\n".join(f"$ {line.strip()}" for line in examples.splitlines()) + "\n```\n")
