@@ -16,7 +16,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
-from benchmarks.decoding import chance, funcqa, kamel, speed, tmdb
+from benchmarks.decoding import chance, funcqa, kamel, overhead, speed, tmdb
 from benchmarks.decoding.arms import MODES, Arm, Report, Row, run_arms, sampled
 from benchmarks.decoding.vocabulary import gguf_tokenizer
 from benchmarks.runner import Outage, show, start
@@ -24,7 +24,11 @@ from protocols.ask import Ask
 
 
 @click.command()
-@click.option("--suite", required=True, type=click.Choice(["funcqa", "kamel", "restbench", "random", "gold", "speed"]))
+@click.option(
+    "--suite",
+    required=True,
+    type=click.Choice(["funcqa", "kamel", "restbench", "random", "gold", "speed", "overhead"]),
+)
 @click.option("--model", "models", multiple=True, metavar="NAME", help="As of 'atc run'; repeatable.")
 @click.option("--modes", multiple=True, metavar="NAMES", help=f"{', '.join(MODES)}; with commas. Default: the suite's.")
 @click.option("--docs", multiple=True, metavar="NAMES", help="full, names, or both with a comma. Default: the suite's.")
@@ -42,13 +46,17 @@ def main(suite: str, models: tuple[str, ...], as_json: bool, **options: Any) -> 
 
     funcqa: arithmetic in words, one call each. kamel: relations by their names. restbench: TMDB's paths, call by call.
     random: calls by random logits, and gold: gold calls against the grammars; no model. speed: what masks and grammars
-    cost. Exit status 3 if anything is left that failed on our side.
+    cost; overhead: what they cost while a model writes. Exit status 3 if anything is left that failed on our side.
     """
     config = load_config({})[0]
     seed, sample = options["seed"], options["sample"]
     told: dict[str, Any] = {"suite": f"decoding-{suite}", "seed": seed}
+    name = models[0] if models else "smollm2"
+    if suite == "overhead":
+        found = overhead.measure(name, calls=sample or 12)
+        show(told | found, [json.dumps(found, indent=2)], as_json=as_json)
+        return
     if suite in ("random", "gold", "speed"):
-        name = models[0] if models else "smollm2"
         tokenizer = gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
         data, calls = options["data"] or chance.FOLDER, 0 if suite == "gold" else sample or chance.CALLS
         found = (
