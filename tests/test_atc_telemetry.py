@@ -1,0 +1,158 @@
+"""Spans of runs, as a collector on loopback receives them over OTLP."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from atc.agent import Agent
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.types import Solution
+from protocols.errors import ModelUnavailable
+from protocols.protocol import Annotations, McpBinding, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from tests.loopback import serving
+from tests.viewer_lab import fenced
+
+sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra otel is not installed")
+service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+telemetry = pytest.importorskip("atc.telemetry")
+
+WRONG = "person = find(name='Ann')\nprint(person['age'])\n"
+RIGHT = "person = find(name='Ann')\nprint(note(number=person['id'], password='hunter2-xyz'))\n"
+CHAIN = Config(strategy="chain")
+TASK = "Note for Ann with the password hunter2-xyz."
+
+
+def find(name: str) -> dict[str, Any]:
+    """Find somebody.
+
+    read_only = True
+    """
+    return {"id": 4117, "name": name}
+
+
+def tools() -> Toolbox:
+    text = {"type": "string"}
+    found = ToolProtocol(
+        name="find",
+        annotations=Annotations(read_only=True),
+        input_schema={"type": "object", "properties": {"name": text}, "required": ["name"]},
+    )
+    note = ToolProtocol(
+        name="note",
+        input_schema={"type": "object", "properties": {"number": {"type": "integer"}, "password": text}},
+        binding=McpBinding(server="notes", tool="add-note"),
+    )
+    return Toolbox([Tool(found, lambda given: find(**given)), Tool(note, lambda given: f"noted for {given['number']}")])
+
+
+@pytest.fixture
+def collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[Any]]]:
+    """What a collector has received, after all was sent that waits."""
+    with serving() as server:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.url)
+        monkeypatch.delenv(telemetry.CONTENT, raising=False)
+        telemetry.provider.cache_clear()
+        provider = telemetry.provider()
+
+        def spans() -> list[Any]:
+            provider.force_flush()
+            requests = []
+            for seen in server.seen:
+                assert (seen.method, seen.path) == ("POST", "/v1/traces")
+                requests.append(service.ExportTraceServiceRequest.FromString(seen.body))
+            return [
+                span
+                for request in requests
+                for resource in request.resource_spans
+                for scope in resource.scope_spans
+                for span in scope.spans
+            ]
+
+        yield spans
+        provider.shutdown()
+        telemetry.provider.cache_clear()
+
+
+def solve(model: ScriptedModel, sandbox: Any) -> Solution:
+    return Agent(tools(), model=model, sandbox=sandbox, config=CHAIN, allow_writes="all").run(TASK)
+
+
+def attributes(span: Any) -> dict[str, Any]:
+    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in span.attributes}
+
+
+def test_a_run_is_a_tree_of_spans(collected: Callable[[], list[Any]], sandbox: Any) -> None:
+    model = ScriptedModel(fenced(WRONG), fenced(RIGHT))
+    assert solve(model, sandbox).answer == "noted for 4117"
+    spans = collected()
+    names = {span.span_id: span.name for span in spans}
+    tree = sorted((span.start_time_unix_nano, names.get(span.parent_span_id, ""), span.name) for span in spans)
+    assert {(above, name) for _, above, name in tree} == {
+        ("", "invoke_agent atc"),
+        ("invoke_agent atc", "chat scripted"),
+        ("invoke_agent atc", "program"),
+        ("program", "execute_tool find"),
+        ("invoke_agent atc", "repair"),
+        ("repair", "chat scripted"),
+        ("program", "tools/call add-note"),
+    }
+    assert len({span.trace_id for span in spans}) == 1
+    by_name = {span.name: attributes(span) for span in spans}
+    assert by_name["invoke_agent atc"]["atc.status"] == "solved"
+    assert by_name["chat scripted"]["gen_ai.operation.name"] == "chat"
+    assert by_name["chat scripted"]["gen_ai.usage.output_tokens"] > 0
+    assert (
+        by_name["tools/call add-note"] | {"gen_ai.tool.name": "add-note", "mcp.method.name": "tools/call"}
+        == (by_name["tools/call add-note"])
+    )
+    assert by_name["repair"]["atc.fault.kind"] == "misread_result"
+    first = min((span for span in spans if span.name == "program"), key=lambda span: span.start_time_unix_nano)
+    assert attributes(first)["error.type"] == "misread_result"
+    assert first.status.code == 2
+    everything = str(spans)
+    for content in ("Ann", "hunter2", "4117", "noted for", "no key"):
+        assert content not in everything, content
+
+
+def test_content_goes_out_where_it_is_asked_for_and_never_a_secret(
+    collected: Callable[[], list[Any]], sandbox: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(telemetry.CONTENT, "SPAN_ONLY")
+    assert solve(ScriptedModel(fenced(RIGHT)), sandbox).status == "solved"
+    spans = collected()
+    by_name = {span.name: attributes(span) for span in spans}
+    assert '"parts": [{"type": "text", "content": "Note for Ann' in by_name["invoke_agent atc"]["gen_ai.input.messages"]
+    assert "find(name='Ann')" in by_name["program"]["atc.program"]
+    assert by_name["execute_tool find"]["gen_ai.tool.call.arguments"] == '{"name": "Ann"}'
+    assert '"id": 4117' in by_name["execute_tool find"]["gen_ai.tool.call.result"]
+    assert "hunter2" not in str(spans)
+
+
+def test_a_run_that_an_outage_ends_says_so(collected: Callable[[], list[Any]], sandbox: Any) -> None:
+    model = ScriptedModel(ModelUnavailable("the model is down"))
+    with pytest.raises(ModelUnavailable):
+        solve(model, sandbox)
+    found = {span.name: attributes(span) for span in collected()}
+    assert found["invoke_agent atc"]["error.type"] == "protocols.errors.ModelUnavailable"
+    assert found["chat"]["error.type"] == "protocols.errors.ModelUnavailable"
+
+
+def test_nothing_of_it_is_imported_where_it_is_off() -> None:
+    script = (
+        "import sys\nfrom atc import Agent\nfrom atc.models.scripted import ScriptedModel\n"
+        "from sandbox.trusted import TrustedSandbox\nimport warnings\nwarnings.simplefilter('ignore')\n"
+        "def one() -> int:\n    'One.\\n\\nread_only = True'\n    return 1\n"
+        "from atc import load_tools\n"
+        "model = ScriptedModel('```python\\nprint(one())\\n```')\n"
+        "Agent(load_tools(one), model=model, sandbox=TrustedSandbox()).run('x')\n"
+        "print([name for name in sys.modules if 'opentelemetry' in name or name == 'atc.telemetry'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
