@@ -31,6 +31,8 @@ class RunRecord:
     stored: Sink | None = None
     redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
+    spans: Observer | None = None
+    """Told everything as it is; it leaves out what is sensitive itself."""
     _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
     """Calls, by their identity, and what the watcher will hear of them."""
 
@@ -38,6 +40,8 @@ class RunRecord:
         """An `Observer`: to the store as it is, to the watcher without what is sensitive."""
         if self.keep is not None:
             self.keep(event)
+        if self.spans is not None:
+            self.spans(event)
         if isinstance(event, ProgramWritten):
             self.redact.learn_program(event.program.source)
         if self.watcher is not ignore:
@@ -56,6 +60,8 @@ class RunRecord:
             self.prepare(execution, call, complete)
         if self.stored is not None:
             self.stored(execution, call, complete)
+        if self.spans is not None and complete:
+            self.spans(CallEnded(execution, call))
         self.watcher(self._prepared.pop(id(call))[1])
 
 
@@ -71,13 +77,7 @@ def traced(record: RunRecord, tools: Mapping[str, Tool]) -> Iterator[None]:
         record.observer(Noted(f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."))
         yield
         return
-    watcher, spans = record.watcher, RunSpans(record.task, record.run, tools)
-
-    def watch(event: Event) -> None:
-        spans(event)
-        watcher(event)
-
-    record.watcher = watch
+    spans = record.spans = RunSpans(record.task, record.run, tools)
     try:
         yield
     except BaseException as error:

@@ -54,7 +54,7 @@ def provider() -> TracerProvider:
 
 
 class RunSpans:
-    """An observer that makes one run's spans. Takes events without secrets, from any thread.
+    """An observer that makes one run's spans. Takes events as they are, from any thread.
 
     A model request and a call are told when they are over: their spans begin as long before as they took.
     """
