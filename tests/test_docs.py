@@ -2,17 +2,23 @@
 
 import importlib.util
 import re
+import sys
 from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import pytest
 import yaml
 
+from atc.agent import Agent
 from atc.cli.main import PAGES as HELPFUL
 from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.strategies import table
 from atc.types import FaultKind
 from protocols.errors import docs_page
+from protocols.sources import load_tools
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -83,3 +89,26 @@ def test_the_reference_has_every_command_setting_and_fault():
     assert [one.name for one in fields(Config) if f"| `{one.name}` |" not in settings] == []
     errors = (DOCS / "reference/errors.md").read_text()
     assert [kind for kind in get_args(FaultKind) if f"| `{kind}` |" not in errors] == []
+
+
+def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
+    (code,) = re.findall(
+        r'```python title="atc/strategies/once.py"\n(.*?)^```',
+        (DOCS / "guides/strategy.md").read_text(),
+        re.DOTALL | re.MULTILINE,
+    )
+    once = ModuleType("atc.strategies.once")
+    exec(code, once.__dict__)
+    monkeypatch.setitem(sys.modules, "atc.strategies.once", once)
+    entry = table.Entry(name="once", summary="one program, checked and run once", settings=table._PROGRAMS)
+    monkeypatch.setattr(table, "STRATEGIES", {**table.STRATEGIES, "once": entry})
+
+    def double(number: int) -> int:
+        return 2 * number
+
+    double.read_only = True
+    replies = ["```python\nprint(double(number=21))\n```", "```python\nprint(double(nummer=[]))\n```"]
+    with Agent(load_tools(double), model=ScriptedModel(*replies), config=Config(strategy="once")) as agent:
+        assert agent.run("Twice 21?").answer == "42"
+        failed = agent.run("Twice 21 again?")
+    assert (failed.status, failed.repairs) == ("failed", 0)
