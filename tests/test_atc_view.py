@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import socket
 import threading
@@ -480,3 +481,28 @@ def test_large_texts_are_cut_and_pages_stay_small(store: Store) -> None:
     text = page(big)
     assert len(text) < 40_000_000
     assert "more: atc runs show --json" in text
+
+
+AXE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "atc-axe/node_modules/axe-core/axe.min.js"
+
+
+@needs_chromium
+@pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core; .ci/chromium installs it where npm is")
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_pages_can_be_used_by_everybody(own_folders, atc_: Atc, browser: Browser, *, dark: bool) -> None:
+    """No serious finding of axe-core, at the width of a telephone, with everything opened."""
+    assert atc_("run", TASK, *desk(own_folders, WRONG, RIGHT))[0] == 1
+    with opened(own_folders / "state") as (store, url):
+        run = only(store)
+        with Store(store.path) as other:
+            hostile(other, 9)
+        for path, width in (("", 1200), ("", 400), (f"runs/{run}", 1200), (f"runs/{run}", 400)):
+            browser.size(width, 900, dark=dark).open(url + path)
+            browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            assert browser.run("document.documentElement.scrollWidth") <= width
+            browser.run(AXE.read_text(encoding="utf-8") + "; 0")
+            found = browser.run(
+                "axe.run().then((all) => all.violations.filter((one) => ['serious', 'critical'].includes(one.impact))"
+                ".map((one) => [one.id, one.help, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))"
+            )
+            assert found == [], (path, width)
