@@ -8,6 +8,7 @@ The files are made before each build of the site and are not kept in git.
 from __future__ import annotations
 
 import ast
+import html
 import inspect
 import re
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ def command_page() -> str:
         parts.append(f"## `{context.command_path}`\n\n```text\n{context.command_path} {usage}\n```\n")
         parts.append(f"{_prose(inspect.cleandoc(command.help or ''))}\n")
         rows = [
-            f"| `{_cell(record[0])}` | {_cell(record[1])} |"
+            f"| <code>{html.escape(record[0]).replace('|', '&#124;')}</code> | {_cell(record[1])} |"
             for parameter in command.params
             if (record := parameter.get_help_record(context)) and "--help" not in record[0]
         ]
