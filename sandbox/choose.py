@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
+from protocols.errors import docs_page
 from protocols.toolbox import Toolbox
 from sandbox.base import Closing, Sandbox
 from sandbox.errors import SandboxUnavailable, Unsupported
@@ -142,7 +143,8 @@ def _available(without: Collection[str]) -> Iterator[Sandbox]:
         else:
             reasons.append(f"{name}: {reason}")
     if len(reasons) == len(automatic()):
-        raise SandboxUnavailable(f"no sandbox can be had here ({'; '.join(reasons)})")
+        needs = docs_page("guides/sandboxes#which-one-runs")
+        raise SandboxUnavailable(f"no sandbox can be had here ({'; '.join(reasons)}); {needs} has what each needs")
 
 
 def _open(name: str, without: Collection[str]) -> Sandbox:

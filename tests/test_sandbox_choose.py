@@ -72,7 +72,10 @@ def test_auto_is_never_trusted(monkeypatch):
     only(monkeypatch, "trusted")
     with pytest.raises(SandboxUnavailable) as caught:
         open_sandbox("auto")
-    assert str(caught.value) == "no sandbox can be had here (docker: no docker here; monty: no monty here)"
+    assert str(caught.value) == (
+        "no sandbox can be had here (docker: no docker here; monty: no monty here); "
+        "docs/guides/sandboxes.md#which-one-runs has what each needs"
+    )
 
 
 @needs_zygote
