@@ -8,7 +8,7 @@ from atc.pages.document import document
 from atc.pages.formats import counted, seconds
 from atc.pages.markup import Html, join, tag
 from atc.serve.view.calls import cut_short
-from atc.serve.view.run_page import MADE_BY, PACKAGE, chip, when
+from atc.serve.view.run_page import MADE_BY, PACKAGE, chip, digest, when
 from atc.store.stored import StoredRun
 
 _LONGEST_TASK, _LONGEST_ANSWER = 240, 160
@@ -20,7 +20,8 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
     if len(runs) < total:
         older = tag("a", f"show all {total:,}", href="?all=1")
         head = join([head, tag("p", f"The newest {len(runs):,}; ", older, ".", class_="note")])
-    rows = tag("div", rows_of(runs), id="parts", data_events=live)
+    shown = {"runs": rows_of(runs)}
+    rows = tag("div", *shown.values(), id="parts", data_events=f"{live}seen={digest(shown)}")
     said = tag("p", id="said", class_="sr", aria_live="polite")
     return document(
         join([head, _filter(runs), rows, said], "\n"), title="Runs of atc", made_by=MADE_BY, package=PACKAGE,

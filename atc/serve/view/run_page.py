@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import pairwise
 
 from atc.models.prices import Price, price_of
@@ -55,7 +56,8 @@ def page(stored: StoredRun, *, act: Html = Html(), live: str = "") -> str:  # no
     run = stored.summary
     back = tag("a", "All runs", href="../", class_="back") if live else Html()
     head = tag("header", tag("p", "atc runs view", back, class_="kicker"))
-    body = tag("div", *parts(stored, act).values(), id="parts", data_events=live or None)
+    shown = parts(stored, act)
+    body = tag("div", *shown.values(), id="parts", data_events=f"{live}?seen={digest(shown)}" if live else None)
     title = f"{cut_short(run.task or 'A program', 70)} · {run.status}"
     said = tag("p", id="said", class_="sr", aria_live="polite")
     return document(
@@ -88,6 +90,11 @@ def parts(stored: StoredRun, act: Html = Html()) -> Parts:  # noqa: B008 - froze
         found[f"attempt-{number + 1}"] = _attempt(number, one, before, stored.summary.task, room)
     found["model"] = _model(stored.exchanges)
     return {name: tag("div", part, id=name, class_="part") for name, part in found.items()}
+
+
+def digest(shown: Parts) -> str:
+    """What tells a page that has these parts from one that has others."""
+    return sha256("".join(shown.values()).encode()).hexdigest()[:32]
 
 
 def status_line(stored: StoredRun) -> str:

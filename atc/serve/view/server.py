@@ -123,7 +123,7 @@ class Viewer:
 
     def _list(self, request: Request) -> Response:
         every = "all" in request.query_params
-        live = "events?all=1" if every else "events"
+        live = "events?all=1&" if every else "events?"
         total = len(self._store.list(None))
         return HTMLResponse(listing.listing(self._newest(every=every), total=total, live=live))
 
@@ -143,7 +143,9 @@ class Viewer:
             runs = self._newest(every=every)
             return {"runs": listing.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
 
-        return StreamingResponse(self._changes(parts), media_type="text/event-stream")
+        return StreamingResponse(
+            self._changes(parts, request.query_params.get("seen", "")), media_type="text/event-stream"
+        )
 
     def _run_events(self, request: Request) -> Response:
         run = request.path_params["run"]
@@ -153,12 +155,14 @@ class Viewer:
             found = run_page.parts(stored, self._resumes.show(stored))
             return found, run_page.status_line(stored), stored.summary.status == "running"
 
-        return StreamingResponse(self._changes(parts), media_type="text/event-stream")
+        return StreamingResponse(
+            self._changes(parts, request.query_params.get("seen", "")), media_type="text/event-stream"
+        )
 
-    async def _changes(self, parts: Callable[[], tuple[Any, str, bool]]) -> AsyncIterator[str]:
+    async def _changes(self, parts: Callable[[], tuple[Any, str, bool]], page: str) -> AsyncIterator[str]:
         """Server-sent events: all ids of the page in order, with the markup of those parts that have changed.
 
-        What takes long to make is made seldom.
+        `page` is the digest of what the page shows already. What takes long to make is made seldom.
         """
         sent: dict[str, Html] = {}
         seen: Sequence[int] = ()
@@ -168,6 +172,8 @@ class Viewer:
             if now != seen or (running and time.monotonic() - looked > _LOOK_AGAIN):
                 seen, looked = now, time.monotonic()
                 found, said, running = await run_in_threadpool(parts)
+                if not sent and run_page.digest(found) == page:
+                    sent = dict(found)
                 changed = [[name, None if sent.get(name) == part else part] for name, part in found.items()]
                 if sent != found:
                     sent = dict(found)
