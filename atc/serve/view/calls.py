@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from atc.findings import invocation
 from atc.pages.formats import seconds, size
 from atc.pages.markup import Html, join, tag, text
 from atc.serve.view.provenance import Origin
@@ -19,7 +20,7 @@ _STEP, _MIDDLE = 9, 17
 """Pixels between two lines, and down to the middle of a row's first line."""
 _FOLDED = 700
 """Characters from which a response is folded away."""
-_LONGEST_ARGUMENT, _LONGEST_SHAPE, _LONGEST_NAME = 60, 110, 80
+_LONGEST_ARGUMENT, _LONGEST_SIGNATURE, _LONGEST_SHAPE = 60, 600, 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +105,8 @@ def _row(one: Shown, origins: Sequence[Origin], prefix: str, whole: float, room:
 
 
 def _signature(call: ToolCall) -> Html:
-    given = ", ".join(f"{name}={cut_short(spelt_short(value), _LONGEST_ARGUMENT)}" for name, value in
-                      list(call.arguments.items())[:12])  # fmt: skip
-    return tag("code", tag("b", cut_short(call.tool, _LONGEST_NAME)), "(", given, ")")
-
-
-def spelt_short(value: Json) -> str:
-    """A value on one line; of a long one its beginning and how long it is."""
-    if isinstance(value, str) and len(value) > 400:
-        return json.dumps(value[:400], ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False, default=repr)
+    made = invocation(call, most=_LONGEST_ARGUMENT)[:_LONGEST_SIGNATURE]
+    return tag("code", tag("b", made[: len(call.tool)]), made[len(call.tool) :])
 
 
 def cut_short(value: str, most: int) -> str:

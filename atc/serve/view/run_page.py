@@ -81,10 +81,8 @@ def parts(stored: StoredRun, act: Html = Html()) -> Parts:  # noqa: B008 - froze
         "head": _head(stored, executions),
         "act": tag("section", act, aria_label="What you can do") if act else Html(),
         "tools": _tools(stored, executions),
-        "attempts": tag("h2", "Attempts" if len(executions) > 1 else "Program"),
+        "attempts": tag("h2", "Attempts" if executions else "No program is written yet."),
     }
-    if not executions:
-        found["attempts"] = tag("h2", "No program is written yet.")
     for number, one in enumerate(executions):
         before = executions[number - 1].attempt if number else None
         found[f"attempt-{number + 1}"] = _attempt(number, one, before, stored.summary.task, room)

@@ -54,10 +54,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass the request on without the token in its path; every answer gets the same headers."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
-            return
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -230,7 +226,7 @@ def serve(viewer: Viewer, *, port: int, ready: Callable[[str], None]) -> None:
         guarded = Guard(viewer.app(), token=token, port=port)
         config = uvicorn.Config(
             guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1,
-            lifespan="off",
+            lifespan="off", ws="none",
         )  # fmt: skip
         ready(f"http://127.0.0.1:{port}/{token}/")
         server = uvicorn.Server(config)
