@@ -529,15 +529,19 @@ def test_over_stdio_the_gateway_is_started_by_its_client(tmp_path):
 
 
 def test_the_client_in_the_documentation_gets_its_answer(tmp_path):
-    page = (Path.cwd() / "docs" / "gateway.md").read_text()
-    script = re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[1]
+    page = (Path.cwd() / "docs" / "guides" / "agent.md").read_text()
+    for name, text in re.findall(r'^```python title="(\w+\.py)"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(text)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "HOME": str(tmp_path), "PATH": path}  # what a client hands on to its server
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "client.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
     )
-    reply = json.loads(done.stdout)
+    failed, solved = done.stdout.splitlines()
+    assert "its keys are id, total" in failed
+    reply = json.loads(solved)
     assert (reply["status"], reply["answer"]) == ("solved", 24.5)
+    assert "1 of 1 calls" in reply["reused"]
 
 
 @pytest.mark.parametrize("client", ["claude", "cursor", "vscode", "codex"])

@@ -51,6 +51,14 @@ def test_curl_repeats_the_request(refusing):
     ]
 
 
+@pytest.mark.parametrize("place", ["query", "cookie"])
+def test_curl_names_other_credentials(refusing, place):
+    words = pasted(failing(refusing, "HEAD", credential={"place": place, "name": "key"}), CREDENTIAL_K="v")
+    assert words[0] == "--head"
+    assert words[1:] == ([words[1]] if place == "query" else [words[1], "-H", "Cookie: key=v"])
+    assert words[1].endswith("?key=v") is (place == "query")
+
+
 def test_curl_hides_sensitive_arguments_but_not_pages(refusing):
     properties = {"password": {}, "pin": {"writeOnly": True}, "user": {"properties": {"w": {"format": "password"}}}, "page_token": {}}  # fmt: skip # noqa: E501
     arguments = {"password": "s3cr3t", "pin": "s3cr3t", "user": {"w": "s3cr3t", "api_key": "s3cr3t"}, "page_token": "p"}

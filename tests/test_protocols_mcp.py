@@ -165,6 +165,12 @@ def test_a_command_is_not_started_without_consent(tmp_path, confirm):
     assert not (tmp_path / "pid").exists()
 
 
+def test_no_shell_reads_the_command(tmp_path):
+    with Invoker(settings()) as invoker, pytest.raises(SourceUnavailable, match="gives no tools"):
+        load_tools(f"mcp:echo '$(touch {tmp_path}/x)' ; touch {tmp_path}/y", invoker=invoker)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

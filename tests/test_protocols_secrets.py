@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from protocols.secrets import (
@@ -200,3 +202,10 @@ def test_anything_else_may_be_a_secret(text):
 @pytest.mark.parametrize("form", ["'{}'", "f'{}'"])
 def test_a_text_stays_within_the_literal_it_is_put_into(text, form):
     assert eval(form.replace("{}", in_literal(text))) == text
+
+
+def test_a_foreign_pattern_cannot_take_forever():
+    schema = {"patternProperties": {"^(a+)+$": {"writeOnly": True}}}
+    began = time.perf_counter()
+    hidden({"a" * 40 + "!": "x"}, schema)
+    assert time.perf_counter() - began < 5
