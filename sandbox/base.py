@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -14,8 +15,8 @@ from sandbox.limits import Limits
 from sandbox.trace import Trace
 
 
-class Sandbox(Protocol):
-    """Runs programs that nobody trusts, and hosts their tool calls."""
+class Sandbox(AbstractContextManager["Sandbox"], Protocol):
+    """Runs programs that nobody trusts, and hosts their tool calls. As a context manager it closes itself."""
 
     @property
     def name(self) -> str:
