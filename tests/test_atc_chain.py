@@ -167,6 +167,15 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
     assert (shown.answer, len(next_model.prompts)) == ("5", 1)
 
 
+def test_what_a_document_forbids_and_the_responses_too_is_no_answer(solve, sent):
+    """The model insists that a page is a list: the read is made, shows that it is none, and its four keys count not."""
+    slip = "people = list_people()\nmine = [one for one in people['people'] if one['id'] == 5]\nprint(len(people))"
+    solution, model, _ = solve(slip, f"{slip}\n", "print(list_people(page=3)['page'])", strategy="chain")
+    assert (solution.answer, sent) == ("3", [("list_people", {}), ("list_people", {"page": 3})])
+    assert [attempt.answer for attempt in solution.attempts] == [None, None, "3"]
+    assert "counts its keys" in model.prompts[2][-1].content
+
+
 def test_a_slip_is_mended_without_asking_the_model(solve):
     solution, model, _ = solve("for person in list_people(page=3):\n    print(person.name)")
     assert (solution.answer, len(model.prompts)) == ("Donald", 1)

@@ -42,14 +42,20 @@ def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str 
     `blind`: the model had seen no tool output when it wrote it (by default: none was shown until now); `seen` are
     results that it was shown: a value that stands there is not made up. `look`: the program is to show something, and
     need not answer. What only a response schema forbids runs where earlier attempts show that the model insists, and
-    nothing is written. What the calls showed of the tools counts from here on.
+    nothing is written; where what came bears the schema out, its answer does not stand. What the calls showed of the
+    tools counts from here on.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     known = with_named(program, run.tools, run.parts.toolbox)
     program, findings, mended = checked(f"{run.task}\n{seen}", program, known, look=look, blind=blind)
-    if insists(findings, program, known, run.attempts) and not writing_tools(program, known):
-        findings = ()
-    better = _Mending(run, known, look).mended
+    insisted = insists(findings, program, known, run.attempts) and not writing_tools(program, known)
+    mending = _Mending(run, known, look)
+
+    def better(result: Attempt) -> Attempt:
+        result = mending.mended(result)
+        return _borne_out(result, known) if insisted else result
+
+    findings = () if insisted else findings
     result = _made(run, program, known, blind=blind, look=look, findings=findings, mended=mended, better=better)
     if result.trace is not None:
         run.parts = replace(run.parts, toolbox=observed(run.parts.toolbox, result.trace.calls))
@@ -73,6 +79,16 @@ def given(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
 
     # Nobody here knows what the caller had read when it wrote this.
     return _made(run, program, run.tools, blind=False, findings=findings, better=better)
+
+
+def _borne_out(result: Attempt, tools: Toolbox) -> Attempt:
+    """The attempt without its answer, where what was found in its program holds of what its calls brought, too."""
+    if result.answer is None or result.trace is None:
+        return result
+    came = {call.tool for call in result.trace.calls if call.error is None}
+    found = check(result.program, observed(tools, result.trace.calls))
+    held = tuple(one for one in found if one.certain and (one.tool is None or one.tool in came))
+    return replace(result, fault=attribute(result.program, held, None, tools)) if held else result
 
 
 def _made(
