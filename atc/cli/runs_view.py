@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 
 import click
 
@@ -13,7 +14,6 @@ from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.cli.wiring import open_agent
 from atc.consent import AskPerson
-from atc.serve.view.resumes import Resume, Resumes
 from atc.store import Store
 from atc.types import Solution
 from protocols.errors import AtcError
@@ -46,6 +46,7 @@ def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
     goes on, a paused one can be gone on with there, and what waits for consent allowed or refused. The page is reached
     from this machine alone, by the address that is printed; its token is new each time. Ctrl-C ends it.
     """
+    from atc.serve.view.resumes import Resumes  # needs the extra `view`
     from atc.serve.view.server import Viewer, serve
 
     config = load_config()[0]
@@ -73,7 +74,7 @@ def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
             resumes.close()
 
 
-def _resume_with(store: Store) -> Resume:
+def _resume_with(store: Store) -> Callable[..., Solution]:
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
         with open_agent(config_of(store.load(run)), ask_person=ask_person) as agent:
             return agent.resume(run, accept_orphans=accept_orphans, resend=resend)

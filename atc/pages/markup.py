@@ -31,10 +31,17 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> Html:
+        """What a template takes it as."""
+        return self
+
+
+NOTHING = Html()
+
 
 def text(value: str) -> Html:
     """`value` as text of a page, in content and in attributes; what cannot be seen is spelt as in JSON."""
-    return value if isinstance(value, Html) else Html(value.translate(_HARMLESS))
+    return Html(value if hasattr(value, "__html__") else value.translate(_HARMLESS))
 
 
 def tag(name: str, *children: str, **attributes: str | float | bool | None) -> Html:

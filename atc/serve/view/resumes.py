@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import threading
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from atc.consent import AskPerson, Question, question_text
-from atc.pages.markup import Html, join, tag
-from atc.serve.view.calls import cut
+from atc.pages.markup import NOTHING, Html
+from atc.pages.templates import templates
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError
 
-_LONGEST_QUESTION = 20_000
+_ACT: Any = templates("atc.serve.view").get_template("act.html").module
 
 
 class Resume(Protocol):
@@ -54,12 +54,8 @@ class Resumes:
             if self._closed or (known is not None and known.thread is not None):
                 return False
             going = self._runs[run] = _Going()
-            going.thread = threading.Thread(
-                target=self._work,
-                args=(run, going),
-                kwargs={"accept_orphans": accept_orphans, "resend": resend},
-                daemon=True,
-            )
+            how = {"accept_orphans": accept_orphans, "resend": resend}
+            going.thread = threading.Thread(target=self._work, args=(run, going), kwargs=how, daemon=True)
             self._tell()
         going.thread.start()
         return True
@@ -89,28 +85,18 @@ class Resumes:
                 going.thread.join(patience)
 
     def show(self, stored: StoredRun) -> Html:
-        """What can be done with a run now: its question answered, or the run gone on with."""
-        run = stored.summary.id
+        """What can be done with a run now, its question answered, or the run gone on with."""
         with self._changed:
-            going = self._runs.get(run)
-            question, number = (going.question, going.number) if going is not None else (None, 0)
-            under_way, failed = going is not None and going.thread is not None, going.failed if going else ""
+            going = self._runs.get(stored.summary.id) or _Going()
+            question, number, failed, thread = going.question, going.number, going.failed, going.thread
         if question is not None:
-            return _question(run, question, number)
-        parts = [tag("p", failed, class_="beware")] if failed else []
-        if not under_way:
-            parts += _ways_on(stored)
-        return join(parts)
+            return Html(_ACT.question(stored.summary.id, number, question, question_text(question)))
+        return Html((_ACT.failed(failed) if failed else "") + (_ways_on(stored) if thread is None else ""))
 
-    def _work(self, run: str, going: _Going, *, accept_orphans: bool, resend: bool) -> None:
+    def _work(self, run: str, going: _Going, **how: bool) -> None:
         failed = ""
         try:
-            self._resume(
-                run,
-                ask_person=lambda question: self._ask(going, question),
-                accept_orphans=accept_orphans,
-                resend=resend,
-            )
+            self._resume(run, ask_person=lambda question: self._ask(going, question), **how)
         except AtcError as error:
             failed = str(error)
         except Exception as error:  # noqa: BLE001 - the page is all that somebody sees of it
@@ -136,45 +122,16 @@ class Resumes:
         self._changed.notify_all()
 
 
-def _question(run: str, question: Question, number: int) -> Html:
-    def button(label: str, body: str, kind: str = "") -> Html:
-        return tag("button", label, type="button", data_post=f"{run}/answer", data_body=body, class_=kind or None)
-
-    known = f'"question": {number}'
-    buttons = [button("Allow", f'{{{known}, "allow": true}}', "allow")]
-    if not question.tainted:
-        label = f"Allow this and further calls of {question.tool.alias}"
-        buttons.append(button(label, f'{{{known}, "allow": true, "further": true}}'))
-    buttons.append(button("Refuse", f'{{{known}, "allow": false}}', "refuse"))
-    return join(
-        [
-            tag("h2", "A call waits for you"),
-            tag("pre", cut(question_text(question), _LONGEST_QUESTION), class_="text question", tabindex=0),
-            tag("p", *buttons, class_="buttons"),
-        ]
-    )
-
-
-def _ways_on(stored: StoredRun) -> list[Html]:
+def _ways_on(stored: StoredRun) -> Html:
     """How a run that stands still can be gone on with, each way a button."""
     run = stored.summary
-    last = stored.attempts[-1] if stored.attempts else None
-    doubtful = any(one.call.outcome == "unknown" for one in stored.calls)
     if run.status not in ("paused", "interrupted", "error"):
-        return []
-
-    def button(label: str, kind: str = "", **how: bool) -> Html:
-        body = "{" + ", ".join(f'"{name}": true' for name in how) + "}"
-        return tag("button", label, type="button", data_post=f"{run.id}/resume", data_body=body, class_=kind or None)
-
-    said = {"interrupted": "Its process ended before it was done.", "error": "Something on our side failed."}
-    why = said.get(run.status, "Writes are left that the final program does not make.")
-    failure = last.trace.failure if last is not None and last.trace is not None else None
-    if run.status == "paused" and last is not None and last.paused and failure is not None:
-        why = failure.message
-    buttons = [button("Go on, and ask me here", "allow")]
-    if run.status == "paused" and last is not None and not last.paused:
-        buttons = [button("Let the writes that are left stand", "allow", accept_orphans=True)]
-    if doubtful:
-        buttons.append(button("The write in doubt did not happen: send it again", resend=True))
-    return [tag("h2", f"This run is {run.status}"), tag("p", why), tag("p", *buttons, class_="buttons")]
+        return NOTHING
+    why = {"interrupted": "Its process ended before it was done.", "error": "Something on our side failed."}
+    said = why.get(run.status, "Writes are left that the final program does not make.")
+    last = stored.attempts[-1] if stored.attempts else None
+    if run.status == "paused" and last is not None and last.paused and last.trace is not None and last.trace.failure:
+        said = last.trace.failure.message
+    doubtful = any(one.call.outcome == "unknown" for one in stored.calls)
+    left = run.status == "paused" and last is not None and not last.paused
+    return Html(_ACT.ways_on(run, said, doubtful, left))

@@ -15,13 +15,13 @@
     let count = 0;
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !(selects.every((select) => row.dataset[select.dataset.filter] === select.value) &&
+      row.hidden = !(selects.every((select) => row.dataset[select.id] === select.value) &&
         words.every((word) => text.includes(word)));
       count += !row.hidden;
     }
     const all = `${rows.length.toLocaleString("en")} run${rows.length === 1 ? "" : "s"}`;
     document.getElementById("shown").textContent = count === rows.length ? all : `${count.toLocaleString("en")} of ${all}`;
-    const state = new URLSearchParams(selects.map((select) => [select.dataset.filter, select.value]));
+    const state = new URLSearchParams(selects.map((select) => [select.id, select.value]));
     if (form.search.value.trim()) state.set("search", form.search.value.trim());
     try { history.replaceState(null, "", `${location.pathname}${location.search}${state.size ? `#${state}` : ""}`); } catch { /* a file */ }
   };
@@ -29,7 +29,7 @@
     const state = new URLSearchParams(location.hash.slice(1));
     form.search.value = state.get("search") || "";
     for (const select of form.querySelectorAll("select")) {
-      select.value = state.get(select.dataset.filter) || "";
+      select.value = state.get(select.id) || "";
       if (select.selectedIndex < 0) select.value = "";
     }
     form.addEventListener("submit", (event) => event.preventDefault());

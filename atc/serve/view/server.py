@@ -123,39 +123,37 @@ class Viewer:
         total = len(self._store.list(None))
         return HTMLResponse(listing.listing(self._newest(every=every), total=total, live=live))
 
+    def _list_events(self, request: Request) -> Response:
+        every = "all" in request.query_params
+
+        def parts() -> tuple[run_page.Parts, str, bool]:
+            runs = self._newest(every=every)
+            return {"runs": listing.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
+
+        return self._events(request, parts)
+
     def _run(self, request: Request) -> Response:
-        stored = self._load(request.path_params["run"])
+        stored = self._load(request)
         if stored.summary.id != request.path_params["run"]:
             return Response(status_code=307, headers={"location": stored.summary.id})
         return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=f"{stored.summary.id}/events"))
 
-    def _load(self, run: str) -> StoredRun:
-        return without_secrets(self._store.load(run))
-
-    def _list_events(self, request: Request) -> Response:
-        every = "all" in request.query_params
-
-        def parts() -> tuple[dict[str, Html], str, bool]:
-            runs = self._newest(every=every)
-            return {"runs": listing.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
-
-        return StreamingResponse(
-            self._changes(parts, request.query_params.get("seen", "")), media_type="text/event-stream"
-        )
-
     def _run_events(self, request: Request) -> Response:
-        run = request.path_params["run"]
-
         def parts() -> tuple[run_page.Parts, str, bool]:
-            stored = self._load(run)
+            stored = self._load(request)
             found = run_page.parts(stored, self._resumes.show(stored))
             return found, run_page.status_line(stored), stored.summary.status == "running"
 
-        return StreamingResponse(
-            self._changes(parts, request.query_params.get("seen", "")), media_type="text/event-stream"
-        )
+        return self._events(request, parts)
 
-    async def _changes(self, parts: Callable[[], tuple[Any, str, bool]], page: str) -> AsyncIterator[str]:
+    def _load(self, request: Request) -> StoredRun:
+        return without_secrets(self._store.load(request.path_params["run"]))
+
+    def _events(self, request: Request, parts: Callable[[], tuple[run_page.Parts, str, bool]]) -> Response:
+        told = self._changes(parts, request.query_params.get("seen", ""))
+        return StreamingResponse(told, media_type="text/event-stream")
+
+    async def _changes(self, parts: Callable[[], tuple[run_page.Parts, str, bool]], page: str) -> AsyncIterator[str]:
         """Server-sent events: all ids of the page in order, with the markup of those parts that have changed.
 
         `page` is the digest of what the page shows already. What takes long to make is made seldom.

@@ -1,0 +1,41 @@
+"""Templates of pages: whatever a template writes is escaped and made visible, without its asking for that."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+from atc.pages.formats import counted, dollars, seconds, size
+from atc.pages.markup import text
+from protocols.jsontypes import Json
+
+
+def templates(package: str) -> Environment:
+    """The templates that stand beside the modules of `package`, which may use those of `atc.pages`."""
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.pages", ".")]),
+        autoescape=True,
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {one.__name__: one for one in (clipped, counted, dollars, seconds, size, spelt)}
+    return made
+
+
+def clipped(value: str, most: int) -> str:
+    """`value` on one line, with an ellipsis where it is longer than `most`."""
+    flat = " ".join(value[: most * 4].split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+def spelt(value: Json, *, indent: int | None = None) -> str:
+    """A JSON value as text; a string as it is."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr, indent=indent)
+
+
+def _harmless(value: Any) -> Any:
+    return text(value) if isinstance(value, str) else value
