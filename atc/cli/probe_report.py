@@ -12,7 +12,7 @@ from rich.text import Text
 from atc.check import check
 from atc.cli.output import error_document, print_json, print_text, say
 from atc.recording.recording import RecordedTools
-from atc.store import Store
+from atc.store import RunStore
 from atc.store.stored import StoredRun
 from atc.terminal import clipped, count, escape_controls
 from atc.types import Finding
@@ -169,7 +169,7 @@ class Broken:
     findings: tuple[Finding, ...]
 
 
-def broken_runs(store: Store, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]) -> Iterator[Broken]:
+def broken_runs(store: RunStore, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]) -> Iterator[Broken]:
     """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
     changed = {name: protocol for name, protocol in old.items() if new.get(name) != protocol}
     for summary in store.list(None) if changed else ():

@@ -17,7 +17,7 @@ from atc.cli.output import has_person, print_columns, print_json, print_text, sa
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.recording import without_secrets
-from atc.store import Store
+from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.terminal import clipped, count
 from atc.types import Attempt, Program
@@ -111,7 +111,7 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
 
 
-def _chosen(store: Store, names: tuple[str, ...], older_than: float | None) -> tuple[list[RunSummary], list[str]]:
+def _chosen(store: RunStore, names: tuple[str, ...], older_than: float | None) -> tuple[list[RunSummary], list[str]]:
     """The runs to delete, and the ids of those that the choice takes in but that are at work."""
     if names:
         return list({(run := store.load(name).summary).id: run for name in names}.values()), []

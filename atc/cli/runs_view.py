@@ -14,7 +14,7 @@ from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.cli.wiring import open_agent
 from atc.consent import AskPerson
-from atc.store import Store
+from atc.store import RunStore
 from atc.types import Solution
 from protocols.errors import AtcError
 
@@ -74,7 +74,7 @@ def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
             resumes.close()
 
 
-def _resume_with(store: Store) -> Callable[..., Solution]:
+def _resume_with(store: RunStore) -> Callable[..., Solution]:
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
         with open_agent(config_of(store.load(run)), ask_person=ask_person) as agent:
             return agent.resume(run, accept_orphans=accept_orphans, resend=resend)

@@ -1,48 +1,19 @@
-"""The store of runs in one SQLite file: its tables, and how a run becomes rows and rows a run.
-
-What is only ever read as a whole is one JSON column, written and read by pydantic.
-"""
+"""The store of runs in one SQLite file of this machine: its tables, who may read it, and which process owns a run."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self, Unpack
 
-from pydantic import TypeAdapter, ValidationError
-
-from atc import events
-from atc.store.stored import (
-    Exchange,
-    RunEnded,
-    RunStart,
-    RunSummary,
-    RunTaken,
-    StoredCall,
-    StoredRun,
-    StoreUnavailable,
-    UnknownRun,
-    new_run_id,
-    process_mark,
-    used_so_far,
-)
-from atc.types import Attempt, Program, Solution, Usage
-from protocols.ask import Completion
+from atc.store.rows import Database, read_run
+from atc.store.sql import SqlStore
+from atc.store.stored import StoreUnavailable, process_mark
 from protocols.files import NotPrivate, keep_private
-from protocols.jsontypes import Json
-from protocols.protocol import dump
-from protocols.protocol import load as protocol_of
-from sandbox.journal import Sink
-from sandbox.trace import Pins, ToolCall
 
 FORMAT = 8
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
@@ -75,27 +46,6 @@ CREATE INDEX runs_open ON runs (id) WHERE json_extract(document, '$.status') IN 
 """
 """A protocol is kept once, however many runs name it."""
 
-_SUMMARY = """
-SELECT id, document,
-    (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempts,
-    (SELECT count(*) FROM calls WHERE run = runs.id AND NOT reused) AS calls
-FROM runs
-"""
-_CALL = """
-INSERT INTO calls VALUES (:run, :execution, :number, :intended, :complete, :reused, :document)
-ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.intended, intended),
-    complete = excluded.complete, reused = excluded.reused, document = excluded.document
-"""
-_TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
-_IN_DOUBT = """
-SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
-WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'unknown'
-    AND json_extract(runs.document, '$.status') != 'solved'
-UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
-WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
-    AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
-"""
-
 _EXPLANATIONS = {
     "SQLITE_FULL": "the disk is full; free some space",
     "SQLITE_NOTADB": "it is not a database; move it away and a new one is made",
@@ -107,51 +57,11 @@ _EXPLANATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """What is kept of a run besides its parts. `pid` and `process` say whose it is while it is running."""
+class Store(SqlStore):
+    """The `RunStore` of one SQLite file, made (for this user alone) where there is none yet.
 
-    task: str
-    created: float
-    pid: int
-    process: str | None
-    ended: float | None = None
-    status: str = "running"
-    model: str = ""
-    strategy: str = ""
-    sandbox: str = ""
-    config: Mapping[str, Json] = field(default_factory=dict)
-    tools: Sequence[str] = ()
-    answer: str | None = None
-    error: str | None = None
-    usage: Usage | None = None
-    pins: Pins | None = None
-    notes: tuple[str, ...] = ()
-    identities: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_worked_on(self) -> bool:
-        """Whether a living process holds the run."""
-        return self.status == "running" and process_mark(self.pid) == self.process
-
-    def summary(self, row: sqlite3.Row) -> RunSummary:
-        """Its line in a list, with the counts of `row`."""
-        status = "interrupted" if self.status == "running" and not self.is_worked_on else self.status
-        same = ("task", "created", "ended", "model", "strategy", "sandbox", "answer", "error")
-        return RunSummary(
-            id=row["id"],
-            status=status,
-            attempts=row["attempts"],
-            calls=row["calls"],
-            **{name: getattr(self, name) for name in same},
-        )
-
-
-_RUN, _ATTEMPT, _EXCHANGE, _TOOL_CALL = map(TypeAdapter[Any], (_Run, Attempt, Exchange, ToolCall))
-
-
-class Store:
-    """The `RunStore` of one SQLite file, made (for this user alone) where there is none yet."""
+    A run belongs to the process that took it last for as long as that process lives.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -163,137 +73,29 @@ class Store:
         with self._lock:
             self._db.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def create(self, task: str, **about: Unpack[RunStart]) -> str:
-        """See `RunStore.create`."""
-        now, pid = time.time(), os.getpid()
-        run = _Run(task=_plain(task), created=now, pid=pid, process=process_mark(pid), **about)
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            while True:
-                name = new_run_id(now)
-                try:
-                    db.execute("INSERT INTO runs VALUES (?, ?, ?)", (name, now, _text(_RUN, run)))
-                except sqlite3.IntegrityError:
-                    continue  # four characters do repeat, within one second, once in a million
-                return name
-
-    def observer(self, run: str) -> events.Observer:
-        """See `RunStore.observer`."""
-
-        def observe(event: events.Event) -> None:
-            if isinstance(event, events.CallStarted | events.CallEnded):
-                return  # the journal's sink stores these
-            with self._transaction("BEGIN IMMEDIATE") as db:
-                _write_event(db, run, event)
-
-        return observe
-
-    def journal_sink(self, run: str) -> Sink:
-        """See `RunStore.journal_sink`."""
-
-        def sink(execution: int, call: ToolCall, complete: bool) -> None:
-            row = {
-                "run": run,
-                "execution": execution,
-                "number": call.index,
-                "intended": None if complete else time.time(),
-                "complete": int(complete),
-                "reused": int(call.reused),
-                "document": _text(_TOOL_CALL, call),
-            }
-            with self._transaction("BEGIN IMMEDIATE") as db:
-                db.execute(_CALL, row)
-
-        return sink
-
-    def finish(
-        self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
-    ) -> None:
-        """See `RunStore.finish`."""
-        if error is None and solution is not None and solution.limit is not None and solution.answer is None:
-            error = f"the run's budget was spent: {solution.limit}"
-        changes: dict[str, Any] = {"ended": time.time(), "status": status or "error", "error": error and _plain(error)}
-        if solution is not None:
-            answer = solution.answer and _plain(solution.answer)
-            changes |= {"status": status or solution.status, "answer": answer, "usage": solution.usage}
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            _change(db, run, **changes)
-
-    def list(self, limit: int | None = 20) -> list[RunSummary]:
-        """See `RunStore.list`."""
-        with self._transaction("BEGIN") as db:
-            rows = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC LIMIT ?", (-1 if limit is None else limit,))
-            return [_read(_RUN, row["document"]).summary(row) for row in rows.fetchall()]
-
     def changes(self) -> int:
-        """A number that is another one whenever somebody else has written to the file."""
+        """See `RunStore.changes`."""
         with self._lock, _explained(self.path):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
-    def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """See `RunStore.in_doubt`."""
+    @contextmanager
+    def _reading(self) -> Iterator[Database]:
         with self._transaction("BEGIN") as db:
-            rows = db.execute(_IN_DOUBT, (tool, tool)).fetchall()
-        found: dict[str, tuple[dict[str, Json], ...]] = {}
-        for row in rows:
-            arguments = json.loads(row["document"])["arguments"]
-            found[row["run"]] = (*found.get(row["run"], ()), arguments)
-        return found
+            yield db
 
-    def load(self, name: str) -> StoredRun:
-        """See `RunStore.load`."""
-        with self._transaction("BEGIN") as db:
-            run = _resolve(db, name)
-            row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
-            calls = [_call(one) for one in _rows(db, "calls", run, order="execution, number")]
-            attempts = [_attempt(one, calls) for one in _rows(db, "attempts", run)]
-            exchanges = [_read(_EXCHANGE, one["document"]) for one in _rows(db, "exchanges", run)]
-            tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,))}
-        found: _Run = _read(_RUN, row["document"])
-        return StoredRun(
-            summary=found.summary(row),
-            config=found.config,
-            tools=tuple(found.tools),
-            attempts=tuple(attempts),
-            calls=tuple(calls),
-            exchanges=tuple(exchanges),
-            usage=found.usage or used_so_far(exchanges),
-            pins=found.pins,
-            protocols={alias: protocol_of(json.loads(document)) for alias, document in tools.items()},
-            notes=found.notes,
-            identities=found.identities,
-        )
-
-    def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """See `RunStore.take`."""
+    @contextmanager
+    def _writing(self, run: str | None = None) -> Iterator[Database]:  # noqa: ARG002 - nobody takes a living process's
         with self._transaction("BEGIN IMMEDIATE") as db:
-            run = _resolve(db, name)
-            found = _run(db, run)
-            if found.is_worked_on:
-                raise RunTaken(f"run {run} is being worked on by process {found.pid}; wait for it, or end it first.")
-            # A failed run keeps an error only where its budget ended it: with a larger one there is more to be done.
-            over = found.status == "solved" or (found.status == "failed" and found.error is None)
-            if over and not ended:
-                how = {"solved": "is solved", "failed": "has failed"}[found.status]
-                raise RunEnded(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
-            pid = os.getpid()
-            _change(db, run, status="running", ended=None, error=None, pid=pid, process=process_mark(pid))
-        return self.load(run)
+            yield db
 
-    def delete(self, names: Sequence[str]) -> int:
-        """See `RunStore.delete`."""
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            runs = list(dict.fromkeys(_resolve(db, name) for name in names))
-            for run in runs:
-                if (found := _run(db, run)).is_worked_on:
-                    raise RunTaken(f"run {run} is being worked on by process {found.pid}; end it first.")
-            db.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in runs])
-            db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
+    def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:  # noqa: ARG002 - one writes at a time
+        found = read_run(db, run)
+        return f"process {found.pid}" if process_mark(found.pid) == found.process else None
+
+    def _own(self, db: Database, run: str) -> None:
+        """The run's own row names the process already."""
+
+    def _erase(self) -> None:
         with self._lock, _explained(self.path):
             self._db.execute("VACUUM")
             busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -302,7 +104,6 @@ class Store:
                 f"the store of runs {str(self.path)!r}: the runs are deleted, but another process still reads the file,"
                 " so their bytes are still in it; purge again when that one has ended."
             )
-        return len(runs)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
@@ -315,118 +116,6 @@ class Store:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-
-
-def _rows(db: sqlite3.Connection, table: str, run: str, *, order: str = "number") -> list[sqlite3.Row]:
-    query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
-    return db.execute(query, (run,)).fetchall()
-
-
-def _run(db: sqlite3.Connection, run: str) -> _Run:
-    row = db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()
-    found: _Run = _read(_RUN, row["document"])
-    return found
-
-
-def _change(db: sqlite3.Connection, run: str, **changes: Any) -> None:
-    changed = replace(_run(db, run), **changes)
-    db.execute("UPDATE runs SET document = ? WHERE id = ?", (_text(_RUN, changed), run))
-
-
-def _resolve(db: sqlite3.Connection, name: str) -> str:
-    latest = [str(row["id"]) for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC")]
-    if name == "last" and latest:
-        return latest[0]
-    found = [run for run in latest if run == name] or [
-        run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))
-    ]
-    if len(found) == 1:
-        return found[0]
-    raise UnknownRun(name, found[:3] or get_close_matches(name, latest[:1000], n=3), ambiguous=bool(found))
-
-
-def _write_event(db: sqlite3.Connection, run: str, event: events.Event) -> None:
-    """Store what an event says. Calls come by the journal's sink, which hears of each intent too."""
-    match event:
-        case events.ToolsChosen(tools=tools):
-            _change(db, run, tools=tuple(tools))
-        case events.ModelAsked():
-            asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
-            number = "SELECT ?, coalesce(max(number) + 1, 0), ? FROM exchanges WHERE run = ?"
-            db.execute(f"INSERT INTO exchanges {number}", (run, _text(_EXCHANGE, asked), run))
-        case events.ModelReplied():
-            _write_reply(db, run, event.completion)
-        case events.ToolsNamed():
-            for alias, protocol in event.protocols.items():
-                document = json.dumps(dump(protocol), separators=(",", ":"))
-                digest = hashlib.sha256(document.encode()).hexdigest()
-                db.execute("INSERT OR IGNORE INTO protocols VALUES (?, ?)", (digest, document))
-                db.execute("INSERT OR REPLACE INTO tools VALUES (?, ?, ?)", (run, alias, digest))
-        case events.ProgramWritten():
-            _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None), None)
-        case events.AttemptEnded():
-            attempt = event.result
-            trace = attempt.trace and replace(attempt.trace, calls=())  # the journal has told of these
-            kept = replace(attempt, trace=trace, execution=None)
-            _write_attempt(db, run, event.attempt, kept, attempt.execution)
-        case events.Doubted():
-            for row in _rows(db, "attempts", run):
-                if row["number"] == event.attempt:
-                    doubted = replace(_read(_ATTEMPT, row["document"]), doubts=event.doubts)
-                    _write_attempt(db, run, event.attempt, doubted, row["execution"])
-        case events.Noted(sentence=sentence):
-            said = _run(db, run).notes
-            _change(db, run, notes=tuple(dict.fromkeys((*said, sentence))))  # a run that goes on is told again
-
-
-def _write_reply(db: sqlite3.Connection, run: str, reply: Completion) -> None:
-    last = _rows(db, "exchanges", run, order="number DESC LIMIT 1")[0]
-    heard = replace(reply, text=_plain(reply.text))
-    text = _text(_EXCHANGE, replace(_read(_EXCHANGE, last["document"]), reply=heard))
-    db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
-    if not _run(db, run).model:  # a run without a named model is the model's that answers first
-        _change(db, run, model=reply.model)
-
-
-def _write_attempt(db: sqlite3.Connection, run: str, number: int, attempt: Attempt, execution: int | None) -> None:
-    written = replace(attempt, program=Program(_plain(attempt.program.source)))
-    row = (run, number, execution, _text(_ATTEMPT, written))
-    db.execute("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)", row)
-
-
-def _attempt(row: sqlite3.Row, calls: Sequence[StoredCall]) -> Attempt:
-    """The attempt of a row with the calls of its execution."""
-    attempt: Attempt = _read(_ATTEMPT, row["document"])
-    if attempt.trace is None:
-        return attempt
-    own = tuple(stored.call for stored in calls if stored.execution == row["execution"])
-    return replace(attempt, trace=replace(attempt.trace, calls=own))
-
-
-def _call(row: sqlite3.Row) -> StoredCall:
-    call = _read(_TOOL_CALL, row["document"])
-    return StoredCall(execution=row["execution"], call=call, complete=bool(row["complete"]), intended=row["intended"])
-
-
-def _text(adapter: TypeAdapter[Any], value: Any) -> str:
-    """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
-    return json.dumps(adapter.dump_python(value), default=repr, separators=(",", ":"))
-
-
-def _plain(text: str) -> str:
-    """`text` with a lone surrogate (bytes of argv that are not UTF-8) as its escape, so that it can be shown."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _read(adapter: TypeAdapter[Any], text: str) -> Any:
-    try:
-        return adapter.validate_python(json.loads(text))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise StoreUnavailable(
-            f"the store of runs holds what this atc cannot read: {place}: {problem['msg']}."
-        ) from error
 
 
 @contextmanager

@@ -183,6 +183,9 @@ class RunStore(Protocol):
     def list(self, limit: int | None = 20) -> list[RunSummary]:
         """The latest runs, newest first; `limit` None gives all."""
 
+    def changes(self) -> int:
+        """A number that is another one whenever somebody else has written."""
+
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
 

@@ -23,7 +23,7 @@ from atc.pages.markup import Html
 from atc.recording.recording import without_secrets
 from atc.serve.view import listing, run_page
 from atc.serve.view.resumes import Resumes
-from atc.store import Store, UnknownRun
+from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
 
 _NEWEST = 200
@@ -86,7 +86,7 @@ class Guard:
 class Viewer:
     """The pages of one store of runs."""
 
-    def __init__(self, store: Store, resumes: Resumes) -> None:
+    def __init__(self, store: RunStore, resumes: Resumes) -> None:
         self._store, self._resumes = store, resumes
         self.ending: Callable[[], bool] = lambda: False
         """Whether those who listen for changes are to be let go."""
