@@ -25,8 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from check_cases import Case, cases  # noqa: E402
-from check_lab import SHARED, needs_shared, services, toolbox  # noqa: E402
+from check_lab import Case, cases, present, services, toolbox  # noqa: E402
 
 from atc.check import check  # noqa: E402
 from atc.types import Finding, Program  # noqa: E402
@@ -37,10 +36,6 @@ ROUNDS = 60
 
 def findings(case: Case) -> tuple[Finding, ...]:
     return check(Program(case.source), toolbox(case.tools))
-
-
-def present(name: str) -> list[Case]:
-    return [case for case in cases(name) if SHARED.is_dir() or not needs_shared(case.tools)]
 
 
 def rechecked(missed: list[str]) -> dict[str, int]:

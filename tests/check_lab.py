@@ -1,9 +1,10 @@
-"""Toolboxes for the static check: a hand-written shop with awkward schemas, ToolFlow's services, RestBench, BFCL."""
+"""For the static check: toolboxes (an awkward shop, ToolFlow, RestBench, BFCL), and a corpus of programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -143,9 +144,6 @@ SHOP = Toolbox(
         tool("page_of_tags", {"page": WHOLE}, obj(tags=arr(TEXT), more=YES_NO, page=WHOLE), optional=("page",)),
     ]
 )
-ORDINARY = Toolbox(
-    [tool(name, {given: {}}, None) for name, given in (("get_item", "id"), ("list_items", "page"), ("echo", "text"))]
-)
 
 
 def service_protocols(name: str) -> list[ToolProtocol]:
@@ -212,7 +210,6 @@ BOXES: dict[str, Callable[[], Toolbox]] = {
     "spotify": lambda: restbench("spotify"),
     "tmdb": lambda: restbench("tmdb"),
     "bfcl": bfcl,
-    "ordinary": lambda: ORDINARY,
 }
 
 
@@ -233,3 +230,36 @@ def toolbox(spec: str) -> Toolbox:
 def needs_shared(spec: str) -> bool:
     """Whether the toolbox comes from data that is not in the repository."""
     return spec.startswith("bfcl") or spec in ("spotify", "tmdb")
+
+
+FOLDER = Path(__file__).with_name("data") / "check"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a data file."""
+
+    name: str
+    tools: str
+    """Its toolbox, as `check_lab.toolbox` reads it."""
+    source: str
+    expect: tuple[tuple[str, int], ...] = ()
+    """Codes and lines, in the order of the lines."""
+    says: tuple[str, ...] = ()
+    """Words that the messages hold."""
+
+
+def cases(name: str) -> list[Case]:
+    """The programs of the data file `name`, without its `.jsonl`."""
+    rows = map(json.loads, (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines())
+    return [
+        Case(
+            **row | {"expect": tuple((code, line) for code, line in row["expect"]), "says": tuple(row.get("says", ()))}
+        )
+        for row in rows
+    ]
+
+
+def present(name: str) -> list[Case]:
+    """The programs of a data file, without those whose tools are in data that is not here."""
+    return [case for case in cases(name) if SHARED.is_dir() or not needs_shared(case.tools)]

@@ -7,6 +7,7 @@ import pytest
 from atc.models import choose, nearby
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
+from atc.models.scripted import ScriptedModel, ScriptEnded
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, closed_port, serving
 
@@ -33,7 +34,7 @@ def test_without_a_name_the_environments_endpoint_goes_before_it(monkeypatch, va
 
 
 @pytest.mark.parametrize(
-    ("name", "model"), [("gpt-9", "gpt-9"), ("openai:gpt-9", "gpt-9"), ("openai", "gpt-5-mini"), ("qwen:7b", "qwen:7b")]
+    ("name", "model"), [("openai:gpt-9", "gpt-9"), ("openai", "gpt-5-mini"), ("qwen:7b", "qwen:7b")]
 )
 def test_other_names_are_models_of_the_endpoint(monkeypatch, name, model):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
@@ -53,7 +54,7 @@ def test_a_gguf_file_is_a_model_of_ones_own():
 
 @pytest.mark.parametrize(
     ("host", "url"),
-    [("", "http://127.0.0.1:11434"), ("box:9", "http://box:9"), ("https://o.example/", "https://o.example")],
+    [("", "http://127.0.0.1:11434"), ("https://o.example/", "https://o.example")],
 )
 def test_ollama_is_where_its_own_variable_says(monkeypatch, host, url):
     monkeypatch.setenv("OLLAMA_HOST", host)
@@ -82,3 +83,13 @@ def test_servers_on_this_machine_are_found_and_anything_else_there_is_not():
         assert [name for name, _ in nearby.served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
     with serving(lambda _: Reply(body=[1])) as server:
         assert list(nearby.served(server.url, f"http://127.0.0.1:{closed_port()}")) == []
+
+
+@pytest.mark.parametrize(("content", "words"), [("[", "cannot be read"), ("[1]", "a JSON array of texts")])
+def test_a_script_that_is_none_or_has_ended_is_named(tmp_path, content, words):
+    path = tmp_path / "script.json"
+    path.write_text(content)
+    with pytest.raises(ModelUnavailable, match=rf"the script '.*script\.json' .*{words}"):
+        choose(f"scripted:{path}")
+    with pytest.raises(ScriptEnded, match="'scripted' has 0 replies, and was asked 1 times"):
+        ScriptedModel()([])

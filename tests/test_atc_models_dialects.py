@@ -117,10 +117,9 @@ def test_llamas_server_goes_on_from_words_by_its_own_paths():
     assert all(seen.headers["authorization"] == "Bearer k" for seen in server.seen)
 
 
-@pytest.mark.parametrize("status", [404, 400])
-def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue(status):
+def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue():
     def answer(path: str, _: Mapping[str, Any]) -> Reply:
-        return said("x = 1\nadd(1)") if path.startswith("/v1/") else Reply(status, {})
+        return said("x = 1\nadd(1)") if path.startswith("/v1/") else Reply(404, {})
 
     with endpoint("llamacpp", answer) as (model, server):
         assert model.powers == Powers(schema=True, parallel=True)
@@ -128,7 +127,7 @@ def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue(status):
     assert posts(server) == [BEGUN_BODY]
 
 
-@pytest.mark.parametrize("status", [401, 404, 500])
+@pytest.mark.parametrize("status", [404, 500])
 def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_asked_again(status):
     replies = iter([Reply(status, {}), Reply(body={"data": [{"id": "m", "owned_by": "vllm"}]})])
     with serving(lambda _: next(replies)) as server:
@@ -190,11 +189,6 @@ def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(ow
     assert held_to == BODY | field
     assert begun == BEGUN_BODY | continuing | {"continue_final_message": True}
     assert schema.keys() - BODY.keys() == {"response_format"}
-
-
-def test_ollama_holds_to_schemas():
-    with endpoint("library", lambda *_: said("{}")) as (model, _):
-        assert model.powers == Powers(schema=True, parallel=True)
 
 
 def test_openai_is_strict_where_a_schema_allows_it_and_sent_again_without_where_it_refuses(monkeypatch):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from atc.models import held, llama
-from atc.models.local import LocalModel
+from atc.models.local import LocalModel, runs_in_circles
 from atc.models.wire import TokenPlace
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
@@ -193,7 +193,6 @@ def test_the_process_ends_when_ours_is_killed(gguf):
     ("content", "sentence"),
     [
         (b"<html>", r"is not a GGUF model: it begins with b'<htm'"),
-        (b"", r"is not a GGUF model"),
         (b"GGUF\x03\0\0\0 and then nothing of use", r"cannot load '.*': the file is damaged"),
         (None, r"cannot be read \(No such file or directory\); name another with ATC_MODEL_PATH"),
     ],
@@ -223,6 +222,26 @@ def test_a_reply_that_runs_in_circles_is_cut_and_the_model_can_be_asked_again(mo
     assert 0 < reply.output_tokens < 100
     again = model(user("reply fine"), max_tokens=900)
     assert (again.text, again.truncated, again.output_tokens) == ("fine", False, 3)
+
+
+PROGRAM = "\n".join(f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{n}['title'])" for n in range(60))
+
+
+@pytest.mark.parametrize(
+    ("text", "circles"),
+    [
+        ("add_to_queue(uri='spotify:track:03YrJQ" + "zQw" * 80, True),
+        ("x = 1\n" + "print(x)\n" * 27, True),
+        ("if park['park_id'] == park['park_id']:\n    print(park['name'])\n" * 6, True),
+        ("-" * 120, False),
+        ("[" + "0, " * 60 + "0]", False),
+        (PROGRAM, False),
+        (PROGRAM[:300] * 3, False),
+    ],
+)
+def test_a_piece_again_and_again_is_a_circle_and_what_a_program_may_well_hold_is_none(text, circles):
+    assert runs_in_circles(text) is circles
+    assert not runs_in_circles(text + "done")
 
 
 @pytest.mark.parametrize("tokens", [9, 900])

@@ -57,9 +57,8 @@ def test_llamas_powers_are_all_there_are(model):
     assert model.powers == Powers(schema=True, grammars=lark, continues=True, tops=not remote, parallel=remote)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 2.0])
-def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model, temperature):
-    call = model(SUM, grammar=STATEMENT.format(1), temperature=temperature, seed=1, max_tokens=40)
+def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model):
+    call = model(SUM, grammar=STATEMENT.format(1), temperature=2.0, seed=1, max_tokens=40)
     assert judge(STATEMENT.format(1), call.text) == "complete"
     assert not call.truncated
     schema = {
@@ -68,10 +67,10 @@ def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model, temperature):
         "required": ["a"],
         "additionalProperties": False,
     }
-    assert json.loads(model(SUM, schema=schema, temperature=temperature, max_tokens=60).text).keys() == {"a"}
+    assert json.loads(model(SUM, schema=schema, temperature=2.0, max_tokens=60).text).keys() == {"a"}
 
 
-@pytest.mark.parametrize("said", ["Hello ", "Hello\n\n", "  Hello\n", "é…\u00a0", "x = 1\n    ", "x = 1\nx = 1\n", "{"])
+@pytest.mark.parametrize("said", ["Hello\n\n", "é…\u00a0", "x = 1\n    "])
 def test_words_are_gone_on_with_byte_for_byte(model, said):
     """Whoever continues word by word writes what was written at once."""
     at_once = model([*SUM, Message("assistant", said)], max_tokens=6)
@@ -106,12 +105,9 @@ def test_what_was_forgotten_is_read_again(weights, tmp_path):
         assert model(begun, max_tokens=2).cached_tokens == 0
 
 
-@pytest.mark.parametrize("grammar", [None, "%llguidance {}\nstart: /[a-z]{2000,3000}/\n"])
-def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(
-    model: Model, grammar: str | None
-) -> None:
+def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(model: Model) -> None:
     assert model(SUM, max_tokens=4).output_tokens
     story = [Message("user", "Write a long story about a lighthouse, a storm and a lost boat.")]
     with wait_until(time.monotonic() + 0.5), pytest.raises(OutOfTime):
-        model(story, grammar=grammar, max_tokens=3000)
+        model(story, grammar="%llguidance {}\nstart: /[a-z]{2000,3000}/\n", max_tokens=3000)
     assert model(SUM, max_tokens=4).output_tokens
