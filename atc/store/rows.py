@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Protocol
 
 from pydantic import TypeAdapter, ValidationError
@@ -93,33 +94,30 @@ class Run:
         )
 
 
-_RUN, _ATTEMPT, _EXCHANGE, _TOOL_CALL = map(TypeAdapter[Any], (Run, Attempt, Exchange, ToolCall))
-
-
 def insert_run(db: Database, name: str, run: Run) -> bool:
     """Add a run; False where there is one of this name."""
-    row = (name, run.created, _text(_RUN, run))
+    row = (name, run.created, _text(Run, run))
     return bool(db.execute("INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", row).rowcount)
 
 
 def read_run(db: Database, run: str) -> Run:
     """A run without its parts."""
     row = db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()
-    found: Run = _read(_RUN, row["document"])
+    found: Run = _read(Run, row["document"])
     return found
 
 
 def change_run(db: Database, run: str, **changes: Any) -> None:
     """Change what is kept of a run besides its parts."""
     changed = replace(read_run(db, run), **changes)
-    db.execute("UPDATE runs SET document = ? WHERE id = ?", (_text(_RUN, changed), run))
+    db.execute("UPDATE runs SET document = ? WHERE id = ?", (_text(Run, changed), run))
 
 
 def latest_runs(db: Database, limit: int | None) -> list[tuple[Row, Run]]:
     """The newest runs, each with the row of its counts."""
     most, parameters = ("", ()) if limit is None else (" LIMIT ?", (limit,))
     rows = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}", parameters).fetchall()
-    return [(row, _read(_RUN, row["document"])) for row in rows]
+    return [(row, _read(Run, row["document"])) for row in rows]
 
 
 def resolve(db: Database, name: str) -> str:
@@ -144,9 +142,9 @@ def load_run(db: Database, run: str, *, owned: bool) -> StoredRun:
     row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
     calls = [_call(one) for one in _rows(db, "calls", run, order="execution, number")]
     attempts = [_attempt(one, calls) for one in _rows(db, "attempts", run)]
-    exchanges = [_read(_EXCHANGE, one["document"]) for one in _rows(db, "exchanges", run)]
+    exchanges = [_read(Exchange, one["document"]) for one in _rows(db, "exchanges", run)]
     tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
-    found: Run = _read(_RUN, row["document"])
+    found: Run = _read(Run, row["document"])
     return StoredRun(
         summary=found.summary(row, owned=owned),
         config=found.config,
@@ -182,7 +180,7 @@ def write_call(
     db: Database, run: str, execution: int, call: ToolCall, *, complete: bool, intended: float | None
 ) -> None:
     """Store an intent or an outcome; an outcome keeps the time of its intent."""
-    document = _text(_TOOL_CALL, call)
+    document = _text(ToolCall, call)
     db.execute(_CALL, (run, execution, call.index, intended, int(complete), int(call.reused), document))
 
 
@@ -195,7 +193,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
             last = db.execute("SELECT max(number) AS number FROM exchanges WHERE run = ?", (run,)).fetchone()["number"]
             number = 0 if last is None else last + 1
-            db.execute("INSERT INTO exchanges VALUES (?, ?, ?)", (run, number, _text(_EXCHANGE, asked)))
+            db.execute("INSERT INTO exchanges VALUES (?, ?, ?)", (run, number, _text(Exchange, asked)))
         case events.ModelReplied():
             _write_reply(db, run, event.completion)
         case events.ToolsNamed():
@@ -214,7 +212,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
         case events.Doubted():
             for row in _rows(db, "attempts", run):
                 if row["number"] == event.attempt:
-                    doubted = replace(_read(_ATTEMPT, row["document"]), doubts=event.doubts)
+                    doubted = replace(_read(Attempt, row["document"]), doubts=event.doubts)
                     _write_attempt(db, run, event.attempt, doubted, row["execution"])
         case events.Noted(sentence=sentence):
             said = read_run(db, run).notes
@@ -235,7 +233,7 @@ def _rows(db: Database, table: str, run: str, *, order: str = "number") -> list[
 def _write_reply(db: Database, run: str, reply: Completion) -> None:
     last = _rows(db, "exchanges", run, order="number DESC LIMIT 1")[0]
     heard = replace(reply, text=plain(reply.text))
-    text = _text(_EXCHANGE, replace(_read(_EXCHANGE, last["document"]), reply=heard))
+    text = _text(Exchange, replace(_read(Exchange, last["document"]), reply=heard))
     db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
     if not read_run(db, run).model:  # a run without a named model is the model's that answers first
         change_run(db, run, model=reply.model)
@@ -243,12 +241,12 @@ def _write_reply(db: Database, run: str, reply: Completion) -> None:
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt, execution: int | None) -> None:
     written = replace(attempt, program=Program(plain(attempt.program.source)))
-    db.execute(_ATTEMPT_ROW, (run, number, execution, _text(_ATTEMPT, written)))
+    db.execute(_ATTEMPT_ROW, (run, number, execution, _text(Attempt, written)))
 
 
 def _attempt(row: Row, calls: Sequence[StoredCall]) -> Attempt:
     """The attempt of a row with the calls of its execution."""
-    attempt: Attempt = _read(_ATTEMPT, row["document"])
+    attempt: Attempt = _read(Attempt, row["document"])
     if attempt.trace is None:
         return attempt
     own = tuple(stored.call for stored in calls if stored.execution == row["execution"])
@@ -256,18 +254,24 @@ def _attempt(row: Row, calls: Sequence[StoredCall]) -> Attempt:
 
 
 def _call(row: Row) -> StoredCall:
-    call = _read(_TOOL_CALL, row["document"])
+    call = _read(ToolCall, row["document"])
     return StoredCall(execution=row["execution"], call=call, complete=bool(row["complete"]), intended=row["intended"])
 
 
-def _text(adapter: TypeAdapter[Any], value: Any) -> str:
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    """Made when it is first needed: most commands start without touching the store, and building one takes long."""
+    return TypeAdapter(kind)
+
+
+def _text(kind: type, value: Any) -> str:
     """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
-    return json.dumps(adapter.dump_python(value), default=repr, separators=(",", ":"))
+    return json.dumps(_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
-def _read(adapter: TypeAdapter[Any], text: str) -> Any:
+def _read(kind: type, text: str) -> Any:
     try:
-        return adapter.validate_python(json.loads(text))
+        return _adapter(kind).validate_python(json.loads(text))
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(map(str, problem["loc"]))
