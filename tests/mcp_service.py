@@ -55,8 +55,6 @@ def anything(what, arguments):  # noqa: C901 - one line a case
             return {"content": [text("no such\x1b[31m note")], "isError": True}
         case "unsure":
             return {"content": [text("Request failed with status code 503")], "isError": True}
-        case "unfit":
-            return {"content": [text("Input validation error: 'id' is a required property")], "isError": True}
         case "hang":
             time.sleep(600)
         case "die":
@@ -64,9 +62,7 @@ def anything(what, arguments):  # noqa: C901 - one line a case
             sys.stderr.flush()
             os._exit(3)
         case "large":
-            return {"content": [text("x" * 3_000_000)]}
-        case "deep":
-            return {"content": [], "structuredContent": json.loads('{"a":' * 500 + "1" + "}" * 500)}
+            return {"content": [text("x" * 1_100_000)]}
         case "noise":
             print("this is no message", flush=True)
             print('{"neither": "is this"}', flush=True)

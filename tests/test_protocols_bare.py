@@ -14,6 +14,7 @@ HOST = "https://a.example"
 
 def read(tmp_path, document, name="tools.json", **more):
     text = document if isinstance(document, str) else json.dumps(document)
+    tmp_path.mkdir(exist_ok=True)
     (tmp_path / name).write_text(textwrap.dedent(text))
     return {tool.protocol.name: tool.protocol for tool in load_source(str(tmp_path), **more).tools.values()}
 
@@ -75,18 +76,12 @@ def test_short_forms_in_yaml(tmp_path):
     assert found["full"].evidence.level == "declared"
 
 
-def test_paths_under_one_address(tmp_path):
-    listing = {
-        "url": f"{HOST}/v1",
-        "tools": [{"name": "a", "path": "/a/{x}"}, {"name": "b", "path": "b", "method": "PUT"}],
-    }
-    assert {p.binding.url for p in read(tmp_path, listing).values()} == {f"{HOST}/v1/a/{{x}}", f"{HOST}/v1/b"}
-
-
 def test_the_suffix_says_where_the_service_runs(tmp_path):
     (tmp_path / "t.yaml").write_text("a:\n  path: /a\nb: GET https://elsewhere.example/x/b?q=\n")
     urls = [t.protocol.binding.url for t in load_tools(f"{tmp_path}@http://127.0.0.1:8000").values()]
     assert urls == ["http://127.0.0.1:8000/a", "http://127.0.0.1:8000/x/b"]
+    listing = {"url": f"{HOST}/v1", "tools": [{"name": "a", "path": "/a/{x}"}, {"name": "b", "path": "b"}]}
+    assert {p.binding.url for p in read(tmp_path / "under", listing).values()} == {f"{HOST}/v1/a/{{x}}", f"{HOST}/v1/b"}
 
 
 def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
@@ -123,15 +118,12 @@ def test_a_function_that_the_module_has_not(tmp_path):
             "tools.json: method: 'FETCH' is no HTTP method; write one of GET",
         ),
         ({"name": "x", "url": "/users"}, "tools.json: url: '/users' names no http(s) host. Give the whole URL"),
-        ({"name": "x", "url": HOST, "arguments": 5}, "arguments: they must be a list of names or an object, got 5"),
         ({"name": "x", "url": HOST, "arguments": {"a": 5}}, "arguments.a: 5 is neither a sentence nor a schema"),
-        ({"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}}, "a: 'air' is no place; write one of path"),
         ({"name": "x", "function": "total"}, "function: 'total' is no function; write 'module:function'"),
         (
             [f"GET {HOST}/a", "curl example.org"],
             "tools.json[1]: 'curl example.org' is no request; write 'GET https://HOST",
         ),
-        ([f"GET {HOST}/a", {"a": 1}], '"name" is a required property'),
     ],
 )
 def test_a_bad_one_is_named(tmp_path, document, message):

@@ -104,17 +104,13 @@ HTTP = {"method": "GET", "url": "https://a.example/x"}
     ("document", "path"),
     [
         ({}, ""),
-        ("get", ""),
         ({"name": ""}, "name"),
         ({"name": "a", "inputSchema": {"properties": {"x": 5}}}, "inputSchema.properties.x"),
-        ({"name": "a", "annotations": {"readOnlyHint": "yes"}}, "annotations.readOnlyHint"),
         ({"name": "a", "binding": {"ftp": {}}}, "binding"),
         ({"name": "a", "binding": {"http": HTTP, "mcp": {"server": "s", "tool": "t"}}}, "binding"),
         ({"name": "a", "binding": {"http": {**HTTP, "url": "https://{host}/x"}}}, "binding.http.url"),
         ({"name": "a", "binding": {"http": {**HTTP, "locations": {"x": "body text"}}}}, "binding.http.locations.x"),
         ({"name": "a", "binding": {"http": {**HTTP, "password": "p"}}}, "binding.http"),
-        ({"name": "a", "errors": [{"status": 404}]}, "errors.0.status"),
-        ({"name": "a", "evidence": {"level": "observed", "observations": -1}}, "evidence.observations"),
     ],
 )
 def test_a_bad_document_is_refused_with_its_place(document, path):

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from protocols.export import to_mcp, to_openapi
 from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, Link, PythonBinding, ToolProtocol
 from protocols.schema import validator
@@ -26,8 +24,8 @@ def arguments(*required, **schemas):
 
 
 TEXT = {"type": "string"}
-EXPRESSIBLE = {
-    "everything": ToolProtocol(
+EXPRESSIBLE = [
+    ToolProtocol(
         name="get-thing",
         title="Thing",
         description="A thing.\nIn two lines.",
@@ -44,7 +42,7 @@ EXPRESSIBLE = {
         collection="T",
         extra={"deprecated": True},
     ),
-    "json body": ToolProtocol(
+    ToolProtocol(
         name="make",
         input_schema=arguments("name", name=TEXT, tree={"$ref": "#/$defs/Node"}) | {"$defs": {"Node": NODE}},
         output_schema={"type": "null"},
@@ -55,14 +53,7 @@ EXPRESSIBLE = {
         ),
         collection="T",
     ),
-    "optional body": ToolProtocol(
-        name="patch",
-        input_schema=arguments(name=TEXT),
-        annotations=Annotations(read_only=False),
-        binding=http("PATCH", "/v1/things", locations={"name": "body"}),
-        collection="T",
-    ),
-    "whole body": ToolProtocol(
+    ToolProtocol(
         name="put",
         input_schema=arguments("body", body={"type": "array", "items": TEXT}),
         output_schema={"type": "string"},
@@ -70,28 +61,28 @@ EXPRESSIBLE = {
         binding=http("PUT", "/v1/things", locations={"body": "body"}, body_argument="body"),
         collection="T",
     ),
-    "form and hints": ToolProtocol(
+    ToolProtocol(
         name="delete",
         input_schema=arguments("why", why=TEXT),
         annotations=Annotations(read_only=False, destructive=True, idempotent=False),
         binding=http("DELETE", "/v1/things", locations={"why": "form"}),
         collection="T",
     ),
-    "header and cookie": ToolProtocol(
-        name="look",
-        input_schema=arguments(agent=TEXT, sid=TEXT),
-        output_schema={"type": "null"},
-        annotations=Annotations(read_only=True),
-        binding=http("HEAD", "/", locations={"agent": "header", "sid": "cookie"}, wire_names={"agent": "X-Agent"}),
-        collection="T",
-    ),
-    "elsewhere": ToolProtocol(
+    ToolProtocol(
         name="other",
         annotations=Annotations(read_only=True),
         binding=http("GET", "/v1/things", origin="http://127.0.0.1:8000"),
         collection="T",
     ),
-}  # fmt: skip
+]  # fmt: skip
+RENAMED = ToolProtocol(
+    name="look",
+    input_schema=arguments(agent=TEXT, sid=TEXT),
+    output_schema={"type": "null"},
+    annotations=Annotations(read_only=True),
+    binding=http("HEAD", "/", locations={"agent": "header", "sid": "cookie"}, wire_names={"agent": "X-Agent"}),
+    collection="T",
+)
 
 
 def back(*protocols):
@@ -100,21 +91,11 @@ def back(*protocols):
     return read_openapi(document, where="exported")
 
 
-@pytest.mark.parametrize("case", EXPRESSIBLE)
-def test_what_openapi_can_say_comes_back_the_same(case):
-    protocol = EXPRESSIBLE[case]
-    renamed = {"header and cookie": {"agent": "X-Agent"}, "everything": {}}.get(case, {})
-    (read,) = back(protocol)
-    if renamed:  # the name on the wire is the only one that OpenAPI knows
-        assert read.binding.locations == {"X-Agent": "header", "sid": "cookie"}
-        assert read.output_schema == protocol.output_schema
-    else:
-        assert read == protocol
-
-
-def test_all_of_them_in_one_document_and_in_any_order():
-    protocols = [p for case, p in EXPRESSIBLE.items() if case != "header and cookie"]
-    assert sorted(back(*protocols), key=lambda p: p.name) == sorted(protocols, key=lambda p: p.name)
+def test_what_openapi_can_say_comes_back_the_same():
+    *found, renamed = sorted(back(RENAMED, *EXPRESSIBLE), key=lambda p: (p.name == "look", p.name))
+    assert found == sorted(EXPRESSIBLE, key=lambda p: p.name)
+    assert renamed.binding.locations == {"X-Agent": "header", "sid": "cookie"}, "OpenAPI knows no other name"
+    assert renamed.output_schema == RENAMED.output_schema
 
 
 def test_declared_links_come_back_others_do_not():
@@ -176,9 +157,7 @@ def test_a_tool_that_is_not_called_over_http_becomes_a_post():
 
 
 def test_mcp_tools_have_mcps_keys_and_object_results():
-    listed, single = to_mcp(
-        [EXPRESSIBLE["everything"], ToolProtocol(name="x", output_schema={"type": "object"}, category="c")]
-    )
+    listed, single = to_mcp([EXPRESSIBLE[0], ToolProtocol(name="x", output_schema={"type": "object"}, category="c")])
     assert listed.keys() == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
     assert listed["annotations"] == {"readOnlyHint": True}
     assert listed["outputSchema"]["properties"]["result"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}

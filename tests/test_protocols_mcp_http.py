@@ -90,20 +90,19 @@ def test_a_redirect_to_another_origin_is_not_followed():
 
 
 @pytest.mark.parametrize(
-    ("reply", "outcomes", "says"),
+    ("reply", "says"),
     [
-        (Reply(body=b"x" * 2_000_000), ("refused", "unknown"), "over the limit of 1,000,000 bytes"),
-        (Reply(body=b"<html>", headers={"Content-Type": "text/html"}), ("refused", "unknown"), "content type"),
-        (Reply(body=b"{not json"), ("refused", "unknown"), "parse"),
-        (Reply(status=500, body={"oops": 1}), ("refused", "unknown"), ""),
+        (Reply(body=b"x" * 2_000_000), "over the limit of 1,000,000 bytes"),
+        (Reply(body=b"{not json"), "parse"),
+        (Reply(status=500, body={"oops": 1}), ""),
     ],
 )
-def test_a_call_that_goes_wrong(reply, outcomes, says):
+def test_a_call_that_goes_wrong(reply, says):
     with serving(speaking_mcp(lambda _: reply)) as server:
         with Invoker(InvokeSettings(max_body_bytes=1_000_000, trust_annotations=True)) as invoker:
             box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
             reading, writing = failure(box["get_sum"]), failure(box["add_note"])
-        assert (reading.outcome, writing.outcome) == outcomes
+        assert (reading.outcome, writing.outcome) == ("refused", "unknown")
         assert says in reading.body
 
 

@@ -105,7 +105,6 @@ def test_hints_of_a_document_only_add_care():
     [
         ("get", "/users/{id}/posts", "get_users_posts_by_id"),
         ("get", "/", "get_root"),
-        ("get", "/{x}/{y}", "get_by_x_y"),
     ],
 )
 def test_operations_without_a_name_get_a_readable_one(method, path, name):
@@ -138,17 +137,8 @@ def test_path_parameters_are_inherited_replaced_and_invented():
 
 def test_headers_that_are_no_arguments():
     header = {"in": "header", "schema": {"type": "string"}}
-    protocol = only(
-        {
-            "parameters": [
-                {"name": "Accept", **header},
-                {"name": "Content-Type", **header},
-                {"name": "Authorization", "required": True, **header},
-                {"name": "Idempotency-Key", "required": True, **header},
-            ]
-        },
-        method="post",
-    )
+    names = ("Accept", "Content-Type", "Authorization", "Idempotency-Key")
+    protocol = only({"parameters": [{"name": name, "required": True, **header} for name in names]}, method="post")
     assert protocol.parameters == {}
     assert protocol.binding.idempotency_header == "Idempotency-Key"
     assert protocol.binding.credentials == ("Authorization",)
@@ -176,18 +166,25 @@ def body(schema, *, media="application/json", **more):
 NAMED = {"type": "object", "properties": {"name": {"type": "string"}, "tag": {"type": "string"}}, "required": ["name"]}
 
 
-def test_an_object_body_becomes_arguments():
-    protocol = only(body(NAMED, required=True), method="post")
+@pytest.mark.parametrize(
+    ("media", "place"),
+    [
+        ("application/json", "body"),
+        ("application/x-www-form-urlencoded", "form"),
+        ("multipart/form-data", "form"),
+    ],
+)
+def test_an_object_body_becomes_arguments(media, place):
+    protocol = only(body(NAMED, media=media, required=True), method="post")
     assert protocol.parameters == NAMED["properties"]
     assert protocol.required == {"name"}
-    assert protocol.binding.locations == {"name": "body", "tag": "body"}
+    assert protocol.binding.locations == {"name": place, "tag": place}
     assert protocol.binding.body_argument is None
 
 
 @pytest.mark.parametrize(
     "schema",
     [
-        {"type": "array", "items": {"type": "integer"}},
         {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
         {"oneOf": [NAMED, {"type": "string"}]},
     ],
@@ -207,12 +204,6 @@ def test_one_name_in_two_places_keeps_both():
     )
     assert protocol.binding.locations == {"id": "path", "query_id": "query", "header_id": "header"}
     assert protocol.binding.wire_names == {"query_id": "id", "header_id": "id"}
-
-
-@pytest.mark.parametrize("media", ["application/x-www-form-urlencoded", "multipart/form-data"])
-def test_forms(media):
-    protocol = only(body(NAMED, media=media), method="post")
-    assert protocol.binding.locations == {"name": "form", "tag": "form"}
 
 
 def test_json_is_chosen_among_bodies_and_text_is_a_string():
@@ -243,12 +234,10 @@ def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
     ("responses", "output"),
     [
         ({"2XX": json_of({"type": "integer"}), "404": {}}, {"type": "integer"}),
-        ({"default": json_of({"type": "integer"}), "400": {}}, {"type": "integer"}),
         ({"204": {"description": "done"}}, {"type": "null"}),
         ({"200": {"content": {"text/plain": {}}}}, {"type": "string"}),
         ({"200": {"content": {"text/html": {}, "application/json": {"schema": {"type": "array"}}}}}, {"type": "array"}),
         ({"200": {"content": {"image/png": {}}}}, None),
-        ({"200": {"description": "nobody said"}}, None),
         ({200: json_of({"type": "integer"})}, {"type": "integer"}),
     ],
 )
@@ -269,17 +258,13 @@ def out(schema, version="3.0.3", **schemas):
     [
         ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
         ({"enum": ["a"], "type": "string", "nullable": True}, {"enum": ["a", None], "type": ["string", "null"]}),
-        ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"oneOf": [{}]}, {"type": "null"}]}),
         ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, {"type": "integer", "exclusiveMinimum": 0}),
         ({"type": "int"}, {"type": "integer"}),
         ({"type": ["string", None]}, {"type": ["string", "null"]}),
-        ({"type": "file"}, {"type": "string", "format": "binary"}),
         ({"type": "array", "items": [{"type": "string"}]}, {"type": "array", "prefixItems": [{"type": "string"}]}),
-        ({"type": "object", "additionalProperties": "true"}, {"type": "object", "additionalProperties": True}),
         ({"type": "string", "description": None, "minLength": "3", "pattern": "[a-"}, {"type": "string"}),
         ({"type": "string", "example": "JFK"}, {"type": "string", "examples": ["JFK"]}),
         ({"type": "string", "xml": {}, "x-order": 3, "discriminator": {"propertyName": "a"}}, {"type": "string"}),
-        ({"type": "string", "x-atc-sensitive": "url"}, {"type": "string", "x-atc-sensitive": "url"}),
         ({"const": {"$ref": "not a reference"}}, {"const": {"$ref": "not a reference"}}),
         ({"properties": {"$ref": {"default": 1}}}, {"properties": {"$ref": {"default": 1}}}),
     ],
@@ -331,7 +316,6 @@ def test_recursive_schemas_keep_a_reference_into_themselves():
 @pytest.mark.parametrize(
     "schemas",
     [
-        {"A": {"$ref": "#/components/schemas/A"}},
         {"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}},
         {"A": {"allOf": [{"$ref": "#/components/schemas/A"}]}},
     ],
@@ -366,15 +350,8 @@ def test_arrays_that_are_one_value_say_so():
     def array(**more):
         return {"in": "query", "schema": {"type": "array", "items": {"type": "string"}}, **more}
 
-    protocol = only(
-        {
-            "parameters": [
-                {"name": "a", **array()},
-                {"name": "b", **array(explode=False)},
-                {"name": "c", **array(style="pipeDelimited", explode=False)},
-            ]
-        }
-    )
+    piped = array(style="pipeDelimited", explode=False)
+    protocol = only({"parameters": [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}]})
     assert [schema.get("x-atc-join") for schema in protocol.parameters.values()] == [None, ",", "|"]
 
 
@@ -388,12 +365,8 @@ VARIABLES = {"r": {"default": "a"}, "p": {"enum": [8]}, "v": {"default": 2}}
         ([{"url": "/api"}], "https://b.example/docs/openapi.json", None, "https://b.example/api/x"),
         ([], "http://127.0.0.1:8000/openapi.json", None, "http://127.0.0.1:8000/x"),
         ([{"url": "/api"}], "d.json", "http://127.0.0.1:8000", "http://127.0.0.1:8000/api/x"),
-        ([{"url": "https://b.example/api"}], "d.json", "http://localhost:1/", "http://localhost:1/x"),
         ([{"url": "https://b.example/api"}], "d.json", "http://localhost:1/v9/", "http://localhost:1/v9/x"),
-        (
-            [{"url": "http://{r}:{p}/{v}", "variables": VARIABLES}],
-            "d.json", None, "http://a:8/2/x",
-        ),
+        ([{"url": "http://{r}:{p}/{v}", "variables": VARIABLES}], "d.json", None, "http://a:8/2/x"),
     ],
 )  # fmt: skip
 def test_where_the_service_runs(servers, where, base_url, url):
@@ -403,50 +376,32 @@ def test_where_the_service_runs(servers, where, base_url, url):
 
 
 def test_an_operation_may_have_a_server_of_its_own():
-    paths = {
-        "/a": {
-            "servers": [{"url": "https://item.example"}],
-            "get": {},
-            "put": {"servers": [{"url": "https://op.example"}]},
-        }
-    }
-    assert [p.binding.url for p in read_openapi(api(paths), where="d")] == [
-        "https://item.example/a",
-        "https://op.example/a",
-    ]
+    own = {"servers": [{"url": "https://op.example"}]}
+    paths = {"/a": {"servers": [{"url": "https://item.example"}], "get": {}, "put": own}}
+    found = [protocol.binding.url for protocol in read_openapi(api(paths), where="d")]
+    assert found == ["https://item.example/a", "https://op.example/a"]
 
 
-@pytest.mark.parametrize("servers", [None, [{"url": "/v1"}], [{"url": "https://{host}/v1"}]])
+@pytest.mark.parametrize("servers", [None, [{"url": "https://{host}/v1"}]])
 def test_a_document_without_a_host_says_how_to_give_one(servers):
-    with pytest.raises(
-        InvalidProtocol, match=r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
-    ):
+    advice = r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
+    with pytest.raises(InvalidProtocol, match=advice):
         read_openapi(api({"/x": {"get": {}}}) | {"servers": servers}, where="d.json")
 
 
 def test_links_stand_at_the_tool_that_uses_them():
-    search = {
-        "operationId": "search",
-        "responses": {
-            "200": {
-                "description": "",
-                "links": {
-                    "byCode": {
-                        "operationId": "airport",
-                        "parameters": {"path.code": "$response.body#/airports/0/code"},
-                    },
-                    "byRef": {
-                        "operationRef": "#/paths/~1w~1{code}/get",
-                        "parameters": {"code": "$response.body#/best"},
-                    },
-                    "shared": {"$ref": "#/components/links/Shared"},
-                    "gone": {"operationId": "nobody", "parameters": {"code": "$response.body#/x"}},
-                    "header": {"operationId": "airport", "parameters": {"code": "$response.header.Location"}},
-                    "other": {"operationId": "airport", "parameters": {"nope": "$response.body#/x"}},
-                },
-            }
-        },
+    def link(place, argument="code", **operation):
+        return {**operation, "parameters": {argument: f"$response.{place}"}}
+
+    links = {
+        "byCode": link("body#/airports/0/code", "path.code", operationId="airport"),
+        "byRef": link("body#/best", operationRef="#/paths/~1w~1{code}/get"),
+        "shared": {"$ref": "#/components/links/Shared"},
+        "gone": link("body#/x", operationId="nobody"),
+        "header": link("header.Location", operationId="airport"),
+        "other": link("body#/x", "nope", operationId="airport"),
     }
+    search = {"operationId": "search", "responses": {"200": {"description": "", "links": links}}}
     shared = {"operationId": "note", "requestBody": "$response.body"}
     paths = {
         "/s": {"get": search},
@@ -476,33 +431,20 @@ def test_nesting_without_end_is_refused():
         only({"responses": {"200": json_of(schema)}})
 
 
-SWAGGER = {
-    "swagger": "2.0",
-    "info": {"title": "T"},
-    "host": "a.example",
-    "basePath": "/v1",
-    "schemes": ["http", "https"],
-}
-
-
-def swagger(operation, *, method="get", path="/x", **more):
-    (protocol,) = read_openapi({**SWAGGER, "paths": {path: {method: operation}}, **more}, where="d.json")
+def swagger(operation, *, method="get", path="/x", where="d.json", **more):
+    told = {"swagger": "2.0", "info": {"title": "T"}, "host": "a.example", "basePath": "/v1", "schemes": ["https"]}
+    (protocol,) = read_openapi({**told, "paths": {path: {method: operation}}, **more}, where=where)
     return protocol
 
 
 def test_swagger_parameters_and_responses():
+    texts = {"type": "array", "items": {"type": "string"}}
     protocol = swagger(
         {
             "parameters": [
                 {"name": "id", "in": "path", "type": "integer", "required": True, "format": "int64"},
-                {"name": "ids", "in": "query", "type": "array", "items": {"type": "string"}},
-                {
-                    "name": "tags",
-                    "in": "query",
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "collectionFormat": "multi",
-                },
+                {"name": "ids", "in": "query", **texts},
+                {"name": "tags", "in": "query", "collectionFormat": "multi", **texts},
                 {"$ref": "#/parameters/Page"},
             ],
             "responses": {
@@ -519,8 +461,8 @@ def test_swagger_parameters_and_responses():
     assert protocol.binding.credentials == ("key",)
     assert protocol.parameters == {
         "id": {"type": "integer", "format": "int64"},
-        "ids": {"type": "array", "items": {"type": "string"}, "x-atc-join": ","},
-        "tags": {"type": "array", "items": {"type": "string"}},
+        "ids": {**texts, "x-atc-join": ","},
+        "tags": texts,
         "page": {"type": "integer", "minimum": 1, "default": 1},
     }
     assert protocol.output_schema["$defs"]["A"]["properties"]["a"] == {"$ref": "#/$defs/A"}
@@ -542,7 +484,6 @@ def test_swagger_bodies_and_forms():
 @pytest.mark.parametrize(
     ("operation", "output"),
     [
-        ({"responses": {"200": {"schema": {"type": "object"}}}}, {"type": "object"}),
         ({"produces": ["text/html"], "responses": {"200": {"description": "a page"}}}, {"type": "string"}),
         ({"responses": {"200": {"schema": {"type": "file"}}}}, None),
     ],
@@ -555,17 +496,11 @@ def test_swagger_responses(operation, output):
     ("change", "where", "url"),
     [
         ({"schemes": ["http"]}, "d.json", "http://a.example/v1/x"),
-        ({"host": None}, "http://127.0.0.1:8/swagger.json", "http://127.0.0.1:8/v1/x"),
-        (
-            {"host": "127.0.0.1:9", "schemes": None, "basePath": None},
-            "http://127.0.0.1:8/s.json",
-            "http://127.0.0.1:9/x",
-        ),
+        ({"host": None, "schemes": None}, "http://127.0.0.1:8/swagger.json", "http://127.0.0.1:8/v1/x"),
     ],
 )
 def test_where_a_swagger_service_runs(change, where, url):
-    (protocol,) = read_openapi({**SWAGGER, **change, "paths": {"/x": {"get": {}}}}, where=where)
-    assert protocol.binding.url == url
+    assert swagger({}, where=where, **change).binding.url == url
 
 
 def test_fastapi_s_operation_ids_lose_their_path():

@@ -1,7 +1,5 @@
 """What Python's text becomes, also where the interpreter fails at it because several threads ask at once."""
 
-import ast
-
 import pytest
 
 from protocols.parsing import TRIES, literal, parse
@@ -25,18 +23,6 @@ def failing(monkeypatch):
         return failures
 
     return fail
-
-
-@pytest.mark.parametrize(("text", "error"), [("f(1)", ValueError), ("1 +", SyntaxError), ("x = 1", SyntaxError)])
-def test_what_is_no_literal_is_refused(text, error):
-    with pytest.raises(error):
-        literal(text)
-
-
-def test_statements_may_await_where_the_flag_says_so():
-    with pytest.raises(SyntaxError):
-        compile(parse("await f()"), "", "exec")
-    compile(parse("await f()", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), "", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def test_it_is_tried_again_where_the_interpreter_fails(failing):

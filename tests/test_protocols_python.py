@@ -223,7 +223,6 @@ def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
     ("source", "cause"),
     [
         ("def f(:", "cannot be imported: SyntaxError: "),
-        ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
         ("import no_such_package_here", "needs 'no_such_package_here', which is not installed here"),
         ("x = 1", "defines no public functions"),
     ],
@@ -237,28 +236,17 @@ def test_a_module_that_fails_says_why(tmp_path, source, cause):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("none.py", "there is no file 'none.py'"), ("no_such_module", "there is no module 'no_such_module'"),
-     ("json.none", "there is no module 'json.none'")],
-)  # fmt: skip
+    [("none.py", "there is no file 'none.py'"), ("json.none", "there is no module 'json.none'")],
+)
 def test_a_module_that_is_not_there(name, message):
     with pytest.raises(SourceUnavailable, match=message):
         read_module(name)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("read_only = True", True),
-        ("read only: yes", True),
-        ("It is read only.", False),
-    ],
-)
-def test_the_line_that_promises_to_read_only(line, expected):
-    assert read_docstring(f"Do it.\n\n    {line}\n    ").read_only is expected
-
-
 def test_google_sections_end_where_they_end():
     text = """Do it.
+
+    It is read only.
 
     Args:
         a: one: two
@@ -269,4 +257,6 @@ def test_google_sections_end_where_they_end():
     Raises:
         ValueError: never
     """
-    assert read_docstring(text).arguments == {"a": "one: two", "b": "below", "c": "rest"}
+    read = read_docstring(text)
+    assert (read.arguments, read.read_only) == ({"a": "one: two", "b": "below", "c": "rest"}, False)
+    assert read_docstring("Do it.\n\n    read only: yes\n    ").read_only

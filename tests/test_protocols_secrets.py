@@ -186,9 +186,7 @@ def test_a_placeholder_tells_type_and_length(value):
     assert not is_placeholder(f"{name} ")
 
 
-@pytest.mark.parametrize(
-    "text", ["***", "••••••", "[redacted]", "<hidden>", "xxxxxxx", "  ", "redact", "[redacted-str-3-0.0.1]"]
-)
+@pytest.mark.parametrize("text", ["***", "[redacted]", "<hidden>", "xxxxxxx", "  ", "[redacted-str-3-0.0.1]"])
 def test_a_mask_conceals_nothing(text):
     assert conceals_nothing(text)
 
