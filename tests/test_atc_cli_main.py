@@ -89,7 +89,7 @@ def test_version(atc_) -> None:
         (["runs", "show"], 2, "atc: Missing argument 'RUN'; 'atc runs show --help' shows how it is used."),
         (["runs", "list", "--limit", "x"], 2, "atc: Invalid value for '--limit': 'x' is not a valid integer range;"),
         (["runs", "show", "last"], 2, "atc: no run 'last'; 'atc runs list' shows all."),
-        (["bench", "run", "flight"], 2, "atc: no suite named 'flight'; did you mean 'flights'?"),
+        (["bench", "run", "flight"], 2, "atc: No such command 'flight'. Did you mean 'flights'?"),
         (["bench", "run", "flights"], 2, "atc: the suite 'flights' reads its questions from 'examples/flights.jsonl'"),
         (["tools", "list", "--tools", "nowhere.json"], 3, "atc: "),
     ],

@@ -51,7 +51,7 @@ def test_doctor_tries_things_out(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     zygote = checks["sandbox zygote"]["detail"]
     assert zygote.startswith("print(1) in ")
     assert "seccomp" in zygote
-    assert ", auto takes this one; " in zygote
+    assert "auto takes this one" in zygote
     assert "no boundary" in checks["sandbox trusted"]["detail"]
     assert checks["sandbox monty"]["state"] in ("ok", "missing")
     assert checks["model"]["state"] == "missing"
@@ -87,10 +87,10 @@ def test_models_that_can_be_used(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bench_list(atc_) -> None:
-    assert atc_("bench", "list")[1].startswith("flights   24 questions")
+    assert atc_("bench", "list")[1].startswith("toolflow  587 tasks")
     assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == [
-        "flights",
         "toolflow",
+        "flights",
     ]
 
 

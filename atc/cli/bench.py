@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 import click
 
 from atc.cli.lazy import LazyGroup
 from atc.cli.options import json_option
 from atc.cli.output import print_columns, print_json
-
-_SUITES = {
-    "flights": "24 questions of travellers and analysts about the flights that left New York in 2013",
-    "toolflow": "587 tasks of several calls over four services on real data, 60 that branch and 20 that cannot be done",
-}
-
-
-class Suites(LazyGroup):
-    """A verb for each suite, since what can be said about a measurement depends on what is measured."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but an unknown name is a suite's."""
-        if args[0] not in self.verbs and not args[0].startswith("-"):
-            near = get_close_matches(args[0], self.verbs, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(self.verbs)}."
-            raise click.UsageError(f"no suite named {args[0]!r}; {hint}")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(
@@ -47,10 +26,10 @@ def bench() -> None:
 
 @click.group(
     "run",
-    cls=Suites,
+    cls=LazyGroup,
     verbs={
-        "toolflow": ("atc.cli.bench_run:toolflow", "Solve ToolFlow's tasks: 4 services, real data, graded by program."),
-        "flights": ("atc.cli.bench_run:flights", "Ask the questions about flights and grade the answers."),
+        "toolflow": ("atc.cli.bench_run:toolflow", "587 tasks over four services on real data, graded by program."),
+        "flights": ("atc.cli.bench_run:flights", "24 questions about the flights that left New York in 2013."),
     },
     subcommand_metavar="SUITE [OPTIONS]",
     no_args_is_help=True,
@@ -63,7 +42,8 @@ def run() -> None:
 @json_option
 def list_(*, as_json: bool) -> None:
     """The suites."""
+    suites = {name: summary for name, (_, summary) in run.verbs.items()}
     if as_json:
-        print_json([{"name": name, "summary": summary} for name, summary in _SUITES.items()])
+        print_json([{"name": name, "summary": summary} for name, summary in suites.items()])
     else:
-        print_columns(_SUITES.items())
+        print_columns(suites.items())

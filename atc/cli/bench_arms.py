@@ -1,13 +1,11 @@
-"""Several ways to answer the same questions: a file of rows each, asked side by side, and the figures of all."""
+"""Several ways to answer the same questions: a file of rows each, and the figures of all in one table."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import count
 from pathlib import Path
@@ -32,8 +30,6 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 ALL = "all"
 """Stands for every strategy."""
-_SHORT_TURN = 10.0
-"""Seconds. Arms that are all asked within less take longer turns."""
 _SETTINGS = (
     *("strategy", "sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
     *("max_model_calls", "repair", "decoding", "docs", "temperature"),
@@ -116,52 +112,41 @@ class Asked:
 
 
 def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions) -> list[Asked]:
-    """Ask each arm the items, of which `--limit` takes the first; a run that was stopped goes on where it was.
-
-    Several arms take turns, some questions each: a run that is stopped compares them all.
-    """
+    """Ask each arm the items, of which `--limit` takes the first; a run that was stopped goes on where it was."""
     asked, alone = items[: options.limit], len(arms) == 1
     headers = [_header(suite, items, arm, options) for arm in arms]
     paths = [_path(arm, header, asked, options, alone) for arm, header in zip(arms, headers, strict=True)]
     times = f", {options.repeats} times each," if options.repeats > 1 else ""
-    for arm, path in zip(arms, paths, strict=True):
-        named = suite if alone else f"{suite}, {arm.name}"
-        say(f"{named}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
-    # In an order of their own: where several arms are stopped halfway, what they have is a fair sample.
-    order = asked if alone else random.Random(options.seed).sample(asked, len(asked))  # noqa: S311 - not secrecy
-    total, begun = len(arms) * len(asked) * options.repeats, 0
-    found: list[dict[tuple[str, int], Row]] = [{} for _ in arms]
+    each = len(asked) * options.repeats
+    keys = [(item.question.id, repeat) for repeat in range(options.repeats) for item in asked]
+    found: list[Asked] = []
     try:
-        with bar("asking", total=total) as advance:
-            for turn, some in enumerate(_turns(order, len(order) if alone else options.jobs)):
-                for arm, header, path, rows in zip(arms, headers, paths, found, strict=True):
+        with bar("asking", total=len(arms) * each) as advance:
+            for arm, header, path in zip(arms, headers, paths, strict=True):
+                say(f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
 
-                    def show(row: Row, done: int, _: int, begun: int = begun, name: str = arm.name) -> None:
-                        say(_row_line(row, begun + done, total, "" if alone else name))
-                        advance(begun + done)
+                def show(row: Row, done: int, _: int, before: int = len(found) * each) -> None:
+                    say(_row_line(row, done, each))
+                    advance(before + done)
 
-                    answered = run_suite(
-                        some,
-                        arm.open_worker,
-                        header=header,
-                        out=path,
-                        restart=options.restart and not turn,
-                        jobs=options.jobs,
-                        repeats=options.repeats,
-                        timeout_seconds=options.timeout,
-                        price=arm.price,
-                        on_row=show,
-                    )
-                    rows |= {row.key: row for row in answered}
-                    begun += len(some) * options.repeats
+                rows = run_suite(
+                    asked,
+                    arm.open_worker,
+                    header=header,
+                    out=path,
+                    restart=options.restart,
+                    jobs=options.jobs,
+                    repeats=options.repeats,
+                    timeout_seconds=options.timeout,
+                    price=arm.price,
+                    on_row=show,
+                )
+                by_key = {row.key: row for row in rows}
+                found.append(Asked(arm=arm, path=path, rows=[by_key[key] for key in keys]))
     except KeyboardInterrupt:
         say(f"Stopped; the same command goes on{': give it the same --out' if options.out else ''}.")
         raise
-    keys = [(item.question.id, repeat) for repeat in range(options.repeats) for item in asked]
-    return [
-        Asked(arm=arm, path=path, rows=[rows[key] for key in keys])
-        for arm, path, rows in zip(arms, paths, found, strict=True)
-    ]
+    return found
 
 
 def _header(suite: str, items: Sequence[Item], arm: Arm, options: RunOptions) -> Header:
@@ -195,21 +180,10 @@ def _path(arm: Arm, header: Header, asked: Sequence[Item], options: RunOptions, 
     )
 
 
-def _turns(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """The items, `size` at a time; more where that took no time, since workers are opened anew for each turn."""
-    begin = 0
-    while begin < len(items):
-        since = time.monotonic()
-        yield items[begin : begin + size]
-        begin += size
-        size *= 2 if time.monotonic() - since < _SHORT_TURN else 1
-
-
-def _row_line(row: Row, done: int, total: int, name: str) -> str:
+def _row_line(row: Row, done: int, total: int) -> str:
     verdict = "right" if row.correct else "wrong" if row.graded else row.status
-    named = f"{name:<8} " if name else ""
     figures = f"{row.seconds:6.1f} s  {row.calls:>3} calls"
-    return f"{done:>3}/{total}  {named}{verdict:<6} {figures}  {row.id}: {row.error or row.reason}"
+    return f"{done:>3}/{total}  {verdict:<6} {figures}  {row.id}: {row.error or row.reason}"
 
 
 def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions) -> int:
@@ -222,63 +196,22 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Run
             for one, summary in found
         ]
         print_json(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown})
-    elif len(arms) == 1:
-        print_text("\n".join(_lines(found[0][1])))
     else:
         rows = [_cells(one.arm.name, summary) for one, summary in found]
-        heads = [head for head in rows[0] if head != "USD" or any(summary.cost is not None for _, summary in found)]
-        print_text("\n".join(columns([heads, *([row[head] for head in heads] for row in rows)])))
-        say(f"A page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
-    return 3 if any(summary.ungraded for _, summary in found) else 0
-
-
-def _lines(summary: Summary) -> list[str]:
-    """The figures of one arm."""
-    left = f"not graded: {summary.outages} outages, {summary.crashes} crashes; the same command asks these again"
-    if summary.share is None or summary.interval is None:
-        return ["no question was graded", left]
-    low, high = summary.interval
-    waits = f"{summary.seconds_total:.0f} in all, {summary.model_seconds_total:.0f} waiting for the model"
-    work = f"{summary.calls:,} calls, {summary.repairs:,} repairs, {summary.model_calls:,} replies"
-    shown = {
-        "solved": f"{summary.solved} of {summary.graded} ({summary.share:.0%}, 95% interval {low:.0%} to {high:.0%})",
-        "by calls": _shares(summary.by_calls),
-        "by depth": summary.by_difficulty and f"{_shares(summary.by_difficulty)} (depth times distinct tools)",
-        "pass^k": ", ".join(f"{k}: {_percent(one)}" for k, one in summary.pass_k.items()),
-    }
-    if summary.path and summary.precision and summary.cp:  # suites with gold paths have these
-        named = {"Path": summary.path, "Precision": summary.precision, "CP": summary.cp}
-        shown |= {
-            "by tasks": _shares({**summary.by_split, **summary.by_service}),
-            "paths": ", ".join(f"{name} {_percent(rate)}" for name, rate in named.items()),
-            "failures": ", ".join(f"{name} {number}" for name, number in summary.failures.items()) or "none",
-            "writes": f"{summary.repeated_writes:,} repeated, {summary.orphaned_writes:,} orphaned",
-            "cost": "unknown: no price for this model; set model_price"
-            if summary.cost is None
-            else f"${summary.cost:.4f}",
-        }
-    shown |= {
-        "seconds": f"median {summary.seconds_median:.1f}, longest {summary.seconds_max:.1f}, {waits}",
-        "took": f"{work}, {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out",
-    }
-    told = [f"{name:<8} {line}" for name, line in shown.items() if line]
-    return [*told, left] if summary.ungraded else told
-
-
-def _percent(rate: Estimate) -> str:
-    return f"{rate.mean:.0%} ({rate.low:.0%} to {rate.high:.0%})"
-
-
-def _shares(shares: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}: {share.solved}/{share.graded}" for name, share in shares.items())
+        print_text("\n".join(columns([list(rows[0]), *(list(row.values()) for row in rows)])))
+        say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
+    left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
+    if any(left):
+        say("Not graded: {} outages, {} crashes; the same command asks these again.".format(*left))
+    return 3 if any(left) else 0
 
 
 def _cells(name: str, summary: Summary) -> dict[str, str]:
-    """A row of the table of several arms: shares of tasks, then what a task took on average."""
+    """A row of the table: shares of tasks, then what a task took on average."""
     n = summary.graded
 
-    def mean(total: float, digits: int = 0) -> str:
-        return f"{total / n:,.{digits}f}" if n else "–"
+    def mean(total: float | None, digits: int = 0) -> str:
+        return f"{total / n:,.{digits}f}" if n and total is not None else "–"
 
     def share(found: Estimate | None) -> str:
         return "–" if found is None else f"{found.mean:.0%}"
@@ -296,5 +229,5 @@ def _cells(name: str, summary: Summary) -> dict[str, str]:
         "model calls": mean(summary.model_calls, 1),
         "calls": mean(summary.calls, 1),
         "s": mean(summary.seconds_total, 1),
-        "USD": "–" if summary.cost is None else mean(summary.cost, 4),
+        "USD": mean(summary.cost, 4),
     }

@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import count, print_json, print_text, say
+from atc.cli.output import count, print_json, print_text
 from toolflow_bench.report.page import check_target, compared, document, render, write_report
 from toolflow_bench.report.runs import load_runs
 
 _DEFAULT = Path("report.html")
-_MANY_ROWS = 500
 _EPILOG = """\b
 Examples:
   atc bench report chain.jsonl react.jsonl -o report.html
@@ -40,20 +39,11 @@ def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     if target is not None:
         check_target(target)
     loaded = load_runs(runs)
-    rows = sum(len(run.rows) for run in loaded)
-    if rows > _MANY_ROWS:
-        say(f"{count(len(loaded), 'run')}, {count(rows, 'row')}: computing the intervals …")
     against_first = compared(loaded)
     said = {"report": None if target is None else str(target)} | document(loaded, against_first)
     if target is not None:
-        page = render(loaded, against_first)
-        write_report(target, page)
+        write_report(target, render(loaded, against_first))
         if not as_json:
-            print_text(f"{target}: {count(len(loaded), 'run')}, {count(rows, 'row')}, {_size(page)}")
+            print_text(f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}")
     if as_json:
         print_json(said)
-
-
-def _size(page: str) -> str:
-    size = len(page.encode())
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 from typing import Literal
 
 import click
 
 from atc.cli.main import EXTRAS
 from atc.cli.options import json_option
-from atc.cli.output import print_columns, print_json
+from atc.cli.output import print_json, print_text
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
-from atc.cli.wiring import require_flights
 from atc.config import Config
 from atc.models import openai
 from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
-from protocols.errors import AtcError, ModelUnavailable, SourceUnavailable
+from protocols.errors import AtcError, ModelUnavailable
 from protocols.toolbox import Toolbox
-from sandbox.base import Sandbox
 from sandbox.choose import NAMES, automatic, availability, open_sandbox
 from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 
-_RUNS, _ENOUGH_MS = 6, 1000
 State = Literal["ok", "missing", "failed"]
 
 
@@ -59,27 +54,26 @@ def doctor(*, as_json: bool) -> None:
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
-        print_columns(row for check in checks for row in _rows(check))
+        print_text("\n".join(f"{check.name:<15}  {check.state:<7}  {check.detail}" for check in checks))
     sys.exit(3 if any(check.state == "failed" for check in checks) else 0)
 
 
-def _rows(check: Check) -> Iterator[tuple[str, str, str]]:
-    """A line for what is said of it, and for a sandbox one for each layer, which a terminal would cut off."""
-    first, *others = check.detail.split("; ") if check.name.startswith("sandbox ") else [check.detail]
-    yield check.name, check.state, first
-    yield from (("", "", text) for text in others)
-
-
 def _checks(config: Config) -> Iterator[Check]:
-    yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}")
-    yield Check("platform", "ok", f"{platform.platform()}, {os.cpu_count()} cores")
-    yield from _sandboxes()
+    yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}")
+    sandboxes = {name: _tried(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
+    chosen = next((name for name in automatic() if sandboxes[name].state == "ok"), None)
+    if chosen is None:  # no program can be run
+        sandboxes[automatic()[0]] = replace(sandboxes[automatic()[0]], state="failed")
+    else:
+        sandboxes[chosen] = replace(sandboxes[chosen], detail=f"{sandboxes[chosen].detail}; auto takes this one")
+    yield from sandboxes.values()
     yield _tried("model", partial(_model, config))
     yield _tried("runs", partial(_runs, config))
     yield _tried("cache", partial(_cache, config.cache_dir))
-    yield _tried("flights", partial(_flights, config.cache_dir))
-    for extra, distributions in EXTRAS.items():
-        yield _extra(extra, distributions)
+    for extra, modules in EXTRAS.items():
+        lacking = ", ".join(module for module in modules if not _is_installed(module))
+        command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
+        yield Check(f"[{extra}]", "missing" if lacking else "ok", command if lacking else ", ".join(modules))
 
 
 def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
@@ -87,6 +81,34 @@ def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
         return Check(name, *look())
     except (AtcError, OSError, ImportError) as error:
         return Check(name, "failed", " ".join(str(error).split()))
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even what it is in
+        return False
+
+
+def _sandbox(name: str) -> tuple[State, str]:
+    """How long a program takes there, and what protects from it."""
+    if name == "trusted":
+        return "ok", "no boundary: runs programs as you, for development only"
+    if (reason := availability(name).reason) is not None:
+        return "missing", reason
+    try:
+        with closing(open_sandbox(name)) as sandbox:
+            for _ in range(2):  # the first waits for the backend to start
+                begun = time.perf_counter()
+                trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
+                taken = time.perf_counter() - begun
+    except SandboxUnavailable as error:
+        return "missing", str(error)
+    if trace.failure is not None:
+        return "failed", f"did not run print(1): {trace.failure.message}"
+    missing: dict[str, str] = dict(getattr(sandbox, "missing", {}))
+    layers = [*sandbox.layers, *(f"without {layer} ({why})" for layer, why in missing.items())]
+    return "ok", f"print(1) in {taken * 1000:.0f} ms; {'; '.join(layers)}"
 
 
 def _model(config: Config) -> tuple[State, str]:
@@ -120,73 +142,3 @@ def _cache(folder: Path) -> tuple[State, str]:
     except OSError as error:
         return "failed", f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to a folder that can"
     return "ok", str(folder)
-
-
-def _flights(folder: Path) -> tuple[State, str]:
-    try:
-        require_flights()
-    except SourceUnavailable as error:
-        return "missing", str(error)
-    from toolflow_bench.services.flights.data import DATABASE
-
-    path = DATABASE.path(folder)
-    return ("ok", f"data at {path}") if path.exists() else ("missing", "data is built when first used, in some seconds")
-
-
-def _extra(extra: str, distributions: Iterable[str]) -> Check:
-    found, absent = [], []
-    for name in distributions:
-        try:
-            found.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            absent.append(name)
-    if absent:
-        return Check(f"[{extra}]", "missing", f"{', '.join(absent)}: pip install 'automatic-tool-chain[{extra}]'")
-    return Check(f"[{extra}]", "ok", ", ".join(found))
-
-
-def _sandboxes() -> Iterator[Check]:
-    """A check of each backend. One that this machine cannot have is `missing`.
-
-    Where none of `auto` can be had, the first of them has `failed`.
-    """
-    checks = {name: _tried(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
-    chosen = next((name for name in automatic() if checks[name].state == "ok"), None)
-    for name, check in checks.items():
-        if name == chosen:
-            first, _, rest = check.detail.partition("; ")
-            yield replace(check, detail=f"{first}, auto takes this one; {rest}")
-        else:
-            yield replace(check, state="failed") if chosen is None and name == automatic()[0] else check
-
-
-def _sandbox(name: str) -> tuple[State, str]:
-    """What trying a backend gave: how long a program takes, and what protects from it."""
-    if name == "trusted":
-        return "ok", "no boundary: runs programs as you, for development only"
-    if (reason := availability(name).reason) is not None:
-        return "missing", reason
-    with ExitStack() as stack:
-        try:
-            sandbox = open_sandbox(name)
-            stack.callback(sandbox.close)
-            taken = [_timed(sandbox)]
-            while len(taken) < _RUNS and sum(taken) < _ENOUGH_MS:  # a container takes a second each time
-                taken.append(_timed(sandbox))
-        except SandboxUnavailable as error:
-            return "missing", str(error)
-    missing: dict[str, str] = dict(getattr(sandbox, "missing", {}))
-    without = "".join(f"; without {layer} ({why})" for layer, why in missing.items())
-    kind = "" if sandbox.boundary else "NO BOUNDARY; "
-    times = f"print(1) in {median(taken[1:] or taken):.1f} ms, the first in {taken[0]:.0f} ms"
-    return "ok", f"{kind}{times}; {'; '.join(sandbox.layers)}{without}"
-
-
-def _timed(sandbox: Sandbox) -> float:
-    """Milliseconds that a program of one line takes."""
-    begun = time.perf_counter()
-    trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
-    if trace.stdout != "1\n":
-        why = trace.failure.message if trace.failure else f"it printed {trace.stdout!r}"
-        raise AtcError(f"did not run print(1): {why}")
-    return (time.perf_counter() - begun) * 1000

