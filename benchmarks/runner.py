@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import click
 from atc.cli.progress import bar
 from atc.side_by_side import as_done
 from protocols.errors import AtcError
+from toolflow_bench.columns import columns
 from toolflow_bench.resampling import estimate, wilson
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 
@@ -134,6 +137,59 @@ def percentile(values: Iterable[float], percent: float) -> float:
     """The smallest value that so many percent do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1)] if ordered else float("nan")
+
+
+def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
+    """The command of a suite: `measure` takes its options and gives its report, which is printed, with --json as JSON.
+
+    Its help is the docstring of `measure`, else of the module. Exit status 1 where the report says `passed: false`, 3
+    where `left` counts what failed on our side; what cannot be done ends it with one sentence.
+    """
+
+    @click.command(help=inspect.getdoc(measure) or inspect.getdoc(inspect.getmodule(measure)))
+    @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+    @wraps(measure)
+    def main(*, as_json: bool, **options: Any) -> None:
+        try:
+            report = measure(**options)
+        except AtcError as problem:
+            click.echo(str(problem), err=True)
+            sys.exit(problem.exit_code)
+        click.echo(json.dumps(report, ensure_ascii=False, default=repr) if as_json else "\n".join(told(report)))
+        sys.exit(3 if report.get("left") else 1 if report.get("passed") is False else 0)
+
+    return main
+
+
+def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
+    """A report for people: plain values a line each, then its parts; things with figures alike are a table."""
+    if title:
+        yield from ("", f"{title}:")
+    plain = {key: value for key, value in report.items() if not _is_part(value)}
+    yield from columns([(key, _cell(value)) for key, value in plain.items()])
+    for key, part in report.items():
+        if not _is_part(part):
+            continue
+        rows = dict(enumerate(part)) if isinstance(part, list) else part
+        if all(isinstance(row, Mapping) for row in rows.values()):
+            heads = list(dict.fromkeys(head for row in rows.values() for head in row))
+            yield from ("", f"{key}:")
+            yield from columns([("", *heads), *((str(k), *(_cell(r.get(h)) for h in heads)) for k, r in rows.items())])
+        else:
+            yield from told(part, key)
+
+
+def _is_part(value: Any) -> bool:
+    """Whether a value is shown by itself: rows, or an object that is no estimate."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(row, Mapping) for row in value)
+    return isinstance(value, Mapping) and bool(value) and "mean" not in value
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping) and "mean" in value:
+        return f"{value['mean']:.3f} ({value['low']:.3f} to {value['high']:.3f})"
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def show(report: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:

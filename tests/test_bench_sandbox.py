@@ -288,7 +288,7 @@ def test_ordinary_programs_are_compared() -> None:
     with ZygoteSandbox() as zygote:
         assert compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote) == ""
         differs = compare("import os\nprint(1)\nprint(os.getcwd() == '/')", zygote)
-    assert differs.startswith("1 lines where CPython prints 2 (PermissionError")
+    assert differs.startswith("'nothing' where CPython prints 'False'; it ends with PermissionError")
 
 
 def test_a_soak_of_the_zygote_leaves_nothing() -> None:
@@ -303,18 +303,13 @@ def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.py").write_text(source)
     words = ["--hostile", str(tmp_path / "hostile"), "--ordinary", str(tmp_path / "ordinary"), "--runs", "0"]
-    out = tmp_path / "report.json"
-    done = CliRunner().invoke(main, [*words, "--json", "--out", str(out), "--seed", "7"])
-    report = json.loads(out.read_text())
-    (backend,) = report["backends"]
+    done = CliRunner().invoke(main, [*words, "--json", "--seed", "7"])
+    report = json.loads(done.stdout)
+    backend = report["backends"]["zygote"]
     assert (done.exit_code, report["passed"], report["seed"], backend["boundary"]) == (1, False, 7, True)
     assert backend["containment"]["contained"] == 1
     verdicts = [(one["program"], one["category"], one["verdict"]) for one in backend["containment"]["verdicts"]]
     assert verdicts == [("fine", "", "contained"), ("loud", "output", "ESCAPED")]
     assert (backend["ordinary"]["same"], backend["ordinary"]["differing"]) == (1, {})
-    for arguments, said in (
-        (["--hostile", str(tmp_path)], "holds no *.py file"),
-        (["--backend", "x"], "no sandbox named 'x'"),
-    ):
-        done = CliRunner().invoke(main, arguments)
-        assert (done.exit_code, said in done.output) == (2, True), done.output
+    done = CliRunner().invoke(main, ["--hostile", str(tmp_path)])
+    assert (done.exit_code, "holds no *.py file" in done.output) == (2, True), done.output

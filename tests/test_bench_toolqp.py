@@ -12,10 +12,10 @@ from atc.models.scripted import ScriptedModel  # noqa: E402
 from atc.retrieve.base import Hit, Retrieval  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
+from benchmarks.toolqp import trajectory  # noqa: E402
 from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
-from benchmarks.toolqp.planner import opening, plan_text, query_text  # noqa: E402
-from benchmarks.toolqp.reward import answer, reward  # noqa: E402
-from benchmarks.toolqp.trajectory import Dropped, Maker, Settings  # noqa: E402
+from benchmarks.toolqp.reward import answer, opening, plan_text, query_text, reward  # noqa: E402
+from benchmarks.toolqp.trajectory import Dropped, Making, Names  # noqa: E402
 from protocols.ask import Message  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 
@@ -67,12 +67,12 @@ class Teacher(ScriptedModel):
         return [prompt[-1].content for prompt, option in asked if option["schema"]["required"] == [key]]
 
 
-def maker(**settings):
-    return Maker(Overlap(), DOCUMENTS, Settings(**{"candidates": 1, **settings}))
+def making(query, teacher, **settings):
+    return Making(query, teacher, Overlap(), DOCUMENTS, Names(DOCUMENTS), **{"candidates": 1, **settings})
 
 
 def made(teacher, query=QUERY, **settings):
-    return maker(**settings).make(query, teacher)
+    return making(query, teacher, **settings).make()
 
 
 def test_a_query_that_finds_the_tool_at_once_makes_a_trajectory_in_the_papers_form():
@@ -170,9 +170,10 @@ def test_failed_attempts_are_kept_with_the_papers_probability_and_the_same_each_
     assert 60 <= sum(kept(0)) <= 100
 
 
-def test_a_trajectory_too_long_for_a_planner_loses_its_failed_attempts():
-    replies = {"plan": "M.", "goal": "S.", "query": ["weather", "weather how", "letter"]}
-    found = made(Teacher(**replies), keep_failed=1.0, queries=2)
+def test_a_trajectory_too_long_for_a_planner_loses_its_failed_attempts(monkeypatch):
+    monkeypatch.setattr(trajectory, "KEEP_FAILED", 1.0)
+    monkeypatch.setattr(trajectory, "MOST_QUERIES", 2)
+    found = made(Teacher(plan="M.", goal="S.", query=["weather", "weather how", "letter"]))
     assert [turn["content"] for turn in found["messages"] if "<query>" in turn["content"]][1:] == [
         "<query>letter</query>"
     ]
@@ -183,9 +184,9 @@ def test_a_data_set_is_made_once_however_often_it_is_interrupted(tmp_path):
     header, out = {"format": "atc-toolqp-1"}, tmp_path / "conversations.jsonl"
     replies = {"goal": "S.", "query": ["letter", ModelUnavailable("down")]}
     with pytest.raises(ModelUnavailable):
-        make_all(maker(), queries, Teacher(**replies), out, header)
+        make_all(making, queries, Teacher(**replies), out, header)
     teacher = Teacher(goal=["S.", 7], query="letter")
-    found = figures(make_all(maker(), queries, teacher, out, header))
+    found = figures(make_all(making, queries, teacher, out, header))
     assert (found["requests"], found["trajectories"], found["dropped"]) == (3, 2, {"no sub-goal": 1})
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["q0", "q1"]
     assert len(teacher.asked("goal")) == 2

@@ -13,7 +13,7 @@ pytest.importorskip("llguidance")
 from atc.decode.formats import FORMATS
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import chance, funcqa, kamel
-from benchmarks.decoding.arms import Arm, Report, run_arms
+from benchmarks.decoding.arms import Arm, Row, report, run_arms
 from benchmarks.runner import InvalidData
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
@@ -28,43 +28,42 @@ POWERS = Powers(grammars=frozenset({"lark"}))
 
 
 def arm(mode: str, docs: str = "full") -> Arm:
-    return Arm(suite="funcqa", model="scripted", mode=mode, docs=docs)
+    return Arm(model="scripted", mode=mode, docs=docs)
 
 
-def ask(folder: Path, *replies: object, modes: tuple[str, ...] = ("free", "calls"), **options: object) -> Report:
+def ask(
+    folder: Path, *replies: object, modes: tuple[str, ...] = ("free", "calls"), seed: int = 0
+) -> dict[Arm, list[Row]]:
     model = ScriptedModel(*replies, powers=POWERS)  # type: ignore[arg-type]
-    arms = [arm(mode) for mode in modes]
-    settings = {"folder": folder, "seed": 0, "restart": False, **options}
-    rows = run_arms(arms, QUESTIONS, model, funcqa.Asked(model, seed=0), **settings)  # type: ignore[arg-type]
-    return Report(success="accuracy", rows=rows)
+    path, asked = folder / "rows.jsonl", funcqa.Asked(model, seed=0)
+    return run_arms([arm(mode) for mode in modes], QUESTIONS, model, asked, path=path, seed=seed)
 
 
 def test_arms_are_graded_compared_and_continued(tmp_path: Path) -> None:
-    report = ask(tmp_path, "I would add them.", "divide(1, 0)", "add(2, 3)", "divide(1, 1)")
-    figures = report.as_json()
+    rows = ask(tmp_path, "I would add them.", "divide(1, 0)", "add(2, 3)", "divide(1, 1)")
+    figures = report(rows)
     free, calls = figures["arms"]["scripted free full"], figures["arms"]["scripted calls full"]
     assert (free["error"]["mean"], free["errors"], free["refused"], free["success"]["mean"]) == (
-        0.5, {"no-call": 1}, 1, 0.0,
+        0.5, "1 no-call", 1, 0.0,
     )  # fmt: skip
     assert (calls["error"]["mean"], calls["success"]["mean"], calls["questions"]) == (0.0, 1.0, 2)
     difference = figures["differences"]["scripted calls full - scripted free full"]
     assert (difference["error"]["mean"], difference["success"]["mean"], difference["only_it"]) == (-0.5, 1.0, 2)
-    assert any("no-call" in line for line in report.lines())
-    assert ask(tmp_path).rows == report.rows  # nothing is asked again
+    assert report(ask(tmp_path)) == figures  # nothing is asked again
     with pytest.raises(InvalidRunFile, match="holds work done otherwise"):
         ask(tmp_path, seed=1)
 
 
 def test_an_outage_is_no_verdict_and_is_asked_again(tmp_path: Path) -> None:
-    down = ask(tmp_path, ModelUnavailable("down"), "divide(1, 1)", modes=("free",))
-    assert (down.left, down.as_json()["arms"]["scripted free full"]["questions"]) == (1, 1)
-    again = ask(tmp_path, "add(2, 3)", modes=("free",))
-    assert (again.left, again.as_json()["arms"]["scripted free full"]["success"]["mean"]) == (0, 1.0)
+    down = report(ask(tmp_path, ModelUnavailable("down"), "divide(1, 1)", modes=("free",)))
+    assert (down["left"], down["arms"]["scripted free full"]["questions"]) == (1, 1)
+    again = report(ask(tmp_path, "add(2, 3)", modes=("free",)))
+    assert (again["left"], again["arms"]["scripted free full"]["success"]["mean"]) == (0, 1.0)
 
 
 def test_a_name_that_does_not_exist_is_taken_for_one_that_ends_so(tmp_path: Path) -> None:
-    report = ask(tmp_path, "dd(2, 3)", "vide(1, 1)", modes=("fuzzy",))
-    assert [row.correct for row in report.rows[arm("fuzzy")]] == [True, True]
+    rows = ask(tmp_path, "dd(2, 3)", "vide(1, 1)", modes=("fuzzy",))
+    assert [row.correct for row in rows[arm("fuzzy")]] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -91,8 +90,8 @@ def test_questions_are_read_with_their_gold_calls(tmp_path: Path) -> None:
     assert (question.question, question.expected, question.gold) == ("How acid?", 1000.0, ("log",))
     assert question.accepts(-1000.5)
     assert not question.accepts(990)
-    path.write_text("[{}]")
-    with pytest.raises(InvalidData, match="no questions"):
+    path.write_text("[")
+    with pytest.raises(InvalidData, match="give --data the folder with FuncQA's"):
         funcqa.read_questions(tmp_path)
 
 

@@ -34,7 +34,7 @@ NAMES = ["search_for_spotify", "get_for_spotify", "search_for_tmdb", "multiply"]
 )
 def test_a_name_is_taken_for_one_that_ends_with_it(name: str, published: str | None, longest: str | None) -> None:
     assert match_suffix(name, NAMES) == published
-    assert match_suffix(name, NAMES, "longest") == longest
+    assert match_suffix(name, NAMES, longest=True) == longest
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ CHANCES: dict[str, list[tuple[str, float]]] = {
 
 def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
     model = Telling(CHANCES)
-    written = write_backtracking(model, ASKED, TOOLS, form=FUNCTION)
+    written = write_backtracking(model, ASKED, TOOLS, form=FUNCTION, sampling=Sampling())
     # `po` at its place (0.3) was likelier than `pose(` (0.1) and, later, `2, 3)` (0.2). `2` leads to the same
     # characters as before, and what stands before the call stays.
     assert model.begun == ["", "It is po", "It is power(2, 3)"]
@@ -105,4 +105,4 @@ def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
 
 def test_a_model_that_tells_no_tokens_is_refused() -> None:
     with pytest.raises(Undecodable, match="likeliest tokens"):
-        write_backtracking(ScriptedModel("x"), ASKED, TOOLS, sampling=Sampling())
+        write_backtracking(ScriptedModel("x"), ASKED, TOOLS, form=FUNCTION, sampling=Sampling())

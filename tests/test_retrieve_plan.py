@@ -8,9 +8,8 @@ pytest.importorskip("numpy")
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.planners import PromptedPlanner
+from atc.retrieve.planners import Plan, PromptedPlanner, Turn
 from atc.retrieve.toolqp import Options, ToolQP
-from benchmarks.toolqp.planner import TrainedPlanner
 
 TOOLS = {
     "change_password": "Change the password of a user; needs an access token",
@@ -22,9 +21,6 @@ TOOLS = {
 }
 DOCUMENTS = {name: ToolDocument(name=name, description=about) for name, about in TOOLS.items()}
 NAMES = sorted(TOOLS)
-
-
-BOOKS = '<task_breakdown>\nBooks are needed.\n</task_breakdown>\n<sub_goals>\n["List books."]\n</sub_goals>'
 
 
 class Overlap:
@@ -47,8 +43,8 @@ def asks(query, serves=None):
     return json.dumps(({} if serves is None else {"serves": serves}) | {"query": query})
 
 
-def searched(model, task="Change my password", *, k=5, base=None, planner=PromptedPlanner, **options):
-    return ToolQP(base or Overlap(), DOCUMENTS, planner(model), options=Options(**options)).search(task, k=k)
+def searched(model, task="Change my password", *, k=5, base=None, **options):
+    return ToolQP(base or Overlap(), DOCUMENTS, PromptedPlanner(model), options=Options(**options)).search(task, k=k)
 
 
 def tools(found):
@@ -107,8 +103,16 @@ def test_a_query_that_is_repeated_is_not_searched_again_and_ends_the_search():
             calls.append(query)
             return Retrieval(hits=(Hit("list_books", 1.0),))
 
-    model = ScriptedModel(BOOKS, *["Same query", "same  query"] * 9)
-    found = searched(model, base=Base(), planner=TrainedPlanner)
+    class Parrot:
+        ask = ScriptedModel("unused")
+
+        def plan(self, task, ask, *, seed):
+            return Plan("Books are needed.", ("List books.",))
+
+        def next(self, task, plan, steps, ask, *, documents, seed):
+            return Turn("same  query" if len(steps) % 2 else "Same query")
+
+    found = ToolQP(Base(), DOCUMENTS, Parrot(), options=Options()).search("Change my password", k=5)
     assert calls == ["Change my password", "Same query"]
     assert found.transcript[-1] == "stopped: the model repeats its queries"
     assert tools(found) == ["list_books"]
@@ -129,17 +133,3 @@ def test_peak_rank_does_not_favour_a_sub_goal_with_more_queries_and_rrf_does():
     }
     assert set(by["peak_rank"][:2]) == set(by["multi_view"][:2]) == {"weather_today", "send_mail"}
     assert by["rrf"][:2] == ["weather_today", "weather_week"]
-
-
-def test_a_trained_planner_leads_in_the_conversation_that_it_learned():
-    model = ScriptedModel(BOOKS, "<query>list books author</query>", "<stop_retrieval>")
-    found = searched(model, "What did Borges write?", planner=TrainedPlanner)
-    assert [(message.role, message.content) for message in model.prompts[2][1:]] == [
-        ("user", "User query: What did Borges write?"),
-        ("assistant", BOOKS),
-        ("user", "Begin retrieval."),
-        ("assistant", "<query>list books author</query>"),
-        ("user", "System retrieved tools for previous query:\n1. list_books: List books by an author"),
-    ]
-    assert model.options[2]["schema"] is None
-    assert found.transcript[-1] == "stopped: the planner has what it needs"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.toolqp.planner import ends, plan_text, query_text, read_plan, read_query
+from benchmarks.toolqp.reward import ends, plan_text, query_text, read_plan, read_query
 
 plain = (
     st.text(st.characters(categories=("L", "N", "P", "Zs"), exclude_characters="<>"), min_size=1)
@@ -15,31 +15,30 @@ plain = (
 
 @given(plain, st.lists(plain, min_size=1))
 def test_a_plan_is_read_as_it_was_written(breakdown, goals):
-    read = read_plan(plan_text(breakdown, goals))
-    assert (read.text, read.sub_goals, read.well_formed) == (breakdown, tuple(goals), True)
+    assert read_plan(plan_text(breakdown, goals)) == (breakdown, True)
 
 
 @given(plain)
 def test_a_query_is_read_as_it_was_written(query):
-    assert read_query(query_text(query)) == (query, (), True)
+    assert read_query(query_text(query)) == (query, True)
 
 
 @pytest.mark.parametrize(
-    ("text", "breakdown", "goals"),
+    ("text", "breakdown"),
     [
-        ("", "", ()),
-        ("I would search for books.", "", ()),
-        ("<task_breakdown>Books.</task_breakdown>", "Books.", ()),
-        ("<task_breakdown>Books.</task_breakdown>\n<sub_goals>\n[]\n</sub_goals>", "Books.", ()),
-        ("<task_breakdown>Books.</task_breakdown><sub_goals>List them</sub_goals>", "Books.", ()),
-        ("<task_breakdown>Books.</task_breakdown><sub_goals>[1]</sub_goals>", "Books.", ()),
-        ('<task_breakdown>Books.\n<sub_goals>["List."]', "Books.", ("List.",)),
-        ("Sure!\n" + plan_text("Books.", ["List."]), "Books.", ("List.",)),
-        (plan_text("Books.", ["List."]) + "\n<query>books</query>", "Books.", ("List.",)),
+        ("", ""),
+        ("I would search for books.", ""),
+        ("<task_breakdown>Books.</task_breakdown>", "Books."),
+        ("<task_breakdown>Books.</task_breakdown>\n<sub_goals>\n[]\n</sub_goals>", "Books."),
+        ("<task_breakdown>Books.</task_breakdown><sub_goals>List them</sub_goals>", "Books."),
+        ("<task_breakdown>Books.</task_breakdown><sub_goals>[1]</sub_goals>", "Books."),
+        ('<task_breakdown>Books.\n<sub_goals>["List."]', "Books."),
+        ("Sure!\n" + plan_text("Books.", ["List."]), "Books."),
+        (plan_text("Books.", ["List."]) + "\n<query>books</query>", "Books."),
     ],
 )
-def test_what_can_be_read_of_a_plan_out_of_form_is_read(text, breakdown, goals):
-    assert read_plan(text) == (breakdown, goals, False)
+def test_what_can_be_read_of_a_plan_out_of_form_is_read(text, breakdown):
+    assert read_plan(text) == (breakdown, False)
 
 
 @pytest.mark.parametrize(
@@ -58,4 +57,4 @@ def test_what_can_be_read_of_a_plan_out_of_form_is_read(text, breakdown, goals):
     ],
 )
 def test_a_turn_searches_or_ends(text, query, well_formed, end):
-    assert (*read_query(text), ends(text)) == (query, (), well_formed, end)
+    assert (*read_query(text), ends(text)) == (query, well_formed, end)

@@ -34,7 +34,7 @@ from toolflow_bench.services.service import service_tools
 
 CALLS = 2_000
 FOLDER = Path("../shared/data")
-"""Has the folders bfcl, restbench, funcqa and livemcp."""
+"""Has the folders bfcl, restbench, funcqa and livemcp; see its README."""
 MOST_TOKENS = 4_096
 """A call with more is unfinished."""
 _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
@@ -92,19 +92,15 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
 
 
 def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
-    """The tools of each source; those whose files are absent are left out."""
+    """The tools of each source."""
     yield "ToolFlow", list(service_tools().values())
-    if (data / "restbench").is_dir():
-        for api, tools in load_restbench(data / "restbench").tools.items():
-            yield f"RestBench {api}", list(tools.values())
-    if (data / "bfcl").is_dir():
-        yield "BFCL", [tool for tools in bfcl_tools(data).values() for tool in tools.values()]
-    if (path := data / "livemcp" / "tools.json").is_file():
-        servers = [server for one in json.loads(path.read_text(encoding="utf-8")) for server in one["tools"].values()]
-        yield (
-            "LiveMCP",
-            [idle(tool["name"], tool["inputSchema"], one["server_name"]) for one in servers for tool in one["tools"]],
-        )
+    for api, tools in load_restbench(data / "restbench").tools.items():
+        yield f"RestBench {api}", list(tools.values())
+    yield "BFCL", [tool for tools in bfcl_tools(data).values() for tool in tools.values()]
+    listed = json.loads((data / "livemcp" / "tools.json").read_text(encoding="utf-8"))
+    servers = [server for one in listed for server in one["tools"].values()]
+    many = [(tool, one["server_name"]) for one in servers for tool in one["tools"]]
+    yield "LiveMCP", [idle(tool["name"], tool["inputSchema"], source) for tool, source in many]
 
 
 def idle(name: str, schema: dict[str, Any], source: str = "") -> Tool:
@@ -238,34 +234,26 @@ def orders(gold: Gold) -> Iterator[str]:
 
 def gold_calls(data: Path) -> Iterator[Gold]:
     """FuncQA's numbers by position; BFCL's ground truth by keyword and as JSON; RestBench's operations, called with the
-    examples and defaults of their parameters. Sets that are absent give none.
+    examples and defaults of their parameters.
     """
     tools = operations()
     for name in ("train", "one_hop"):
-        if (path := data / "funcqa" / f"{name}.json").is_file():
-            for alias, text in gold_texts(json.loads(path.read_text(encoding="utf-8"))):
-                yield Gold(f"FuncQA {name}", tools[alias], FUNCTION, text)
-    if (path := data / "bfcl" / "multi_turn_base.json").is_file():
-        boxes, of_class = bfcl_tools(data), CLASSES
-        for task in json.loads(path.read_text(encoding="utf-8")):
-            known = {t.protocol.name: t for name in task["involved_classes"] for t in boxes[of_class[name]].values()}
-            for written in (call for turn in task["ground_truth"] for call in turn):
-                yield from _bfcl(written, known)
-    if (data / "restbench").is_dir():
-        bench = load_restbench(data / "restbench")
-        world = RestWorld(bench)
-        for alias in (name for item in items(bench, world.toolbox, seed=0) for name in item.gold):
-            tool = world.toolbox[alias]
-            given = {
-                name: known
-                for name, schema in tool.protocol.parameters.items()
-                if (known := _example(schema)) is not None
-            }
-            arguments = {a: given[name] for a, name in tool.arguments.items() if name in given}
-            if arguments and tool.required <= arguments.keys():
-                yield Gold("RestBench", tool, JSON_CALL, json.dumps(arguments))
-                inside = write_as(tool, arguments, PYTHON_CALL)[len(alias) + 1 : -1]
-                yield Gold("RestBench", tool, PYTHON_CALL, inside)
+        for alias, text in gold_texts(json.loads((data / "funcqa" / f"{name}.json").read_text(encoding="utf-8"))):
+            yield Gold(f"FuncQA {name}", tools[alias], FUNCTION, text)
+    boxes = bfcl_tools(data)
+    for task in json.loads((data / "bfcl" / "multi_turn_base.json").read_text(encoding="utf-8")):
+        known = {t.protocol.name: t for name in task["involved_classes"] for t in boxes[CLASSES[name]].values()}
+        for written in (call for turn in task["ground_truth"] for call in turn):
+            yield from _bfcl(written, known)
+    bench = load_restbench(data / "restbench")
+    world = RestWorld(bench)
+    for alias in (name for item in items(bench, world.toolbox, seed=0) for name in item.gold):
+        tool = world.toolbox[alias]
+        examples = {name: _example(schema) for name, schema in tool.protocol.parameters.items()}
+        arguments = {a: examples[name] for a, name in tool.arguments.items() if examples[name] is not None}
+        if arguments and tool.required <= arguments.keys():
+            yield Gold("RestBench", tool, JSON_CALL, json.dumps(arguments))
+            yield Gold("RestBench", tool, PYTHON_CALL, write_as(tool, arguments, PYTHON_CALL)[len(alias) + 1 : -1])
 
 
 def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[Gold]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from atc.decode.formats import FUNCTION
 from benchmarks.decoding.arms import Arm, Case, Row, Writer
@@ -30,8 +31,7 @@ retrieves that the their to was were when where which who with
 _COMMON = frozenset(_COMMON_WORDS.split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class Relation(NamedTuple):
     """A relation as the data describe it: `name(arguments): does`."""
 
     id: str
@@ -40,15 +40,13 @@ class Relation:
     does: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kamel:
-    """A file's relations in their order, and its tests by how many of the relations they are about."""
+class Kamel(NamedTuple):
+    """The relations in their order, and tests by how many they are about; a case's `gold` is a relation's id."""
 
-    relations: tuple[Relation, ...]
-    tests: Mapping[int, tuple[Case, ...]]
-    """The `gold` of a case is the relation's id."""
+    relations: list[Relation]
+    tests: Mapping[int, list[Case]]
 
-    def test(self, count: int) -> tuple[Case, ...]:
+    def test(self, count: int) -> list[Case]:
         """The test over the first `count` relations: its own, else the largest that asks of no others."""
         known = {relation.id for relation in self.relations[:count]}
         fitting = [size for size, cases in self.tests.items() if all(set(case.gold) <= known for case in cases)]
@@ -57,28 +55,22 @@ class Kamel:
         return self.tests[count if count in fitting else max(fitting)]
 
 
-def read_kamel(path: Path) -> Kamel:
-    """The relations and tests of a file, or of `relations_dev.json` in a folder. Raises InvalidData."""
-    content = read_json(
-        path / "relations_dev.json" if path.is_dir() else path, "the folder with KAMEL's relations_dev.json"
-    )
-    try:
-        relations = []
-        for id_, said in content["api_desc"].items():
-            found = _SIGNATURE.fullmatch(said) or {}
-            given = tuple(dict.fromkeys(part.strip() for part in found["arguments"].split(",") if part.strip()))
-            does = " ".join(found["does"].split())
-            relations.append(Relation(id=str(id_), name=found["name"], arguments=given, does=does))
-        tests = {
-            int(size): tuple(
-                Case(id=f"q-{n}", question=" ".join(row["question"].split()), gold=(str(row["api"]),))
-                for n, row in enumerate(rows)
-            )
-            for size, rows in content["tests"].items()
-        }
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise InvalidData(f"{str(path)!r} is not as KAMEL's relations_dev.json: {error}.") from error
-    return Kamel(relations=tuple(relations), tests=tests)
+def read_kamel(folder: Path) -> Kamel:
+    """The relations and tests of `relations_dev.json`. Raises InvalidData: it cannot be read."""
+    content = read_json(folder / "relations_dev.json", "the folder with KAMEL's relations_dev.json")
+    tests = {int(size): [_case(n, row) for n, row in enumerate(rows)] for size, rows in content["tests"].items()}
+    return Kamel([_relation(id_, said) for id_, said in content["api_desc"].items()], tests)
+
+
+def _relation(id_: str, said: str) -> Relation:
+    found = _SIGNATURE.fullmatch(said)
+    assert found is not None, said
+    arguments = dict.fromkeys(part.strip() for part in found["arguments"].split(",") if part.strip())
+    return Relation(id_, found["name"], tuple(arguments), " ".join(found["does"].split()))
+
+
+def _case(number: int, row: Mapping[str, Any]) -> Case:
+    return Case(id=f"q-{number}", question=" ".join(row["question"].split()), gold=(row["api"],))
 
 
 def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
@@ -90,9 +82,9 @@ def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
         alike.setdefault(relation.name, []).append(relation)
     names: dict[str, str] = {}
     for name, some in alike.items():
-        told = Counter(word for relation in some for word in set(_words(relation)))
+        used = Counter(word for relation in some for word in set(_words(relation)))
         for number, relation in enumerate(some, start=1):
-            own = [f"{name}_{word}" for word in _words(relation) if told[word] == 1]
+            own = [f"{name}_{word}" for word in _words(relation) if used[word] == 1]
             wanted = [name] if len(some) == 1 else [*own, *(f"{name}_{n}" for n in range(number, 9999))]
             taken = (set(alike) - {name} if len(some) == 1 else set(alike)) | set(names.values())
             names[relation.id] = next(each for each in wanted if each not in taken)
@@ -124,9 +116,8 @@ class Asked:
         """The row of a question."""
         row, call = self.writer.write(arm, case)
         right = call.tool in {self._aliases[id_] for id_ in case.gold}
-        return replace(
-            row, answer=call.tool or None, correct=right, failure=row.kind or ("" if right else "wrong_answer")
-        )
+        failure = row.kind or ("" if right else "wrong_answer")
+        return replace(row, answer=call.tool or None, correct=right, failure=failure)
 
 
 def _protocol(relation: Relation, name: str) -> ToolProtocol:

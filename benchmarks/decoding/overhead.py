@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -21,6 +20,7 @@ from atc.decode.formats import JSON_CALL
 from atc.decode.grammar import call_grammar
 from atc.decode.prompt import call_prompt
 from atc.models.local import LocalModel
+from benchmarks.local import cpu_seconds, family
 from protocols.ask import Message
 from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
@@ -28,7 +28,6 @@ from toolflow_bench.task import load_tasks
 _TOOLS = 6
 _STUBS = 400
 """Tokens of documentation in a prompt."""
-_CLOCKS = ("seconds", "served", "cpu")
 
 
 def measure(name: str, *, calls: int) -> dict[str, Any]:
@@ -42,11 +41,11 @@ def measure(name: str, *, calls: int) -> dict[str, Any]:
             messages = call_prompt(task.question, tools, JSON_CALL, budget=_STUBS)
             model(messages, max_tokens=1)  # reads the prompt
             free = _cost(model, messages, seed, max_tokens=tokens) if seed % 2 else None
-            held = _cost(model, messages, seed, max_tokens=200, grammar=lambda: call_grammar(tools, JSON_CALL).text)
+            held = _cost(model, messages, seed, max_tokens=200, held=tools)
             tokens = int(held["tokens"])  # how long a free reply may be is known of the call before it
             pairs.append((free or _cost(model, messages, seed, max_tokens=tokens), held))
         found: dict[str, Any] = {"model": model.name, "pairs": len(pairs)}
-    for clock in _CLOCKS:
+    for clock in ("seconds", "served", "cpu"):
         rates = [tuple(cost["tokens"] / cost[clock] if cost[clock] else 0.0 for cost in pair) for pair in pairs]
         found[f"free_tokens_per_second_{clock}"] = round(median(free for free, _ in rates), 1)
         found[f"held_tokens_per_second_{clock}"] = round(median(held for _, held in rates), 1)
@@ -55,17 +54,12 @@ def measure(name: str, *, calls: int) -> dict[str, Any]:
 
 
 def _cost(
-    model: LocalModel, messages: Sequence[Message], seed: int, *, grammar: Any = None, **options: Any
+    model: LocalModel, messages: Sequence[Message], seed: int, *, max_tokens: int, held: Any = None
 ) -> dict[str, float]:
-    """What a reply took: tokens, the caller's seconds, the server's, and those of CPUs."""
-    cpu, began = _cpu_seconds(), time.perf_counter()
-    reply = model(messages, temperature=0.7, seed=seed, grammar=grammar and grammar(), **options)
+    """What a reply took: tokens, the caller's seconds, the server's, and those of CPUs. The grammar is part of it."""
+    processes = family(os.getpid())
+    cpu, began = cpu_seconds(processes), time.perf_counter()
+    grammar = call_grammar(held, JSON_CALL).text if held else None
+    reply = model(messages, temperature=0.7, seed=seed, grammar=grammar, max_tokens=max_tokens)
     seconds, served = time.perf_counter() - began, model.timings.get("predicted_ms", 0.0) / 1000
-    return {"tokens": reply.output_tokens, "seconds": seconds, "served": served, "cpu": _cpu_seconds() - cpu}
-
-
-def _cpu_seconds() -> float:
-    """Of this process and of its children that still run: llama.cpp is one. Linux alone tells."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    ticks = (Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:13] for child in children)
-    return time.process_time() + sum(int(tick) for pair in ticks for tick in pair) / os.sysconf("SC_CLK_TCK")
+    return {"tokens": reply.output_tokens, "seconds": seconds, "served": served, "cpu": cpu_seconds(processes) - cpu}

@@ -56,7 +56,13 @@ class Asked:
     def __call__(self, arm: Arm, case: Case, /) -> Row:
         """The row of a task."""
         self.world.reset()
-        messages, row, finished, errors, waits = self._opening(case.question, arm), Row(id=case.id), False, 0, ""
+        messages, row, finished, errors, waits = (
+            self._opening(case.question, arm),
+            Row(id=case.id, arm=arm.name),
+            False,
+            0,
+            "",
+        )
         reach = Reach(self._offer.tools, case.question) if arm.mode == "grounded" else None
         results: list[Result] = []
         while not finished and len(row.texts) < _MOST_CALLS and errors < _MOST_ERRORS:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import mmap
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from llguidance import LLTokenizer, TokenizerWrapper
 
@@ -23,13 +22,15 @@ _LETTERS = {chr(byte): byte for byte in _PLAIN} | {
 
 def gguf_tokenizer(path: Path) -> LLTokenizer:
     """The tokenizer of a llama.cpp model whose vocabulary is of GPT-2's kind. Raises Undecodable: it is of another."""
-    fields = _metadata(path)
-    pieces, kinds = fields.get("tokenizer.ggml.tokens"), fields.get("tokenizer.ggml.token_type")
-    if fields.get("tokenizer.ggml.model") != b"gpt2" or not pieces or not kinds:
+    with path.open("rb") as file:
+        file.seek(16)  # behind the magic, the version and the number of tensors
+        fields = {_value(file, _STRING).decode(): _value(file, _many(file, "I")[0]) for _ in range(_many(file, "Q")[0])}
+    if fields.get("tokenizer.ggml.model") != b"gpt2":
         raise Undecodable(f"the tokenizer of {str(path)!r} is not of GPT-2's kind; name another model.")
+    kinds = fields["tokenizer.ggml.token_type"]
     tokens = [
         b"" if kind in (_UNKNOWN, _CONTROL, _UNUSED) else piece if kind == _USER else _bytes(piece.decode())
-        for piece, kind in zip(pieces, kinds, strict=True)
+        for piece, kind in zip(fields["tokenizer.ggml.tokens"], kinds, strict=True)
     ]
     special = [token for token, kind in enumerate(kinds) if kind in (_UNKNOWN, _CONTROL)]
     return LLTokenizer(TokenizerWrapper(_Guide(tokens, special, fields["tokenizer.ggml.eos_token_id"])))
@@ -38,6 +39,20 @@ def gguf_tokenizer(path: Path) -> LLTokenizer:
 def _bytes(piece: str) -> bytes:
     known = [_LETTERS.get(letter) for letter in piece]
     return bytes(byte for byte in known if byte is not None) if None not in known else piece.encode()
+
+
+def _many(file: BinaryIO, code: str, count: int = 1) -> list[Any]:
+    return list(struct.unpack(f"<{count}{code}", file.read(struct.calcsize(f"<{count}{code}"))))
+
+
+def _value(file: BinaryIO, kind: int) -> Any:
+    """A field's value: strings are bytes, arrays are lists."""
+    if kind == _STRING:
+        return file.read(_many(file, "Q")[0])
+    if kind == _ARRAY:
+        (inner,), (count,) = _many(file, "I"), _many(file, "Q")
+        return [_value(file, inner) for _ in range(count)] if inner == _STRING else _many(file, _SCALARS[inner], count)
+    return _many(file, _SCALARS[kind])[0]
 
 
 class _Guide:
@@ -60,36 +75,3 @@ class _Guide:
             found.append(self._ids[data[at : at + size]])
             at += min(size, len(data) - at)
         return found
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    """The `tokenizer.*` fields; strings are bytes, arrays are lists."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        at = 8  # behind the magic and the version
-
-        def many(code: str, count: int) -> list[Any]:
-            nonlocal at
-            values = struct.unpack_from(f"<{count}{code}", data, at)
-            at += struct.calcsize(f"<{count}{code}")
-            return list(values)
-
-        def value(kind: int) -> Any:
-            nonlocal at
-            if kind == _STRING:
-                (size,) = many("Q", 1)
-                at += size
-                return data[at - size : at]
-            if kind == _ARRAY:
-                (inner,), (count,) = many("I", 1), many("Q", 1)
-                return [value(inner) for _ in range(count)] if inner == _STRING else many(_SCALARS[inner], count)
-            return many(_SCALARS[kind], 1)[0]
-
-        try:
-            many("Q", 1)  # how many tensors
-            fields = {}
-            for _ in range(many("Q", 1)[0]):
-                key = value(_STRING).decode()
-                fields[key] = value(many("I", 1)[0])
-        except (struct.error, ValueError, KeyError) as error:
-            raise Undecodable(f"{str(path)!r} is no GGUF model, or damaged ({error}).") from error
-    return {key: found for key, found in fields.items() if key.startswith("tokenizer.")}

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +87,21 @@ def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str,
 
 
 def compare(source: str, sandbox: Sandbox) -> str:
-    """Where a program's run departs from what CPython makes of it; empty where it does not."""
+    """Where a program's run departs from what CPython makes of it, in a line; empty where it does not."""
     try:
         trace = _run(sandbox, source, shop(), wall_seconds=20.0, cpu_seconds=10.0)
     except AtcError as error:
         return f"{type(error).__name__}: {error}"
     failure = trace.failure
     ended = failure and (failure.type if failure.kind in ("exception", "syntax") else f"{failure.kind} {failure.type}")
-    ours, theirs = (trace.stdout, ended), plain(source)
-    return "" if ours == theirs else first_difference(ours, theirs, failure.message if failure else "")
+    stdout, should_end = plain(source)
+    if (trace.stdout, ended) == (stdout, should_end):
+        return ""
+    pairs = zip_longest(trace.stdout.splitlines(), stdout.splitlines(), fillvalue="nothing")
+    printed = next(
+        (f"{one[:100]!r} where CPython prints {other[:100]!r}; " for one, other in pairs if one != other), ""
+    )
+    return f"{printed}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
 
 
 def plain(source: str) -> tuple[str, str | None]:
@@ -105,14 +111,8 @@ def plain(source: str) -> tuple[str, str | None]:
         path = Path(folder) / "program.py"
         path.write_text(source, encoding="utf-8", newline="\n")
         command = [sys.executable, "-s", "-P", "-B", "-c", _PLAIN, str(path), str(writing)]
-        variables = {
-            "PYTHONPATH": str(ROOT),
-            "LANG": "C.UTF-8",
-            "PYTHONHASHSEED": "0",
-            "PYTHONUTF8": "1",
-            "TZ": "UTC",
-            "PATH": os.defpath,
-        }
+        variables = {"PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+        variables |= {"TZ": "UTC", "PATH": os.defpath}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
         with subprocess.Popen(command, env=variables, cwd=folder, pass_fds=[writing], **pipes) as process:
             os.close(writing)
@@ -121,25 +121,14 @@ def plain(source: str) -> tuple[str, str | None]:
     return stdout.decode("utf-8", "replace"), json.loads(told)["failure"] if told else f"exit code {process.returncode}"
 
 
-def first_difference(ours: tuple[str, str | None], theirs: tuple[str, str | None], message: str) -> str:
-    """Where the sandbox first departs from CPython, as one line."""
-    one, other = ours[0].splitlines(), theirs[0].splitlines()
-    for number, (left, right) in enumerate(zip(one, other, strict=False), 1):
-        if left != right:
-            return f"line {number}: {left[:100]!r} where CPython prints {right[:100]!r}"
-    if len(one) != len(other):
-        return f"{len(one)} lines where CPython prints {len(other)} ({ours[1]}: {message})"
-    return f"it ends with {ours[1]}: {message} where CPython ends with {theirs[1] or 'no failure'}"
-
-
 def measure_latency(backend: str, without: Sequence[str], runs: int, overruns: int = OVERRUNS) -> dict[str, Any]:
-    """Times of runs and of calls, and overruns of the wall limit. None where one does not apply."""
+    """Times of runs and of calls, and overruns of the wall limit."""
     sandbox = open_backend(backend, without)
     try:
         _run(sandbox, "print(1)")
         found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
-        prefork = [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]
-        found["print(1), child waiting, ms"] = _quantiles(prefork)
+        if waiting := [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]:
+            found["print(1), child waiting, ms"] = _quantiles(waiting)
         found["wall overrun, ms"] = _quantiles([_overrun_ms(sandbox, number) for number in range(overruns)])
         tools = Toolbox([make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
         trace = _run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
@@ -153,9 +142,7 @@ def measure_latency(backend: str, without: Sequence[str], runs: int, overruns: i
     return found
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
-    if not values:
-        return None
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
     found = {"minimum": min(values), "p50": percentile(values, 50), "p95": percentile(values, 95)}
     return found | {"maximum": max(values), "count": len(values)}
 
@@ -168,8 +155,7 @@ def _print_ms(sandbox: Sandbox) -> float:
     began = time.perf_counter()
     trace = _run(sandbox, "print(1)")
     taken = (time.perf_counter() - began) * 1e3
-    if trace.stdout != "1\n":
-        raise RuntimeError(f"print(1) gave {trace.stdout!r}, {trace.failure}")
+    assert trace.stdout == "1\n", trace.failure
     return taken
 
 
@@ -192,8 +178,7 @@ def _overrun_ms(sandbox: Sandbox, number: int) -> float:
     trace = _run(sandbox, ENDLESS[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
     seconds = time.perf_counter() - began
     answered.set()
-    if trace.failure is None or trace.failure.type != "wall_seconds":
-        raise RuntimeError(f"the endless {kind} ended otherwise: {trace.failure}")
+    assert trace.failure is not None and trace.failure.type == "wall_seconds", (kind, trace.failure)  # noqa: PT018
     return (seconds - OVERRUN_WALL_SECONDS) * 1e3
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,13 @@ from atc.retrieve.embed import choose
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
 from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
-from benchmarks.runner import Rows, show, start
-from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Maker, Settings
+from benchmarks.runner import Rows, suite
+from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Making, Names
 from protocols.ask import Ask
 from protocols.files import write_whole
 
 
-@click.command(help=__doc__)
+@suite
 @click.option("--data", required=True, metavar="PATH", help="Tools, and queries with the tools that they take.")
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Queries, drawn by --seed.")
@@ -40,26 +41,30 @@ from protocols.files import write_whole
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
-@click.option("--json", "as_json", is_flag=True)
 def main(
-    *, data: str, out: Path, limit: int | None, method: str, workers: int, model: str | None, **given: Any
-) -> None:
-    as_json = given.pop("as_json")
-    settings, config = Settings(**given), load_config({"model": model})[0]
-    found = load_data(data)
-    queries = draw(found.queries, limit or len(found.queries), seed=settings.seed)
+    data: str, out: Path, limit: int | None, method: str, candidates: int, workers: int, seed: int, model: str | None
+) -> dict[str, Any]:
+    config, found = load_config({"model": model})[0], load_data(data)
+    queries = draw(found.queries, limit or len(found.queries), seed=seed)
     embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
-    ask = choose_model(config)
-    maker = Maker(build(method, Setup(index=index, ask=ask)), index.documents, settings)
-    header = {"format": "atc-toolqp-1", "data": found.digest, "model": ask.name, "method": method}
-    rows = make_all(maker, queries, ask, out, {**header, **asdict(settings)}, workers=workers)
-    report = {"data": found.name, "model": ask.name, "method": method, "out": str(out), **figures(rows)}
-    show(report, (f"{key:14} {value}" for key, value in report.items()), as_json=as_json)
+    ask, documents = choose_model(config), index.documents
+    options = {"base": build(method, Setup(index=index, ask=ask)), "documents": documents, "names": Names(documents)}
+    making = partial(Making, **options, candidates=candidates, seed=seed)
+    header = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "method": method}
+    header |= {"candidates": candidates, "seed": seed}
+    rows = make_all(making, queries, ask, out, header, workers=workers)
+    return {"data": found.name, "model": ask.name, "method": method, "out": str(out), **figures(rows)}
 
 
 def make_all(
-    maker: Maker, queries: Sequence[RetrievalQuery], ask: Ask, out: Path, header: Mapping[str, Any], *, workers: int = 1
+    making: Callable[..., Making],
+    queries: Sequence[RetrievalQuery],
+    ask: Ask,
+    out: Path,
+    header: Mapping[str, Any],
+    *,
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
     """Conversations of `queries` in `out` (JSON Lines, in the queries' order), however often it is interrupted.
 
@@ -73,7 +78,7 @@ def make_all(
     def make(query: RetrievalQuery) -> dict[str, Any]:
         tally = Tally(ask)
         try:
-            made = maker.make(query, tally)
+            made = making(query, tally).make()
         except Dropped as dropped:
             made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
         return {"id": query.id, **made, "usage": asdict(tally.usage)}
@@ -89,13 +94,12 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What came of the requests: `valid` counts the steps that were valid in round 1, 2, …, `dropped` by reason."""
     steps = [step for row in rows for step in row.get("steps", ())]
     failed = [step for step in steps if len(step["attempts"]) > 1]
-    rounds = Counter(step["round"] for step in steps)
     return {
         "requests": len(rows),
         "trajectories": sum("messages" in row for row in rows),
         "steps": len(steps),
         "queries": sum(len(step["attempts"]) if step["kept"] else 1 for step in steps),
-        "valid": {str(number): rounds[number] for number in range(1, ROUNDS + 1)},
+        "valid": {str(number): sum(step["round"] == number for step in steps) for number in range(1, ROUNDS + 1)},
         "failed": len(failed),
         "failed_kept": sum(step["kept"] for step in failed),
         "dropped": dict(sorted(Counter(row["dropped"] for row in rows if "dropped" in row).items())),
@@ -104,4 +108,4 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    start(main)
+    main()

@@ -11,8 +11,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from atc.retrieve.asking import a_text, an_object, json_object, one_text
@@ -21,37 +20,21 @@ from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.planners import listing
 from atc.retrieve.toolqp import Found
 from benchmarks.retrieval.data import RetrievalQuery
-from benchmarks.toolqp.planner import BEGIN, STOP, opening, plan_text, query_text, results
-from benchmarks.toolqp.prompts import fill
+from benchmarks.toolqp.reward import BEGIN, MOST_QUERIES, SHOWN, STOP, fill, opening, plan_text, query_text, results
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 
 ROUNDS = 5
 """Rounds for one sub-task, each with more told about its tools; then there is no more to tell (Figure 15)."""
+THRESHOLD = 5
+"""A query is valid where the mean rank of the sub-task's tools is no worse than this (C.2)."""
+KEEP_FAILED = 0.4
+"""Probability that the queries which failed before the valid one stay in the trajectory (C.2)."""
+TEMPERATURE = 1.0
+"""Of the teacher's queries; plans and sub-goals are greedy. The paper took the endpoint's default."""
 DEPTH = 100
 """Tools of a result in which a target's rank is looked for; one that is not among them has the rank behind."""
-_DESCRIPTION_LETTERS = 600
-_MASK = "this tool"
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How trajectories are made: the paper's values, and those that it does not state."""
-
-    candidates: int = 3
-    """Queries that are written in each round, of which the best counts: N, which the paper does not state."""
-    threshold: int = 5
-    """A query is valid where the mean rank of the sub-task's tools is no worse than this (C.2)."""
-    keep_failed: float = 0.4
-    """Probability that the queries which failed before the valid one stay in the trajectory (C.2)."""
-    shown: int = 5
-    """Tools of a result that the conversation shows (C.3)."""
-    queries: int = 10
-    """The longest trajectory, in queries: a planner may write no more (C.4)."""
-    temperature: float = 1.0
-    """Of the teacher's queries; plans and sub-goals are greedy. The paper took the endpoint's default."""
-    seed: int = 0
 
 
 class Dropped(Exception):
@@ -75,114 +58,107 @@ class Names:
             if len(words) == 1 and self._used[words[0]] > (words[0] in self._words.get(name, ())):
                 continue
             spellings = [re.escape(name), r"[\W_]+".join(map(re.escape, parts)) if parts else re.escape(name)]
-            text = re.sub(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)", _MASK, text, flags=re.IGNORECASE)
+            text = re.sub(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)", "this tool", text, flags=re.IGNORECASE)
         return text
 
 
-class Maker:
-    """Makes trajectories over one set of tools; several threads may use it at once."""
+class Making:
+    """One request's trajectory in the making; `candidates` queries are written in each round, of which the best counts
+    (N, which the paper does not state).
+    """
 
-    def __init__(self, base: Retriever, documents: Mapping[str, ToolDocument], settings: Settings) -> None:
-        self.base, self.documents, self.settings = base, documents, settings
-        self.names = Names(documents)
+    def __init__(
+        self,
+        query: RetrievalQuery,
+        ask: Ask,
+        base: Retriever,
+        documents: Mapping[str, ToolDocument],
+        names: Names,
+        *,
+        candidates: int = 3,
+        seed: int = 0,
+    ) -> None:
+        self._query, self._ask, self._documents, self._hidden = query, ask, documents, names.hidden
+        self._candidates, self._seed, self._found = candidates, seed, Found(base, depth=DEPTH)
 
-    def make(self, query: RetrievalQuery, ask: Ask) -> dict[str, Any]:
-        """The conversation in which a planner learns to search for `query` (Figure 7), and what a reward asks for.
+    def make(self) -> dict[str, Any]:
+        """The conversation in which a planner learns to search for the request (Figure 7), and what a reward asks for.
 
         Raises:
             Dropped: no valid query was found, or something else is missing.
             ModelUnavailable: the teacher did not answer.
         """
-        making = _Making(self, query, ask)
-        plan = query.plan or making.plan()
+        query, plan = self._query, self._query.plan or self._plan()
         steps: list[dict[str, Any]] = []
-        for goal, tools in making.sub_tasks(plan).items():
-            steps.append(making.step(plan, goal, tools, steps))
-        if sum(len(step["shown"]) for step in steps) > self.settings.queries:
+        for goal, tools in self._sub_tasks(plan).items():
+            steps.append(self._step(plan, goal, tools, steps))
+        if sum(len(step["shown"]) for step in steps) > MOST_QUERIES:
             steps = [{**step, "kept": False, "shown": step["shown"][-1:]} for step in steps]
-        if len(steps) > self.settings.queries:
+        if len(steps) > MOST_QUERIES:
             raise Dropped("too many queries")
         messages = [*opening(query.text), Message("assistant", plan_text(plan, [step["goal"] for step in steps]))]
         messages.append(Message("user", BEGIN))
         for text, found in (shown for step in steps for shown in step.pop("shown")):
-            shown = found[: self.settings.shown]
-            messages += [Message("assistant", query_text(text)), results(shown, self.documents)]
+            messages += [Message("assistant", query_text(text)), results(found, self._documents)]
         messages.append(Message("assistant", STOP))
         turns = [{"role": message.role, "content": message.content} for message in messages]
         return {"messages": turns, "query": query.text, "plan": plan, "gold": list(query.gold), "steps": steps}
 
-
-class _Making:
-    """One request's trajectory in the making."""
-
-    def __init__(self, maker: Maker, query: RetrievalQuery, ask: Ask) -> None:
-        self._maker, self._query, self._ask, self._settings = maker, query, ask, maker.settings
-        self._found = Found(maker.base, depth=DEPTH)
-
-    def plan(self) -> str:
+    def _plan(self) -> str:
         """The request's plan in words (Shi et al.'s instruction)."""
         listed = "\n".join(f"- {self._described(name, self._query.gold)}" for name in self._query.gold)
         written = self._text("plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200)
         if not written:
             raise Dropped("no plan")
-        return self._maker.names.hidden(written, self._query.gold)
+        return self._hidden(written, self._query.gold)
 
-    def sub_tasks(self, plan: str) -> dict[str, list[str]]:
+    def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
         """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
         named, grouped = list(self._query.gold), dict[str, list[str]]()
         if len(named) > 1:
             tools = "\n".join(f"- {name}: {self._about(name)}" for name in named)
             schema = {"type": "array", "items": {"enum": named}, "minItems": len(named), "maxItems": len(named)}
-            order = self._reply("order", fill("order", query=self._query.text, plan=plan, tools=tools), schema, 600)
+            prompt = fill("order", query=self._query.text, plan=plan, tools=tools)
+            order = self._reply("order", prompt, schema, 600, "order")
             order = [name for name in order if name in named] if isinstance(order, list) else []
             named = list(dict.fromkeys([*order, *named]))
         for name in named:
             others = "\n" + fill("sub_goal_others", goals=" ".join(grouped)) if grouped else ""
             prompt = fill("sub_goal", plan=plan, tool=self._described(name, [name]), others=others)
-            goal = self._maker.names.hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
+            goal = self._hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
             if not goal:
                 raise Dropped("no sub-goal")
             grouped.setdefault(goal, []).append(name)
         return grouped
 
-    def step(self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _step(self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
-        settings = self._settings
         attempts: list[tuple[str, Sequence[Hit], float]] = []
-        told: list[str] = []
+        hints: list[str] = []
         done = [f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"' for number, one in enumerate(before, 1)]
         for number in range(1, ROUNDS + 1):
-            told.append(self._hint(number, goal, tools, plan, attempts[-1][0] if attempts else ""))
-            context = "\n\n".join(filter(None, told))
+            hints.append(self._hint(number, goal, tools, plan, attempts[-1][0] if attempts else ""))
+            context = "\n\n".join(filter(None, hints))
             prompt = fill("query", query=self._query.text, plan=plan, done="\n".join(done) or "(none)", context=context)
-            best = min(self._candidates(prompt, f"{goal} {number}", tools), key=lambda one: one[2], default=None)
-            if best is None:
-                continue
-            attempts.append(best)
-            if best[2] <= settings.threshold:
+            best = min(self._written(prompt, f"{goal} {number}", tools), key=lambda one: one[2], default=None)
+            attempts += [best] if best is not None else []
+            if best is not None and best[2] <= THRESHOLD:
                 break
         else:
             raise Dropped(f"no valid query: {goal}")
-        kept = random.Random(f"{settings.seed} {self._query.id} {len(before)}").random() < settings.keep_failed
+        kept = random.Random(f"{self._seed} {self._query.id} {len(before)}").random() < KEEP_FAILED
         shown = [(query, found) for query, found, _ in attempts]
-        return {
-            "goal": goal,
-            "tools": list(tools),
-            "round": number,
-            "attempts": [[query, rank] for query, _, rank in attempts],
-            "kept": kept,
-            "shown": shown if kept else shown[-1:],
-        }
+        ranks = [[query, rank] for query, _, rank in attempts]
+        step = {"goal": goal, "tools": list(tools), "round": number, "attempts": ranks, "kept": kept}
+        return step | {"shown": shown if kept else shown[-1:]}
 
-    def _candidates(
-        self, prompt: str, purpose: str, tools: Sequence[str]
-    ) -> Iterable[tuple[str, Sequence[Hit], float]]:
+    def _written(self, prompt: str, purpose: str, tools: Sequence[str]) -> Iterator[tuple[str, Sequence[Hit], float]]:
         """Queries that are not empty and name no tool, each with what it found and the mean rank of the tools in it."""
         system = [Message("system", fill("query_system"))]
-        for number in range(self._settings.candidates):
-            options = {"before": system, "temperature": self._settings.temperature}
+        for number in range(self._candidates):
+            options = {"before": system, "temperature": TEMPERATURE}
             query = self._text("query", prompt, f"{purpose} {number}", 200, most=300, **options)
-            if query and self._maker.names.hidden(query, tools) == query:
+            if query and self._hidden(query, tools) == query:
                 found = self._found.look(query)
                 ranks = {hit.tool: rank for rank, hit in enumerate(found, start=1)}
                 yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
@@ -193,7 +169,7 @@ class _Making:
             case 1:
                 return fill("hint_goal", goal=goal)
             case 2:
-                about = [self._maker.names.hidden(self._maker.documents[one].description, [one]) for one in tools]
+                about = [self._hidden(self._documents[one].description, [one]) for one in tools]
                 return fill("hint_description", description="\n".join(filter(None, about))) if any(about) else ""
             case 3:
                 return fill("hint_results", query=tried, found=self._listed(tried)) if tried else ""
@@ -204,25 +180,23 @@ class _Making:
         return fill("hint_document", document="\n".join(documents))
 
     def _listed(self, query: str) -> str:
-        return listing(self._found.look(query)[: self._settings.shown], self._maker.documents)
+        return listing(self._found.look(query)[:SHOWN], self._documents)
 
     def _definition(self, name: str) -> dict[str, Any]:
         """The document of a tool as the index has it, without what names the tool."""
-        found: dict[str, Any] = json.loads(json_text(self._maker.documents[name]))
+        found: dict[str, Any] = json.loads(json_text(self._documents[name]))
         kept = {key: value for key, value in found.items() if key not in ("name", "title")}
-        if kept.get("description"):
-            kept["description"] = self._maker.names.hidden(kept["description"], [name])
-        return kept
+        return kept | ({"description": self._hidden(about, [name])} if (about := kept.get("description")) else {})
 
     def _about(self, name: str) -> str:
-        return clipped(" ".join(self._maker.documents[name].description.split()), _DESCRIPTION_LETTERS)
+        return clipped(" ".join(self._documents[name].description.split()), 600)
 
     def _described(self, name: str, hidden: Iterable[str]) -> str:
         """What a tool does; where nothing says it, its name must."""
-        return self._maker.names.hidden(self._about(name) or self._maker.documents[name].title, hidden) or name
+        return self._hidden(self._about(name) or self._documents[name].title, hidden) or name
 
     def _text(self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any) -> str:
-        return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose=purpose, **options))
+        return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose, **options))
 
     def _reply(
         self,
@@ -230,17 +204,15 @@ class _Making:
         prompt: str,
         schema: Mapping[str, Any],
         tokens: int,
+        purpose: str,
         *,
-        purpose: str = "order",
         before: Sequence[Message] = (),
         temperature: float = 0.0,
     ) -> Any:
         """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
-        seed = random.Random(f"{self._settings.seed} {self._query.id} {purpose}").getrandbits(31)
-        messages = [*before, Message("user", prompt)]
-        reply = self._ask(
-            messages, schema=an_object({key: dict(schema)}), temperature=temperature, seed=seed, max_tokens=tokens
-        )
+        seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
+        messages, wanted = [*before, Message("user", prompt)], an_object({key: dict(schema)})
+        reply = self._ask(messages, schema=wanted, temperature=temperature, seed=seed, max_tokens=tokens)
         return json_object(reply.text).get(key)
 
 
