@@ -7,8 +7,9 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.document import ToolDocument
+from benchmarks.anytoolbench import construct as building
 from benchmarks.anytoolbench.__main__ import figures, make_queries, taken_of
-from benchmarks.anytoolbench.construct import Refused, Settings, construct, verified
+from benchmarks.anytoolbench.construct import Refused, construct, verified
 from benchmarks.anytoolbench.pool import Api, ApiPool, TooFewApis, pool_of_toolbox, response
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.protocol import Annotations, ToolProtocol
@@ -61,9 +62,9 @@ def finish(query=QUERY, answer=ANSWER, solution=SOLUTION):
     return call("finish", query=query, solution=solution, answer=answer)
 
 
-def made(*replies, pool=None, **settings):
+def made(*replies, pool=None):
     model = ScriptedModel(*replies)
-    return construct(pool or world(), Settings(**settings), 0, model), model
+    return construct(pool or world(), 0, model), model
 
 
 def test_a_writer_explores_tries_out_and_hands_in_a_query_that_is_verified_and_judged():
@@ -81,7 +82,7 @@ def test_a_writer_explores_tries_out_and_hands_in_a_query_that_is_verified_and_j
     assert (row["query"], row["answer"], row["gold"]) == (QUERY, ANSWER, [one["api"] for one in SOLUTION])
     assert (row["categories"], row["reason"]) == (["Movies", "Weather"], "all is there")
     assert row["solution"][2] == {**SOLUTION[2], "response": {"city": "Lisbon", "degrees": 21.3}}
-    assert (row["turns"], row["explored"], row["tested"]) == (6, 1, 1)
+    assert len(row["transcript"]) == 6
     assert "'minutes': 112" in row["transcript"][2]
     offered = [
         one["properties"]["function"]["enum"][0] for one in model.options[0]["schema"]["properties"]["call"]["anyOf"]
@@ -111,7 +112,7 @@ def test_what_a_rule_refuses_is_told_so_that_it_can_be_mended(change, kind):
 
 def test_a_call_that_fails_refuses_and_an_outage_is_told_apart():
     planned = [(one["api"], one["arguments"]) for one in SOLUTION]
-    check = partial(verified, QUERY, ANSWER, settings=Settings())
+    check = partial(verified, QUERY, ANSWER)
     with pytest.raises(Refused, match="service failed"):
         list(check(planned, world(down="sky/forecast")))
     with pytest.raises(Refused, match="call failed: call 1 of the solution, 'cinema/films'"):
@@ -134,23 +135,23 @@ def test_what_is_not_taken_says_why(replies, kind):
     assert made(ADD, *replies)[0]["rejected"] == kind
 
 
-def test_exploring_is_bounded():
-    row, model = made(
-        *[call("get_APIs_in_tool", tool=tool, page=1) for tool in ("cinema", "sky")], ADD, explore=1, turns=3
-    )
-    assert (row["explored"], row["rejected"]) == (1, "unfinished")
+def test_exploring_is_bounded(monkeypatch):
+    monkeypatch.setattr(building, "EXPLORE", 1)
+    monkeypatch.setattr(building, "TURNS", 3)
+    row, model = made(*[call("get_APIs_in_tool", tool=tool, page=1) for tool in ("cinema", "sky")], ADD)
+    assert (len(row["transcript"]), row["rejected"]) == (3, "unfinished")
     assert "all 1 exploring calls are made" in model.prompts[2][-1].content
 
 
 def test_queries_stand_in_one_file_and_after_an_outage_it_goes_on(tmp_path):
     out = tmp_path / "queries.jsonl"
-    taken, settings = (ADD, finish(), RESOLVED, KEEP), Settings()
+    taken = (ADD, finish(), RESOLVED, KEEP)
     with pytest.raises(ModelUnavailable):
-        make_queries(world(), settings, ScriptedModel(*taken, ADD, ModelUnavailable("down")), out, count=2)
+        make_queries(world(), ScriptedModel(*taken, ADD, ModelUnavailable("down")), out, count=2)
     cakes = [{"api": "bakery/cakes", "arguments": {}}, SOLUTION[2]]
     another = finish(query=QUERY.replace("film", "cake"), answer="Opera, and 21 degrees.", solution=cakes)
     add = call("add_API_into_API_pool", apis=["bakery/cakes", "sky/forecast"])
-    rows = make_queries(world(), settings, ScriptedModel(*taken, add, another, RESOLVED, KEEP), out, count=2)
+    rows = make_queries(world(), ScriptedModel(*taken, add, another, RESOLVED, KEEP), out, count=2)
     assert [row.get("rejected") for row in rows] == [None, "repeated", None]
     assert len(taken_of(rows)) == 2
     found = figures(rows)

@@ -1,6 +1,6 @@
 """Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
 
-    python -m benchmarks.kills [--runs N] [--seed N] [--jobs N] [--sandbox NAME] [--out FILE] [--json]
+    python -m benchmarks.kills [--runs N] [--seed N] [--jobs N] [--sandbox NAME] [--json]
 
 Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or did not end as its program does
 undisturbed.
@@ -8,7 +8,6 @@ undisturbed.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -27,11 +26,10 @@ import click
 from benchmarks.kills.cases import BETWEEN, Case, Kill, Left, Struck, draw_cases, judge, kind_of
 from benchmarks.kills.gate import LATE_SECONDS, Gate, Trap
 from benchmarks.kills.host import nursery
-from benchmarks.runner import show, start
+from benchmarks.runner import suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_gold
-from toolflow_bench.columns import columns
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.rest import Routes
@@ -233,32 +231,12 @@ def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
     return {value: tally([one for one in played if one[key] == value]) for value in values}
 
 
-def lines(report: dict[str, Any]) -> Iterator[str]:
-    """The tables for people."""
-    for title, rows in (("killed when", report["by_moment"]), ("outcome told by", report["by_kind"])):
-        yield from columns(
-            [(title, *report["total"]), *((name, *map(str, row.values())) for name, row in rows.items())]
-        )
-    for one in report["runs"]:
-        if (wrong := one["verdict"]["wrong"]) is not None:
-            yield f"wrong    run {one['number']} ({one['group']}, {one['kind']}) {one['task']}: {wrong}"
-            yield from (f"         {line}" for line in one["detail"].strip().splitlines()[-1:])
-    total = report["total"]
-    # The one-sided 95% bound on a share of which none was seen.
-    bound = f"; with 95% confidence below {1 - 0.05 ** (1 / total['runs']):.1%} of runs" if not total["wrong"] else ""
-    hit = f"{total['between']} of {total['runs']} killed between intent and outcome"
-    yield f"total    {hit}; {total['wrong']} wrong{bound}"
-
-
-@click.command(help=__doc__.partition("\n")[0])
+@suite
 @click.option("--runs", type=click.IntRange(1), default=200, show_default=True, help="Runs to be killed.")
 @click.option("--seed", default=0, show_default=True, help="What tasks and kills are drawn by.")
 @click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="Runs played at once.")
 @click.option("--sandbox", default="auto", show_default=True, help="What runs the programs.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the report here too, as JSON.")
-@click.option("--json", "as_json", is_flag=True)
-def main(*, runs: int, seed: int, jobs: int, sandbox: str, out: Path | None, as_json: bool) -> None:
-    """See the module's docstring."""
+def main(runs: int, seed: int, jobs: int, sandbox: str) -> dict[str, Any]:
     played = []
     with click.progressbar(length=runs, label="killing", file=sys.stderr) as bar:
         for one in measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox):
@@ -266,13 +244,9 @@ def main(*, runs: int, seed: int, jobs: int, sandbox: str, out: Path | None, as_
             bar.update(1)
     total = tally(played)
     passed = total["wrong"] == 0 and 2 * total["between"] >= total["runs"]  # half of the kills struck where it matters
-    report = {"passed": passed, "seed": seed, "sandbox": sandbox, "total": total}
-    report |= {"by_moment": tallies(played, "group"), "by_kind": tallies(played, "kind"), "runs": played}
-    show(report, lines(report), as_json=as_json)
-    if out is not None:
-        out.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    sys.exit(0 if passed else 1)
+    report = {"suite": "kills", "passed": passed, "seed": seed, "sandbox": sandbox, "total": total}
+    return report | {"by_moment": tallies(played, "group"), "by_kind": tallies(played, "kind"), "runs": played}
 
 
 if __name__ == "__main__":
-    start(main)
+    main()
