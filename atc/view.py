@@ -61,16 +61,22 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-class Moving:
-    """A moving status line on a terminal, which never outlives what it tells of; `_status` is None elsewhere."""
+class RunView:
+    """An observer of one run. A context manager, so that the moving status never outlives it."""
 
-    def __init__(self, console: Console, *, first: str) -> None:
-        self._console, self._first = console, first
+    def __init__(self, console: Console) -> None:
+        self._console = console
         self._status: Status | None = None
+        """The moving line; None where there is no terminal."""
+        self._doing = ""
+        self._before, self._kept = Program(""), 0
+        """The program that was shown last, and how many lines of it the one that runs now begins with."""
+        self._last_tool, self._alike = "", 0
+        """The tool that was called last, and how many calls of it came before, in a row."""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
-            self._status = self._console.status(self._first, spinner="dots")
+            self._status = self._console.status("choosing tools", spinner="dots")
             self._status.start()
         return self
 
@@ -78,18 +84,6 @@ class Moving:
         if self._status is not None:
             self._status.stop()
             self._status = None
-
-
-class RunView(Moving):
-    """An observer of one run. A context manager, so that the moving status never outlives it."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__(console, first="choosing tools")
-        self._doing = ""
-        self._before, self._kept = Program(""), 0
-        """The program that was shown last, and how many lines of it the one that runs now begins with."""
-        self._last_tool, self._alike = "", 0
-        """The tool that was called last, and how many calls of it came before, in a row."""
 
     def __call__(self, event: Event) -> None:
         """Show one event."""

@@ -6,16 +6,19 @@ import signal
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 
 from atc.agent import Agent
+from atc.cli import probe
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from probing.samples import Log
-from protocols.errors import ModelUnavailable
+from probing.samples import Log, ProbeSettings
 from protocols.sources import load_tools
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trusted import TrustedSandbox
 from tests.loopback import Reply, Server, closed_port, serving
+from tests.probing_lab import tool
 
 USERS = [{"id": f"u{n}", "name": f"Name {n}", "age": 30 + n} for n in range(5)]
 
@@ -72,7 +75,7 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
         assert out.splitlines()[0].startswith(f"2 of 3 tools documented with {sent} calls: ")
         assert "\n  add_user: it changes something; --allow-writes lets it be called\n" in out
         assert "1 tool may change something and will not be called" in err
-        assert "round 0: calling tools alone (2 tools to go, 0 of at most 30 calls, 0 answered)" in err
+        assert "round 0: calling tools alone (2 tools to go, 0 of at most 30 calls)" in err
         assert err.splitlines()[-1] == 'Next: atc run "…" --tools out'
         assert "\x1b" not in err
         assert {seen.method for seen in server.seen} == {"GET"}
@@ -122,7 +125,7 @@ def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc_, tmp_pat
     with serving(answer) as server:
         describe(server)
         code, out, err = atc_(*PROBE)
-        assert code == 128 + number
+        assert code == 130
         assert "Interrupted. The same command goes on; no call is made twice." in err
         assert (tmp_path / "out" / "get_user.json").is_file()
         with Log(tmp_path / "out") as log:
@@ -256,24 +259,6 @@ def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc_, monkeypa
         assert (code, "No model" in err) == (0, False)
 
 
-def test_files_are_there_before_a_model_describes_them(atc_, tmp_path, monkeypatch):
-    seen = []
-
-    class Model:
-        name, prompt_tokens = "watching", 4000
-
-        def __call__(self, messages, **_):
-            seen.append((tmp_path / "out" / "get_user.json").is_file())
-            raise ModelUnavailable("down")
-
-    monkeypatch.setattr("atc.cli.probe.choose_model", lambda *_, **__: Model())
-    with serving(users) as server:
-        describe(server, write=False)
-        assert atc_("probe", "bare", "-o", "out", "--model", "watching", "--rate", "1000")[0] == 0
-    assert seen
-    assert seen[-1]
-
-
 def har(url):
     """A recording of a page that listed the users and looked at one."""
 
@@ -301,3 +286,21 @@ def test_what_a_recording_holds_is_not_asked_again(atc_, tmp_path, monkeypatch):
         assert report["sent"] == len(server.seen)
         with Log(tmp_path / "out") as log:
             assert sum(sample.purpose == "recorded" for sample in log.samples) == 4
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys, answer):
+    tools = Toolbox(
+        Tool(protocol=tool("https://api.example.org", name, method=method), call=lambda _: None)
+        for name, method in [("find", "GET"), ("add", "POST")]
+    )
+    asked = []
+    monkeypatch.setattr(probe, "has_person", lambda: True)
+    monkeypatch.setattr(click, "confirm", lambda text, **_: asked.append(text) or answer)
+    with Log(tmp_path) as log:
+        settings = probe.allowed(tools, ProbeSettings(), log)
+        assert settings.allow_writes is answer
+        assert asked == ["Call these too?"]
+        assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
+        assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
+        assert len(asked) == 1

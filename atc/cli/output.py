@@ -27,8 +27,9 @@ def has_person() -> bool:
 
 
 def say(sentence: str) -> None:
-    """One line for the person, on stderr."""
-    click.echo(escape_controls(sentence), err=True)
+    """One line for the person, on stderr; above a bar that moves there, which click.echo would write into."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"{escape_controls(sentence)}\n")
 
 
 def print_text(text: str) -> None:

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import Any
 
 import click
 
-from atc.cli import probe_report
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, json_option, servers_options
-from atc.cli.output import has_person, print_result, say
+from atc.cli.output import has_person, say
+from atc.cli.probe_check import check_again
+from atc.cli.probe_report import conclude, probing_bar, show_plan, tool_lines
 from atc.cli.progress import told_in_tenths
 from atc.cli.settings import load_config
-from atc.cli.state import open_store
 from atc.cli.wiring import choose_model, invoke_settings
 from atc.config import Config
 from atc.models import openai
 from atc.terminal import count
-from atc.view import stderr_console
-from probing.drift import CALLS, earlier_samples, recheck
 from probing.gate import plan, send_again
 from probing.output import write
 from probing.probe import Probed, known, probe, take_away
-from probing.samples import FOLDER, Event, Log, Origin, ProbeSettings, Sample, Step, Value
+from probing.samples import FOLDER, Log, Origin, ProbeSettings, Sample, Value
 from protocols.ask import Ask
 from protocols.invoke import Invoker
 from protocols.sources import Loaded, load_source
@@ -105,7 +100,7 @@ def probe_command(
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
-            sys.exit(_check(source, loaded.tools, config, settings, as_json=as_json))
+            sys.exit(check_again(source, loaded.tools, config, settings, as_json=as_json))
         log = None
         if output is not None and (not dry_run or (output / FOLDER).is_dir()):
             given = Path(source)
@@ -114,19 +109,19 @@ def probe_command(
             log = stack.enter_context(Log(output))
             _own(log, source, output, dry_run=dry_run)
         if output is None or log is None or dry_run:
-            planned = plan(loaded.tools, settings, log)
-            lines = "\n".join(probe_report.plan_lines(planned))
-            print_result(probe_report.plan_document(planned), lines, as_json=as_json)
+            show_plan(plan(loaded.tools, settings, log), as_json=as_json)
             return
         _recall(loaded, log)
         if flags["resend"] and (number := send_again(loaded.tools, log)):
             say(f"{count(number, 'read')} without an answer may be sent again.")
-        if told := probe_report.cut_off(log):
-            say(told)
+        if log.intents:
+            names = sorted({str(intent["tool"]) for intent in log.intents.values()})
+            calls = f"{count(len(log.intents), 'call')} that an earlier probing was cut off in ({', '.join(names)})"
+            say(f"Not made again: {calls}; --resend sends reads again.")
         settings = allowed(loaded.tools, settings, log)
-        draft = partial(write, output, keep_values=keep_values)
-        ended, probed = _probed(loaded.tools, log, settings, config, draft=draft)
-        code = probe_report.conclude(draft(probed), probed, log, ended=ended, as_json=as_json)
+        interrupted, probed = _probed(loaded.tools, log, settings, config)
+        written = write(output, probed, keep_values=keep_values)
+        code = conclude(written, probed, log, interrupted=interrupted, as_json=as_json)
     sys.exit(code)
 
 
@@ -173,55 +168,24 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
         say(f"{number} may change something and will not be called; --allow-writes lets it.")
         return settings
     say(f"{number} that {'will' if settings.allow_writes else 'may'} be called may change something:")
-    for line in probe_report.tool_lines(writes):
+    for line in tool_lines(writes):
         say(f"  {line}")
     asked = not settings.allow_writes
     return agreed if not asked or click.confirm("Call these too?", default=False, err=True) else settings
 
 
-def _probed(
-    tools: Toolbox, log: Log, settings: ProbeSettings, config: Config, *, draft: Callable[[Probed], object]
-) -> tuple[int, Probed]:
-    """Probe to the end, or until a signal: the exit code that the signal asks for, or 0, and what is known.
-
-    `draft` is given what is known before a model describes it, which takes long.
-    """
+def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -> tuple[bool, Probed]:
+    """Probe to the end, or until Ctrl-C or SIGTERM: whether it was interrupted, and what is known."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     most = log.sent + plan(tools, settings, log).total
-    view = probe_report.ProbeView(stderr_console(), sent=lambda: log.sent, most=most)
-    described = False
-
-    def watch(event: Event) -> None:
-        nonlocal described
-        view(event)
-        if isinstance(event, Step) and event.phase == "describe" and not described:
-            described = True
-            draft(known(tools, log, settings=settings))
-
-    # What a Python tool prints is not the result.
-    with _terminable() as signals, redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr):  # what a Python tool prints is not the result
         try:
-            with open_model(config) as ask, view:
-                return 0, probe(tools, log, settings=settings, ask=ask, watch=watch)
+            with open_model(config) as ask, probing_bar(log, most) as watch:
+                return False, probe(tools, log, settings=settings, ask=ask, watch=watch)
         except KeyboardInterrupt:
             with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
                 take_away(tools, log, settings=settings)
-            return 128 + (signals or [signal.SIGINT])[0], known(tools, log, settings=settings)
-
-
-@contextmanager
-def _terminable() -> Iterator[list[int]]:
-    """SIGTERM ends the block as Ctrl-C does, and stands in the list that it gives."""
-    received: list[int] = []
-
-    def as_ctrl_c(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        signal.raise_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGTERM, as_ctrl_c)
-    try:
-        yield received
-    finally:
-        signal.signal(signal.SIGTERM, before)
+            return True, known(tools, log, settings=settings)
 
 
 @contextmanager
@@ -241,24 +205,3 @@ def open_model(config: Config) -> Iterator[Ask | None]:
         yield ask
     finally:
         getattr(ask, "close", lambda: None)()
-
-
-def _check(source: str, tools: Toolbox, config: Config, settings: ProbeSettings, *, as_json: bool) -> int:
-    """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
-
-    Raises:
-        LogUnreadable: the folder's log cannot be read.
-    """
-    earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []
-    planned = plan(tools, settings)
-    most = min(planned.total, CALLS * sum(bool(tool.at_most) for tool in planned.tools))
-    # A log of its own: what the folder's log has would be answered from there.
-    with TemporaryDirectory(prefix="atc-check-") as folder, Log(Path(folder)) as log:
-        view = probe_report.ProbeView(stderr_console(), sent=lambda: log.sent, most=most)
-        with view, redirect_stdout(sys.stderr):
-            checked = recheck(tools, log, settings=settings, earlier=earlier, watch=view)
-    gone = {change.tool for change in checked.changes if change.kind == "gone" and change.severity == "breaking"}
-    now: Mapping[str, Any] = {name: protocol for name, protocol in checked.new.items() if name not in gone}
-    with open_store(config) as store:
-        broken = list(probe_report.broken_runs(store, checked.old, now))
-    return probe_report.conclude_check(checked, broken, as_json=as_json)
