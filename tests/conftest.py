@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 
@@ -52,10 +53,46 @@ def _noting(method):
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Iterator[ZygoteSandbox]:
-    """One sandbox for all tests that only run programs in it."""
+def _running() -> Iterator[ZygoteSandbox]:
     with ZygoteSandbox() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def sandbox(_running: ZygoteSandbox) -> ZygoteSandbox:
+    """One sandbox for all tests that only run programs in it."""
+    return _running
+
+
+class _Door:
+    """Leads to the sandbox of all tests, and leaves it open when it is closed."""
+
+    def __init__(self, behind: ZygoteSandbox) -> None:
+        self._behind = behind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._behind, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave it open."""
+
+    close = __exit__
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sandboxes_by_name_are_one(request: pytest.FixtureRequest, _running: ZygoteSandbox) -> Iterator[None]:
+    """A sandbox takes a third of a second to start, and most commands open one. Its own tests have their own."""
+
+    def opened(**options: Any) -> Any:
+        return ZygoteSandbox(**options) if options else _Door(_running)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.path.name.startswith(("test_sandbox_", "test_security_", "test_bench_sandbox")):
+            patch.setattr("sandbox.zygote.ZygoteSandbox", opened)
+        yield
 
 
 @pytest.fixture

@@ -135,20 +135,13 @@ def test_a_solved_program_becomes_a_tool_that_other_programs_call(saved, atc_):
     assert (code, out.strip()) == (0, "32.0"), err
 
 
-def test_the_calls_of_a_saved_tool_stand_on_the_callers_lines(saved, execute):
+def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(saved, execute):
     saved()
     program = '# of two cities\na = spent(city="Oslo", least=2)\nb = spent(\n    city="Bonn", least=1)\nprint(a + b)\n'
-    solution = execute(program)
-    assert solution.answer == "32.0"
-    calls = solution.attempts[-1].trace.calls
-    assert [(call.tool, call.line, call.within) for call in calls] == [
-        ("list_orders", 2, "spent"),
-        ("list_orders", 3, "spent"),
-    ]
-
-
-def test_a_failure_points_at_the_callers_line_and_names_the_saved_tool(saved, execute):
-    saved()
+    calls = execute(program).attempts[-1].trace.calls
+    assert [(c.tool, c.line, c.within) for c in calls] == [("list_orders", 2, "spent"), ("list_orders", 3, "spent")]
+    unknown = execute('print(spent(town="Bonn", least=1))').attempts[-1]
+    assert (unknown.trace, "town" in unknown.findings[0].message) == (None, True)
     fault = execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n').attempts[-1].fault
     assert (fault.line, fault.tool) == (3, "list_orders")
     assert any("'spent'" in fact.text for fact in fault.evidence)
@@ -159,13 +152,6 @@ def test_a_failure_points_at_the_callers_line_and_names_the_saved_tool(saved, ex
     program = 'x = spent(city="Bonn", least=1)\ny = 1\nlist_orders(city="Bonn")[int(x)]\nspent(city="Oslo", least=1)\n'
     own = execute(program)
     assert own.attempts[-1].trace.failure.line == 3
-
-
-def test_the_check_sees_a_saved_tool_as_any_other(saved, execute):
-    saved()
-    found = execute('print(spent(town="Bonn", least=1))').attempts[-1]
-    assert found.trace is None
-    assert "town" in found.findings[0].message
 
 
 def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, gateway):
@@ -223,7 +209,6 @@ def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, con
     ("program", "answer", "again"),
     [
         ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Bonn: 1'"),
-        ('import json\nprint(json.dumps([o["id"] for o in list_orders(city="Bonn")]))', "[1, 2]", "[3]"),
         ('[o["id"] for o in list_orders(city="Bonn")]', "[1, 2]", "[3]"),
         (
             'n = 0\ndef count():\n    global n\n    n += len(list_orders(city="Bonn"))\ncount()\nprint(f"{n}")',
@@ -240,7 +225,7 @@ def test_what_a_program_prints_is_what_its_tool_gives(saved, execute, program, a
     assert solution.answer == again
 
 
-@pytest.mark.parametrize("backend", ["zygote", "docker", "monty", "trusted"])
+@pytest.mark.parametrize("backend", ["docker", "monty"])
 def test_every_sandbox_runs_a_saved_tool(saved, execute, backend):
     from sandbox.choose import availability
 
@@ -257,48 +242,34 @@ def test_every_sandbox_runs_a_saved_tool(saved, execute, backend):
     assert execute('print(spent(city="Bonn", least=10))', sandbox=backend).answer == "20.5"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_, config):
+    saved()
+    for arguments, said in [
         (["--as-tool", "list_orders"], "is the name of a tool"),
         (["--as-tool", "no-name"], "'no_name' would be one"),
-        (["--as-tool", "spent", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
-        (["--as-tool", "spent", "--parameter", "city"], "NAME=LITERAL"),
-        (["--as-tool", "spent", "--parameter", "list_orders=Bonn"], "would hide"),
-        (["--as-tool", "spent", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),
-    ],
-)
-def test_what_cannot_be_saved_is_refused_with_the_next_step(solved, atc_, config, arguments, said):
-    solved()
-    code, _, err = atc_("runs", "save", "last", *arguments)
-    assert code == 2, err
-    assert said in err
-    assert not (config.state_dir / "saved-tools").exists()
-
-
-def test_only_a_solved_run_with_a_name_of_its_own_is_saved(saved, execute, atc_, config):
-    saved()
-    code, _, err = atc_("runs", "save", "last", "--as-tool", "spent")
-    assert (code, "--force" in err) == (2, True)
+        (["--as-tool", "spent"], "--force"),
+        (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
+        (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
+        (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
+        (["--as-tool", "more", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),
+    ]:
+        code, _, err = atc_("runs", "save", "last", *arguments)
+        assert (code, said in err) == (2, True), err
     execute("print(1 / 0)")
-    code, _, err = atc_("runs", "save", "last", "--as-tool", "more")
+    _, _, err = atc_("runs", "save", "last", "--as-tool", "more")
     assert "is failed; only a solved run becomes a tool" in err
+    assert [path.name for path in (config.state_dir / "saved-tools").iterdir()] == ["spent.json"]
 
 
-def test_a_tool_is_offered_only_beside_those_that_it_calls(saved, atc_, tmp_path):
+def test_a_tool_is_offered_beside_those_that_it_calls_and_no_source_brings_one(saved, atc_, config, tmp_path):
     saved()
     (tmp_path / "other.py").write_text('def ping() -> str:\n    """Ping."""\n    return "pong"\n')
     _, out, err = atc_("tools", "list", "--tools", "other.py")
     assert "spent" not in out
     assert "spent.json is not offered: it calls list_orders, which is not among these tools" in err
-
-
-def test_a_source_of_tools_cannot_bring_a_program(saved, atc_, config, tmp_path):
-    saved("spent")
     (config.state_dir / "saved-tools").rename(tmp_path / "given")
     code, _, err = atc_("tools", "list", "--tools", tmp_path / "given", "--tools", "shop.py")
-    assert code == 2
-    assert "it is a saved program" in err
+    assert (code, "it is a saved program" in err) == (2, True)
 
 
 def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
