@@ -412,7 +412,9 @@ class Agent:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
         toolbox = self.toolbox if given is None else given
         effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
-        journal = Journal(sink=record.sink, prepare=record.prepare, pins=record.pins, effects=effects)
+        journal = Journal(
+            sink=record.sink, prepare=record.prepare, confirm=record.confirm, pins=record.pins, effects=effects
+        )
         if record.run is not None:
             journal.run = record.run
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
@@ -466,6 +468,7 @@ class Agent:
         assert self._store is not None
         record = RunRecord(watcher=observer or ignore, task=task, pins=pins, run=run)
         record.keep, record.stored = self._store.observer(run), self._store.journal_sink(run)
+        record.confirm = partial(self._store.confirm_owned, run)
         try:
             with traced(record, self.toolbox):
                 yield record

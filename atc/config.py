@@ -5,6 +5,7 @@ A setting is one field here: its type with `expects(…)`, which says in message
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -19,6 +20,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     Strict,
     TypeAdapter,
     field_serializer,
@@ -51,6 +53,12 @@ def _words(value: Any) -> Any:
     return shlex.split(value) if isinstance(value, str) else value
 
 
+def without_password(address: str) -> str:
+    """A database's address as it can be shown. Where it is ambiguous, more is left out than the password."""
+    shown = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", address)
+    return re.sub(r"(password=)[^&\s]*", r"\1***", shown)
+
+
 def _host(text: str) -> str:
     host, _, port = text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "")
     if not host or set(host) & set("/@?#* \t") or "://" in text or (port and int(port) >= 65536):
@@ -72,6 +80,12 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("an amount above 0, in USD")]
 Seconds = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("a number of seconds above 0")]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute()), expects("a folder")]
+Address = Annotated[
+    str,
+    Field(pattern=r"^postgres(ql)?://"),
+    PlainSerializer(without_password),
+    expects("a PostgreSQL address, such as postgresql://atc@db.example.org/atc"),
+]
 Backends = Annotated[
     Text,
     AfterValidator(lambda text: text if text == AUTO else ",".join(named(text))),
@@ -250,7 +264,10 @@ class Config:
     """Whether tools whose response schema is missing, or wrong, get one from what their calls bring, kept for later
     runs."""
     state_dir: Folder = field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
-    """Where runs are stored."""
+    """Where runs are stored, unless `store` says otherwise, and what was learned of responses."""
+    store: Address | None = field(default=None, repr=False)
+    """A PostgreSQL database for the runs of several machines (extra `scale`); None: a file in `state_dir`. The password
+    is better kept in `~/.pgpass`."""
     cache_dir: Folder = field(default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False))
     """Where models and built data are kept; can be deleted at any time."""
     credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)

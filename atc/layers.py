@@ -89,9 +89,8 @@ def _value(layer: Layer, key: str, raw: Any) -> Any:
         else:
             value = _type(key).validate_strings(raw)
     except ValidationError:
-        raise InvalidConfig(
-            f"{layer.origin}: {layer.label(key)} must be {_wanted(_HINTS[key])}, got {raw!r}."
-        ) from None
+        got = "" if key == "store" else f", got {raw!r}"  # there may be a password in it
+        raise InvalidConfig(f"{layer.origin}: {layer.label(key)} must be {_wanted(_HINTS[key])}{got}.") from None
     try:
         _SPELLED.get(key, str)(value)
     except AtcError as error:

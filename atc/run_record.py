@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -29,6 +29,8 @@ class RunRecord:
     run: str | None = None
     past: StoredRun | None = None
     stored: Sink | None = None
+    confirm: Callable[[], object] | None = None
+    """Raises where another process has taken the run."""
     redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
     spans: Observer | None = None

@@ -233,6 +233,8 @@ class Calls:
             self._check(opened.asked.index)
         token = idempotency_key.set(self._journal.key(opened.asked.index)) if tool.protocol.writes else None
         try:
+            if self._journal.confirm is not None:
+                self._journal.confirm()
             response = tool.call(arguments)
         except (ToolError, Paused, AtcError):
             raise

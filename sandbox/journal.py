@@ -45,6 +45,8 @@ class Journal:
     sink: Sink | None = None
     prepare: Sink | None = None
     """Called before `sink` with the same, for what may take long: the run can end meanwhile, and then it is dropped."""
+    confirm: Callable[[], object] | None = None
+    """Called right before a call is sent; raises where the run belongs to another process by now."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     effects: Effects | None = None

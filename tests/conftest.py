@@ -24,6 +24,7 @@ from atc.recording.document import parse, to_document
 from atc.recording.recording import record
 from atc.recording.rerun import Replayer
 from atc.store.stored import StoredRun
+from benchmarks import postgres as postgresql
 from sandbox.zygote import ZygoteSandbox
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
@@ -93,6 +94,23 @@ def _sandboxes_by_name_are_one(request: pytest.FixtureRequest, _running: ZygoteS
         if not request.path.name.startswith(("test_sandbox_", "test_security_", "test_bench_sandbox")):
             patch.setattr("sandbox.zygote.ZygoteSandbox", opened)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[postgresql.Server]:
+    """A PostgreSQL server for all tests that need one."""
+    if postgresql.programs() is None:
+        pytest.skip("no PostgreSQL server is installed (apt-get install postgresql)")
+    with postgresql.server() as running:
+        yield running
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where runs are stored: a file of a test's own, or where `stores.both_stores` asks for it a database."""
+    if getattr(request, "param", "sqlite") == "postgresql":
+        return request.getfixturevalue("postgres").database()
+    return str(tmp_path / "state" / "runs.sqlite")
 
 
 @pytest.fixture

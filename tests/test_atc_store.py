@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from atc import events
-from atc.store import Store, StoreUnavailable, UnknownRun
+from atc.store import RunEnded, RunStore, RunTaken, Store, StoreUnavailable, UnknownRun
 from atc.store.stored import process_mark
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
+from tests.stores import both_stores, open_store
 
 ROOT = Path(__file__).resolve().parent.parent
 CALL = ToolCall(index=0, tool="find", arguments={"name": "a", "n": 1.5}, line=3, result={"rows": [1, None]})
@@ -25,19 +26,20 @@ REFUSED = ToolCall(index=1, tool="find", arguments={}, line=4, error="name is mi
 
 
 @pytest.fixture
-def store(tmp_path: Path):
-    with Store(tmp_path / "state" / "runs.sqlite3") as opened:
+def store(place: str):
+    with open_store(place) as opened:
         yield opened
 
 
-def test_a_run_is_stored_from_its_first_moment(store: Store) -> None:
+@both_stores
+def test_a_run_is_stored_from_its_first_moment(store: RunStore) -> None:
     run = store.create("How many?", model="local", strategy="auto", sandbox="zygote", config={"samples": 4})
     stored = store.load(run)
     assert (stored.summary.task, stored.summary.status, stored.summary.ended) == ("How many?", "running", None)
     assert (stored.summary.model, stored.config, stored.attempts) == ("local", {"samples": 4}, ())
 
 
-def drive(store: Store, run: str) -> Solution:
+def drive(store: RunStore, run: str) -> Solution:
     """A run of three attempts: findings, a failed execution, an answer that reuses its call."""
     observe, sink = store.observer(run), store.journal_sink(run)
     observe(events.ToolsChosen(("find", "get"), 27))
@@ -69,7 +71,8 @@ def drive(store: Store, run: str) -> Solution:
     return Solution(task="t", attempts=(wrong, failed, answered), status="solved", answer="5", usage=usage, run=run)
 
 
-def test_everything_comes_back(store: Store) -> None:
+@both_stores
+def test_everything_comes_back(store: RunStore) -> None:
     run = store.create("t")
     solution = drive(store, run)
     store.finish(run, solution)
@@ -86,15 +89,17 @@ def test_everything_comes_back(store: Store) -> None:
     assert stored.summary.ended is not None
 
 
-def test_an_intent_is_on_disk_before_its_call_is_made(store: Store) -> None:
+@both_stores
+def test_an_intent_is_on_disk_before_its_call_is_made(store: RunStore, place: str) -> None:
     run = store.create("t")
     store.journal_sink(run)(0, replace(CALL, outcome="unknown", result=None), False)
-    with Store(store.path) as other:  # another process would see the same
+    with open_store(place) as other:  # another process would see the same
         (call,) = other.load(run).calls
     assert (call.complete, call.call.outcome, call.call.arguments) == (False, "unknown", CALL.arguments)
 
 
-def test_an_unfinished_run_says_what_it_has_used(store: Store) -> None:
+@both_stores
+def test_an_unfinished_run_says_what_it_has_used(store: RunStore) -> None:
     run = store.create("t")
     drive(store, run)
     store.observer(run)(events.ModelAsked("repair", [Message("user", "u")]))
@@ -103,7 +108,8 @@ def test_an_unfinished_run_says_what_it_has_used(store: Store) -> None:
     assert stored.exchanges[-1].reply is None
 
 
-def test_runs_are_found_by_prefix_suffix_and_last(store: Store) -> None:
+@both_stores
+def test_runs_are_found_by_prefix_suffix_and_last(store: RunStore) -> None:
     with pytest.raises(UnknownRun, match="no run 'last'; 'atc runs list' shows all"):
         store.load("last")
     first, second = store.create("one"), store.create("two")
@@ -122,18 +128,55 @@ def test_runs_are_found_by_prefix_suffix_and_last(store: Store) -> None:
         store.load("")
 
 
+@both_stores
+def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(store: RunStore, place: str) -> None:
+    run, other = store.create("t"), store.create("u")
+    drive(store, run)
+    with open_store(place) as second:
+        assert second.changes() == (before := second.changes())
+        store.finish(run, replace(Solution(task="t", attempts=(), status="solved", answer="5"), run=run))
+        assert second.changes() != before
+        with pytest.raises(RunEnded, match="is solved: there is nothing to resume"):
+            second.take(run)
+        assert next(attempt.program.source for attempt in second.take(run, ended=True).attempts) == "fnd()"
+        assert store.load(run).summary.status == "running"
+        second.finish(run, status="interrupted")
+        assert second.key() == store.key()
+    with pytest.raises(RunTaken, match=r"is being worked on by process \d+.*; end it first"):
+        store.delete([run, other])
+    store.finish(other, status="error", error="x")
+    assert store.delete([run, other]) == 2
+    assert store.list() == []
+
+
+@both_stores
+def test_calls_whose_callers_may_not_know_what_became_of_them(store: RunStore) -> None:
+    lost, told = store.create("t"), store.create("u")
+    store.journal_sink(lost)(0, replace(CALL, outcome="unknown", error="\x00"), True)
+    store.journal_sink(told)(0, CALL, True)
+    assert store.in_doubt("find") == {lost: (CALL.arguments,), told: (CALL.arguments,)}
+    store.finish(told, status="error")
+    assert store.in_doubt("find") == {lost: (CALL.arguments,)}
+    assert store.in_doubt("get") == {}
+
+
 DIES = """
 import sys; from pathlib import Path
 from atc.store import Store
-store = Store(Path(sys.argv[1]))
+if sys.argv[1].startswith("postgresql:"):
+    from atc.store.postgres import PostgresStore
+    store = PostgresStore(sys.argv[1], lease_seconds=0.5)
+else:
+    store = Store(Path(sys.argv[1]))
 print(store.create("t"), flush=True)
 import os; os._exit(9)
 """
 
 
-def test_a_run_whose_process_is_gone_was_interrupted(store: Store) -> None:
+@both_stores
+def test_a_run_whose_process_is_gone_was_interrupted(store: RunStore, place: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", DIES, str(store.path)],
+        [sys.executable, "-c", DIES, place],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -141,6 +184,8 @@ def test_a_run_whose_process_is_gone_was_interrupted(store: Store) -> None:
         timeout=30,
     )
     run = done.stdout.strip()
+    while place.startswith("postgresql:") and store.load(run).summary.status == "running":
+        continue  # until its lease is over
     assert store.load(run).summary.status == "interrupted"
     assert store.list()[0].status == "interrupted"
 
@@ -161,10 +206,11 @@ def test_only_the_user_may_read_it(store: Store) -> None:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
 
 
-def test_threads_and_connections_write_at_once(store: Store) -> None:
+@both_stores
+def test_threads_and_connections_write_at_once(store: RunStore, place: str) -> None:
     errors: list[BaseException] = []
 
-    def write(target: Store) -> None:
+    def write(target: RunStore) -> None:
         try:
             for _ in range(5):
                 run = target.create("t")
@@ -172,7 +218,7 @@ def test_threads_and_connections_write_at_once(store: Store) -> None:
         except BaseException as error:
             errors.append(error)
 
-    with Store(store.path) as other:
+    with open_store(place) as other:
         threads = [threading.Thread(target=write, args=(target,)) for target in (store, store, other, other)]
         for thread in threads:
             thread.start()
@@ -183,7 +229,8 @@ def test_threads_and_connections_write_at_once(store: Store) -> None:
     assert all(run.calls == 1 for run in store.list(None))
 
 
-def test_text_that_is_not_unicode_is_kept_readable(store: Store) -> None:
+@both_stores
+def test_text_that_is_not_unicode_is_kept_readable(store: RunStore) -> None:
     run = store.create("caf\udce9 \x00 \x1b[31m")
     store.observer(run)(events.ProgramWritten(0, Program("'\ud800'"), ()))
     assert store.load(run).summary.task == "caf\\udce9 \x00 \x1b[31m"

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from atc.agent import Agent
 from atc.config import Config
 from atc.consent import Question
-from atc.store import Store
+from atc.store import RunStore
 from atc.types import Solution
 from protocols.ask import Ask, Completion, Message, Powers, forget, powers
 from protocols.errors import SourceUnavailable
@@ -53,7 +53,7 @@ OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
 
 
 def agent_worker(
-    open_world: OpenWorld, *, ask: Ask, sandbox: Sandbox, config: Config, store: Store | None = None
+    open_world: OpenWorld, *, ask: Ask, sandbox: Sandbox, config: Config, store: RunStore | None = None
 ) -> OpenWorker:
     """Workers that give each item to an `Agent` over the item's candidates, in a world that was reset before.
 

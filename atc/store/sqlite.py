@@ -78,6 +78,9 @@ class Store(SqlStore):
         with self._lock, _explained(self.path):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
+    def confirm_owned(self, run: str) -> None:
+        """See `RunStore.confirm_owned`. Nobody takes a run from a living process."""
+
     @contextmanager
     def _reading(self) -> Iterator[Database]:
         with self._transaction("BEGIN") as db:
@@ -188,6 +191,7 @@ def _set_up(database: sqlite3.Connection, path: Path) -> None:
             database.execute("ROLLBACK")
             raise
     database.execute("PRAGMA foreign_keys = ON")
+    database.execute("CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, key TEXT NOT NULL) STRICT")
 
 
 def _use_wal(database: sqlite3.Connection) -> None:

@@ -43,7 +43,7 @@ class UnknownRun(AtcError):
 
 
 class RunTaken(AtcError):
-    """A run that another living process works on."""
+    """A run that another living process works on, or has taken over from this one."""
 
     exit_code = 2
 
@@ -172,6 +172,13 @@ class RunStore(Protocol):
     def journal_sink(self, run: str) -> Sink:
         """Stores each intent before its call is sent, durably when this returns, and each outcome after it."""
 
+    def confirm_owned(self, run: str) -> None:
+        """Called right before a call is sent: whether the run is still this process's.
+
+        Raises:
+            RunTaken: this process was paused or cut off for so long that another one has taken the run.
+        """
+
     def finish(
         self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
     ) -> None:
@@ -185,6 +192,9 @@ class RunStore(Protocol):
 
     def changes(self) -> int:
         """A number that is another one whenever somebody else has written."""
+
+    def key(self) -> bytes:
+        """A secret of 32 bytes that is the same for all processes over this store, drawn once."""
 
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.

@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from atc import events
 from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
+from atc.store.postgres import PostgresStore
+from atc.store.sql import SqlStore
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
 from benchmarks.kills.cases import Kill, Struck
 from protocols import transport  # noqa: F401
@@ -27,16 +29,18 @@ from sandbox.choose import open_sandbox
 from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
+LEASE_SECONDS = 0.6
+"""Of a host in PostgreSQL: so long others wait for the runs of one that was killed."""
 REPAIRS = 8
 """The model writes the same program again so often: a read that failed is made again."""
 
 
-class MortalStore(Store):
+class Mortal(SqlStore):
     """A store that calls `die` at the moment of `kill`; None: never."""
 
-    def __init__(self, path: Path, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object]) -> None:
-        super().__init__(path)
+    def mortal(self, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object]) -> Self:
         self._kill, self._tools, self._die, self._seen = kill, tools, die, 0
+        return self
 
     def journal_sink(self, run: str) -> Sink:
         """As any store's."""
@@ -79,6 +83,21 @@ class MortalStore(Store):
         self._die(struck)
 
 
+class MortalStore(Mortal, Store):
+    """In a SQLite file."""
+
+
+class MortalPostgresStore(Mortal, PostgresStore):
+    """In a PostgreSQL database."""
+
+
+def mortal(place: str, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object]) -> Mortal:
+    """The store at a path, or at a database's address."""
+    if place.startswith("postgresql://"):
+        return MortalPostgresStore(place, lease_seconds=LEASE_SECONDS).mortal(kill, tools, die)
+    return MortalStore(Path(place)).mortal(kill, tools, die)
+
+
 def nursery(harness: Connection, sources: Sequence[str]) -> None:
     """Load what every host needs once, and fork a host for each order, until the harness closes its end."""
     with Invoker() as invoker:
@@ -111,9 +130,10 @@ def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harn
 
     config = Config(allow_writes=("all",), samples=1, max_repairs=REPAIRS, settle_seconds=order["settle_seconds"])
     model = ScriptedModel(*[f"```python\n{order['program']}\n```"] * (REPAIRS + 1))
-    path = Path(order["folder"]) / "runs.sqlite"
-    with closing(open_sandbox(order["sandbox"])) as sandbox, MortalStore(path, kill, tools, die) as store:
+    with closing(open_sandbox(order["sandbox"])) as sandbox, mortal(order["store"], kill, tools, die) as store:
         begun = store.list(1)
+        while begun and begun[0].status == "running":  # the lease of a host that was killed is not over
+            begun = store.list(1)
         agent = Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=lambda _: True, store=store)
         solution = agent.resume(begun[0].id) if begun else agent.run(order["task"], seed=0)
     last = solution.attempts[-1] if solution.attempts else None

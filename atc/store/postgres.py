@@ -1,0 +1,304 @@
+"""The store of runs in a PostgreSQL database, which processes on any number of machines share.
+
+A run is leased to one process at a time. Its lease says until when, by the clock of the database, and has a number that
+grows with each process that takes the run. Every write of a run names that number and is refused, in the same
+transaction, when it is no longer the newest: a process that was paused or cut off and comes back can record nothing
+more, and sends nothing whose intent it cannot record.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from queue import Empty, LifoQueue
+from typing import Any, cast
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
+
+from atc.store.postgres_tables import migrate
+from atc.store.rows import Database
+from atc.store.sql import SqlStore
+from atc.store.stored import RunTaken, StoreUnavailable
+from atc.types import Solution
+
+LEASE_SECONDS = 15.0
+"""After so long without a sign of life a process has lost its runs: another one may go on with them."""
+_PATIENCE_SECONDS = 10.0
+"""How long a lost connection is tried again, and a locked row waited for."""
+_CONNECTION: Mapping[str, Any] = {
+    "application_name": "atc",
+    "client_encoding": "utf8",
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""What a connection goes by where its address says nothing else: a cut network is noticed within seconds."""
+_SESSION = """
+SELECT set_config('search_path', 'atc', false), set_config('lock_timeout', %s, false),
+    set_config('idle_in_transaction_session_timeout', %s, false),
+    set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)
+"""
+"""A transaction that a paused process leaves open must not keep its runs locked; a commit must be on disk."""
+_TAKE = """
+INSERT INTO leases VALUES (?, 1, ?, clock_timestamp() + ? * interval '1 second', 1)
+ON CONFLICT (run) DO UPDATE SET token = leases.token + 1, owner = excluded.owner, expires = excluded.expires,
+    writes = leases.writes + 1
+RETURNING token
+"""
+_WRITE = """
+UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second', writes = writes + 1
+WHERE run = ? AND token = ? RETURNING run
+"""
+_RENEW = """
+WITH mine AS (
+    SELECT run FROM leases JOIN unnest(?::text[], ?::bigint[]) AS held (run, token) USING (run, token)
+    FOR UPDATE OF leases SKIP LOCKED
+)
+UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second' FROM mine WHERE leases.run = mine.run
+RETURNING leases.run
+"""
+"""Of leases that are still this process's. One that is locked is being renewed, or taken, at this moment."""
+_EXPLANATIONS: Mapping[str, str] = {
+    "53100": "its disk is full; free some space",
+    "55P03": f"another process has kept it locked for {_PATIENCE_SECONDS:.0f} seconds; try again",
+    "42501": "its user may not do this; let it create the schema 'atc', or write in the one that is there",
+    "25006": "it takes no writes; name the primary server",
+}
+
+
+@dataclass(slots=True)
+class _Lease:
+    """A run of this process. `until` is when others may take it at the earliest, by this process's own clock."""
+
+    token: int
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Transaction:
+    """A `Database`. `taken` are the runs that become this process's when it is committed."""
+
+    connection: psycopg.Connection[Any]
+    taken: dict[str, _Lease] = field(default_factory=dict)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
+        """See `Database`."""
+        return self.connection.execute(cast("Any", sql.replace("?", "%s")), parameters or None)
+
+
+class PostgresStore(SqlStore):
+    """The `RunStore` of the PostgreSQL database at `address`, a `postgresql://` URL. Its tables are made where needed.
+
+    A lost connection is made anew; what cannot be recorded meanwhile is an error, and its call is not sent.
+
+    Raises:
+        StoreUnavailable: there is no such server or database, its user may not use it, or a newer atc has made it.
+    """
+
+    def __init__(self, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
+        self._parameters = {**_CONNECTION, **_parsed(address)}
+        host = self._parameters.get("host") or self._parameters.get("service") or "the default host"
+        self.name = f"PostgreSQL database {self._parameters.get('dbname') or 'of its user'} at {host}"
+        self._lease_seconds = lease_seconds
+        self._owner_name = f"process {os.getpid()} on {platform.node()}"
+        self._leases: dict[str, _Lease] = {}
+        self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
+        self._closing = threading.Event()
+        self._patience = 0.0  # who has mistyped the address is told at once
+        try:
+            with self._transaction("BEGIN") as db:
+                migrate(db, self.name)
+        except BaseException:
+            self._close_idle()
+            raise
+        self._patience = _PATIENCE_SECONDS
+        self._heart = threading.Thread(target=self._beat, name="leases", daemon=True)
+        self._heart.start()
+
+    def close(self) -> None:
+        """Let others take this process's runs, and close all connections. The store cannot be used afterwards."""
+        self._closing.set()
+        self._heart.join()
+        if self._leases:
+            with suppress(StoreUnavailable), self._transaction("BEGIN") as db:
+                db.execute(_RENEW, (*_arrays(self._leases), 0.0))
+        self._close_idle()
+
+    def changes(self) -> int:
+        """See `RunStore.changes`."""
+        with self._reading() as db:
+            return int(db.execute("SELECT coalesce(sum(writes), 0) AS writes FROM leases").fetchone()["writes"])
+
+    def confirm_owned(self, run: str) -> None:
+        """See `RunStore.confirm_owned`."""
+        lease = self._leases.get(run)
+        if lease is None or time.monotonic() >= lease.until:
+            with self._writing(run):
+                pass
+
+    def finish(
+        self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
+    ) -> None:
+        """See `RunStore.finish`. The lease is renewed no more, also where this could not be recorded."""
+        try:
+            super().finish(run, solution, status=status, error=error)
+        finally:
+            self._leases.pop(run, None)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Database]:
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as db:
+            yield db
+
+    @contextmanager
+    def _writing(self, run: str | None = None) -> Iterator[Database]:
+        lease = self._leases.get(run) if run is not None else None
+        until = 0.0
+        with self._transaction("BEGIN") as db:
+            if run is not None:
+                until = time.monotonic() + self._lease_seconds
+                token = lease.token if lease is not None else 0
+                if db.execute(_WRITE, (self._lease_seconds, run, token)).fetchone() is None:
+                    raise RunTaken(self._lost(db, run))
+            yield db
+        if lease is not None:
+            lease.until = until
+        self._leases |= db.taken
+
+    def _lost(self, db: Database, run: str) -> str:
+        """Why a write of `run` is refused."""
+        row = db.execute("SELECT owner FROM leases WHERE run = ?", (run,)).fetchone()
+        if row is None:
+            return f"run {run} has been deleted while this process worked on it."
+        return (
+            f"run {run} was taken over by {row['owner']}, since nothing had been heard of this process for"
+            f" {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
+            f" 'atc runs show {run}' shows how it goes on."
+        )
+
+    def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
+        if lock and run in self._leases:  # a thread of ours is at it, perhaps without knowing that its lease is over
+            return self._owner_name
+        query = "SELECT owner, expires > clock_timestamp() AS living FROM leases WHERE run = ?"
+        row = db.execute(query + (" FOR UPDATE" if lock else ""), (run,)).fetchone()
+        return str(row["owner"]) if row is not None and row["living"] else None
+
+    def _own(self, db: Database, run: str) -> None:
+        until = time.monotonic() + self._lease_seconds
+        row = db.execute(_TAKE, (run, self._owner_name, self._lease_seconds)).fetchone()
+        cast("_Transaction", db).taken[run] = _Lease(row["token"], until)
+
+    def _erase(self) -> None:
+        """PostgreSQL reuses the space of deleted rows by itself; rewriting its files would stop all others."""
+
+    def _beat(self) -> None:
+        """Renew the leases of all runs of this process until the store is closed."""
+        while not self._closing.wait(self._lease_seconds / 3):
+            held, until = dict(self._leases), time.monotonic() + self._lease_seconds
+            if not held:
+                continue
+            with suppress(StoreUnavailable):  # it is tried again, and what is written meanwhile is refused
+                with self._transaction("BEGIN") as db:
+                    renewed = db.execute(_RENEW, (*_arrays(held), self._lease_seconds)).fetchall()
+                for row in renewed:
+                    held[row["run"]].until = until
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[_Transaction]:
+        with self._explained():
+            connection = self._begun(begin)
+            try:
+                transaction = _Transaction(connection)
+                yield transaction
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+                if idle and not self._closing.is_set():
+                    self._idle.put(connection)
+                else:
+                    connection.close()
+
+    def _close_idle(self) -> None:
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait().close()
+
+    def _begun(self, begin: str) -> psycopg.Connection[Any]:
+        """A connection with an open transaction. Nothing was asked of it yet, so that this may be tried again."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                connection = self._idle.get_nowait()
+            except Empty:
+                connection = self._connect(deadline)
+            try:
+                connection.execute(cast("Any", begin))
+            except psycopg.OperationalError:  # it was lost while nobody used it
+                connection.close()
+                if time.monotonic() >= deadline:
+                    raise
+            else:
+                return connection
+
+    def _connect(self, deadline: float) -> psycopg.Connection[Any]:
+        """A new connection. Where there is none to be had, it is tried again until the deadline."""
+        while True:
+            try:
+                connection = psycopg.connect(**self._parameters, autocommit=True, row_factory=dict_row)
+                break
+            except psycopg.OperationalError:
+                if time.monotonic() >= deadline or self._closing.wait(0.2):
+                    raise
+        try:
+            locked, idle = f"{_PATIENCE_SECONDS:.0f}s", f"{self._lease_seconds * 1000:.0f}ms"
+            connection.execute(_SESSION, (locked, idle))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turns what the database says into `StoreUnavailable`, without the password."""
+        try:
+            yield
+        except psycopg.Error as error:
+            said = _EXPLANATIONS.get(error.sqlstate or "") or error.diag.message_primary or str(error)
+            if (password := self._parameters.get("password")) is not None:
+                said = said.replace(str(password), "***")
+            said = "; ".join(line.strip() for line in said.strip().splitlines())
+            raise StoreUnavailable(f"the store of runs, {self.name}: {said.rstrip('.')}.") from None
+
+
+def _arrays(leases: Mapping[str, _Lease]) -> tuple[list[str], list[int]]:
+    return list(leases), [lease.token for lease in leases.values()]
+
+
+def _parsed(address: str) -> dict[str, Any]:
+    """The parts of an address. What is wrong with one is not quoted: it may be a part of the password.
+
+    Raises:
+        StoreUnavailable: it is none.
+    """
+    with suppress(psycopg.Error):
+        found = conninfo_to_dict(address)
+        places = "".join(str(found.get(part) or "") for part in ("host", "dbname", "user"))
+        if "@" not in places and str(found.get("port") or 0).replace(",", "").isdigit():
+            return found
+    raise StoreUnavailable(
+        "the store of runs: its address is no PostgreSQL address; write postgresql://USER@HOST:PORT/DATABASE, with"
+        " characters such as @ / : # in a password as %40 %2F %3A %23."
+    )

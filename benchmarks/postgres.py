@@ -1,0 +1,82 @@
+"""A real PostgreSQL server for tests and benchmarks, from Debian's packages, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+
+from benchmarks.local import free_port
+
+PASSWORD = "correct/horse@battery"
+"""Of the user `atc` over TCP. The Unix socket asks for none."""
+
+
+def programs() -> Path | None:
+    """The folder of initdb and its like; None where there is no server."""
+    found = shutil.which("initdb")
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return Path(found).parent if found else places[-1].parent if places else None
+
+
+class Server:
+    """A running server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self._numbers = count(1)
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"atc{next(self._numbers)}"
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.address(name)
+
+    def address(self, database: str) -> str:
+        """Of a database, by the Unix socket, as a superuser."""
+        return f"postgresql://atc@/{database}?host={self.folder}&port={self.port}"
+
+    def start(self) -> None:
+        options = f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200"
+        _as_its_user("pg_ctl", "start", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options)
+
+    def stop(self) -> None:
+        """End it, and every connection to it."""
+        _as_its_user("pg_ctl", "stop", "-D", self.folder / "data", "-w", "-m", "fast")
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """A server that flushes each commit to the disk as in earnest. It ends, and its folder goes, with the block."""
+    with tempfile.TemporaryDirectory(prefix="atc-pg-") as name:
+        folder = Path(name)
+        password = folder / "password"
+        password.write_text(PASSWORD)
+        if os.geteuid() == 0:
+            for path in (folder, password):
+                os.chown(path, pwd.getpwnam("postgres").pw_uid, -1)
+        ways = ["--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8", "--no-sync"]
+        _as_its_user("initdb", "-D", folder / "data", "-U", "atc", f"--pwfile={password}", *ways)
+        running = Server(folder)
+        running.start()
+        try:
+            yield running
+        finally:
+            running.stop()
+
+
+def _as_its_user(program: str, *words: str | Path) -> None:
+    """Run a program of the server, which refuses to be root's."""
+    folder = programs()
+    assert folder is not None
+    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
+    subprocess.run([*user, folder / program, *words], check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=120)
