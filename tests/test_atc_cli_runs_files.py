@@ -148,10 +148,10 @@ def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
     code, out, err = atc_("runs", "replay", path)
     assert (code, out) == (1, "")
     assert err.splitlines() == [
-        "The file was edited after it was recorded (the program).",
         "Diverged at call 1",
         '- get_note(id="p2")',
         '+ get_note(id="p3")',
+        "The file was edited after it was recorded (the program).",
     ]
     code, out, _ = atc_("runs", "replay", path, "--json")
     assert code == 1

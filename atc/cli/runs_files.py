@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -23,13 +21,11 @@ from atc.recording.recording import InvalidRecording, Recording, record, without
 from atc.recording.rerun import Case, Replayer, Verdict, junit
 from atc.recording.script import to_script
 from atc.store.stored import StoredRun
-from atc.terminal import clipped, count
+from atc.terminal import count
 from protocols.errors import AtcError
 from protocols.files import write_whole
 from protocols.jsontypes import Json
 
-_WIDTH, _BEFORE, _LINES = 240, 60, 40
-"""Of a difference: characters of a line, those shown before it begins, lines."""
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 _sandbox_option = click.option(
     "--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here."
@@ -100,18 +96,17 @@ def _script(recording: Recording, stored: StoredRun) -> str:
 def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     """Run the program of FILE ('-' reads stdin) again, its calls answered from FILE.
 
-    FILE may also be the id of a stored run. Nothing is sent anywhere and no key is needed. Exit status: 0 it made the
-    same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
+    Nothing is sent anywhere and no key is needed. Exit status: 0 it made the same calls and gave the same answer, 1 it
+    did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
-    chosen = load_config({"sandbox": sandbox})[0].sandbox
     recording = _open(file)
-    with Replayer(chosen) as replayer:
+    with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         verdict = replayer.rerun(recording)
     if as_json:
         print_json(_verdict(verdict))
     elif verdict.same and recording.answer is not None:
         print_text(recording.answer)
-    for line in [*_edits(recording), _sentence(verdict), *_difference(verdict)]:
+    for line in _lines(verdict):
         say(line)
     sys.exit(0 if verdict.same else 1)
 
@@ -128,21 +123,20 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
 
     Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
     """
-    chosen = load_config({"sandbox": sandbox})[0].sandbox
     found = list(dict.fromkeys(_recordings(files)))
     if not found:
         raise click.UsageError("there is no recording in it; 'atc runs export RUN -o FILE' writes one")
     cases: list[Case] = []
     documents: list[dict[str, Any]] = []
-    with Replayer(chosen) as replayer:
+    with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         for file in found:
-            case, said, document = _tried(file, replayer)
+            case, verdict = _tried(file, replayer)
             cases.append(case)
             state = "passed" if case.problem is None else "failed" if case.failed else "error"
-            documents.append({"file": file, "state": state, "said": said} | document)
+            documents.append({"file": file, "state": state, "problem": case.problem, **_verdict(verdict)})
             if not as_json:
-                details = "".join(f"\n      {line}" for line in case.detail.splitlines())
-                print_text(f"{_WORDS[state]}  {file}  {' '.join(said.split())}{details}")
+                text = (case.detail or case.problem or "").replace("\n", "\n      ")
+                print_text(f"{_WORDS[state]}  {file}  {text}")
     if report is not None:
         write_whole(report, junit(cases))
     if as_json:
@@ -153,21 +147,15 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
 
 
 def _open(name: str) -> Recording:
-    """The recording in a file, on stdin (`-`), or of a stored run.
+    """The recording in a file, or on stdin (`-`).
 
     Raises:
         InvalidRecording: it cannot be read, or is none.
-        UnknownRun: there is neither a file nor a run of this name.
     """
     if name == "-":
         return parse(read_stdin(), where="stdin")
-    path = Path(name)
-    if not (path.exists() or path.suffix or len(path.parts) > 1):
-        with open_store(load_config()[0]) as store:
-            stored = store.load(name)
-        return record(stored, stored.protocols)
     try:
-        return parse(path.read_text(encoding="utf-8-sig"), where=name)
+        return parse(Path(name).read_text(encoding="utf-8-sig"), where=name)
     except UnicodeDecodeError:
         raise InvalidRecording(name, "it is not text, so it is no recording of a run.") from None
     except OSError as error:
@@ -187,71 +175,47 @@ def _recordings(files: Sequence[str]) -> Iterator[str]:
                     yield str(path)
 
 
-def _tried(file: str, replayer: Replayer) -> tuple[Case, str, dict[str, Any]]:
-    """A file's case, what came of it in a line, and as JSON. One that is no recording, or cannot run, is an error."""
+def _tried(file: str, replayer: Replayer) -> tuple[Case, Verdict | None]:
+    """A file's case, and what came of it; nothing did of one that is no recording, or cannot run."""
     path, began = Path(file), time.monotonic()
-    case = Case(suite=".".join(path.parent.parts) or "recordings", name=path.name, file=file, seconds=0.0)
+    verdict, problem = None, None
     try:
-        recording = _open(file)
-        verdict = replayer.rerun(recording)
+        verdict = replayer.rerun(_open(file))
+        problem = str(verdict.departure) if verdict.departure else None
     except AtcError as error:
-        return replace(case, seconds=time.monotonic() - began, problem=str(error)), str(error), {}
-    case = replace(
-        case,
+        problem = str(error)
+    case = Case(
+        suite=".".join(path.parent.parts) or "recordings",
+        name=path.name,
+        file=file,
         seconds=time.monotonic() - began,
-        problem=None if verdict.same else clipped(str(verdict.departure or ""), 500),
-        failed=not verdict.same,
-        detail="\n".join([*_difference(verdict), *_edits(recording)]),
+        problem=problem,
+        failed=verdict is not None and not verdict.same,
+        detail="\n".join(_lines(verdict)) if verdict is not None else "",
     )
-    return case, _sentence(verdict), _verdict(verdict)
+    return case, verdict
 
 
-def _sentence(verdict: Verdict) -> str:
-    """What came of it, in a line."""
+def _lines(verdict: Verdict) -> Iterator[str]:
+    """What came of it, in a line; where it departed, what was expected (`-`) and what came (`+`)."""
     recording, departure = verdict.recording, verdict.departure
-    calls = count(len(recording.trace.calls), "call")
-    how = f"{calls}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
     if departure is None:
-        failure = recording.trace.failure
-        end = f"{failure.type}: {failure.message}"[:_WIDTH] if failure else "no answer"
-        return f"the same {'answer' if recording.answer is not None else f'end ({end})'} ({how})"
-    index = departure.index
-    place = f"at call {index}" if index < len(recording.trace.calls) else f"after {count(index, 'call')}"
-    said = "Diverged"
-    if verdict.kind == "redacted":
-        said += ": redacted (the program works with the characters of a secret, and a placeholder stands for it)"
-    return f"{said} {place}{_elsewhere(verdict)}"
+        end = "end" if recording.answer is None else "answer"
+        calls = count(len(recording.trace.calls), "call")
+        yield f"the same {end} ({calls}, {verdict.seconds * 1000:.0f} ms, {verdict.backend})"
+    else:
+        redacted = "redacted: a placeholder stands for a secret whose characters the program needs, "
+        yield f"Diverged {redacted if verdict.kind == 'redacted' else ''}at call {departure.index}"
+        lines = unified_diff(departure.expected.splitlines(), departure.got.splitlines(), lineterm="", n=0)
+        yield from (f"{line[0]} {line[1:]}" for line in lines if line[0] in "+-" and line not in ("--- ", "+++ "))
+    if recording.edited:
+        yield f"The file was edited after it was recorded ({', '.join(recording.edited)})."
 
 
-def _elsewhere(verdict: Verdict) -> str:
-    """What was not as it was when the run was recorded, where that may be why it departed."""
-    recording = verdict.recording
-    then, now = recording.versions.get("python", "").rpartition(".")[0], platform.python_version().rpartition(".")[0]
-    pairs = [(recording.trace.backend, verdict.backend), (f"Python {then or now}", f"Python {now}")]
-    return "".join(f"; it was recorded on {one}, and this is {other}" for one, other in pairs if one != other)
-
-
-def _difference(verdict: Verdict) -> list[str]:
-    """What was expected (`-`) and what came (`+`), line by line; nothing where it was the same."""
-    if verdict.departure is None:
-        return []
-    expected, got = verdict.departure.expected, verdict.departure.got
-    if "\n" not in expected + got:
-        same = next((at for at, (one, other) in enumerate(zip(expected, got, strict=False)) if one != other), 0)
-        start = max(0, same - _BEFORE)
-        return [f"{sign} {'…' * bool(start)}{text[start:][:_WIDTH]}" for sign, text in (("-", expected), ("+", got))]
-    lines = list(unified_diff(expected.splitlines(), got.splitlines(), lineterm="", n=1))[2:]
-    return [f"{line[0]} {line[1:][:_WIDTH]}" for line in lines[:_LINES] if not line.startswith("@@")]
-
-
-def _edits(recording: Recording) -> list[str]:
-    """A warning for a file that somebody changed by hand."""
-    changed = ", ".join(recording.edited[:5]) + (", …" if len(recording.edited) > 5 else "")
-    return [f"The file was edited after it was recorded ({changed})."] if recording.edited else []
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Verdict | None) -> dict[str, Any]:
     """The verdict as JSON."""
+    if verdict is None:
+        return {}
     recording, departure = verdict.recording, verdict.departure
     diverged = departure and {
         "redacted": verdict.kind == "redacted",
