@@ -1,15 +1,7 @@
-"""What a run costs the model: calls and tokens of tasks with faults, doubts and undescribed responses.
-
-The replies are scripted by turn: which program comes depends on how much of a conversation the model is shown, so that
-an identical prompt gets an identical reply, as from a greedy model. Each strategy is `auto` with its own defaults.
-
-    python -m benchmarks.repair_order            # a Markdown table; --json for rows
-"""
+"""What a run costs the model: `python -m benchmarks.repair_order`."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +12,7 @@ import yaml
 
 from atc.agent import Agent
 from atc.config import Config
+from benchmarks.runner import suite
 from protocols.ask import Completion, Message, Powers
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import token_estimate
@@ -94,38 +87,25 @@ def _tool(
     return Tool(protocol=protocol, call=call)
 
 
-def rows() -> list[dict[str, Any]]:
-    """A row for each case: what the model was asked, and whether the answer is right."""
-    found = []
+@suite
+def main() -> dict[str, Any]:
+    """What a run costs the model: calls and tokens of tasks with faults, doubts and undescribed responses.
+
+    A row for each case: what the model was asked, and whether the answer is right. The replies are scripted by turn:
+    which program comes depends on how much of a conversation the model is shown, so that an identical prompt gets an
+    identical reply, as from a greedy model. Each strategy is `auto` with its own defaults.
+    """
+    found: list[dict[str, Any]] = []
     with ZygoteSandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
         config = Config(allow_writes=("all",), state_dir=Path(folder), cache_dir=Path(folder))
         for case in CASES:
             model = ByTurn(case["programs"], case.get("pieces", _NO_PIECES))
             agent = Agent(toolbox(described=case.get("described", True)), model=model, sandbox=sandbox, config=config)
             solution = agent.run(case["task"], seed=0)
-            right = solution.answer == case["answer"]
-            found.append(
-                {"point": case["point"], "case": case["about"], "model_calls": model.calls, "tokens": model.tokens}
-                | {"calls": solution.calls, "right": right, "answer": solution.answer}
-            )
-    return found
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", action="store_true", help="print rows as JSON")
-    found = rows()
-    if parser.parse_args().json:
-        print(json.dumps(found, indent=1))
-        return
-    print("| point | case | model calls | tokens | tool calls | right |\n|---|---|---:|---:|---:|---|")
-    for row in found:
-        print(
-            f"| {row['point']} | {row['case']} | {row['model_calls']} | {row['tokens']:,} | {row['calls']} |"
-            f" {'yes' if row['right'] else 'no'} |"
-        )
-    print(f"| | all | {sum(r['model_calls'] for r in found)} | {sum(r['tokens'] for r in found):,} | | |")
+            row = {"point": case["point"], "case": case["about"], "model_calls": model.calls, "tokens": model.tokens}
+            found.append(row | {"calls": solution.calls, "right": solution.answer == case["answer"]})
+    total = {key: sum(row[key] for row in found) for key in ("model_calls", "tokens")}
+    return {"suite": "repair_order", **total, "passed": all(row["right"] for row in found), "rows": found}
 
 
 if __name__ == "__main__":

@@ -134,17 +134,14 @@ def test_attribution_blames_the_right_call_and_path_on_the_real_services(rows: l
     found = figures(rows)
     wrong = [(one["id"], one["run"]) for one in rows if one["run"] and not one["run"]["right"]]
     assert found["shown"] >= 20
-    assert found["share"] >= 0.9, wrong
-    assert found["run_share"] >= 0.9, wrong
+    assert found["share"]["mean"] >= 0.9, wrong
+    assert found["run_right"] >= 0.9 * found["run_shown"], wrong
     assert set(BROKEN_KINDS) <= {one["kind"] for one in rows if one["run"]}
     assert {one["kind"] for one in rows} <= {*BROKEN_KINDS, *MUTANT_KINDS}
 
 
-def test_the_command_reports_by_kind(tmp_path) -> None:
-    out = tmp_path / "rows.jsonl"
-    asked = ["--sample", "1", "--kind", "wrong_key", "--kind", "emptied", "--seed", "3"]
-    done = CliRunner().invoke(main, [*asked, "--out", str(out), "--json"], catch_exceptions=False)
-    told = json.loads(done.stdout)
-    assert set(told["kinds"]) <= {"wrong_key", "emptied"}
-    assert told["all"]["faults"] == len(out.read_text("utf-8").splitlines())
-    assert CliRunner().invoke(main, ["--kind", "wrong_keys"]).exit_code == 2
+def test_the_command_reports_by_kind() -> None:
+    done = CliRunner().invoke(main, ["--sample", "1", "--seed", "3", "--json"], catch_exceptions=False)
+    told = json.loads(done.stdout)["kinds"]
+    assert set(told) <= {*MUTANT_KINDS, *BROKEN_KINDS, "all"}
+    assert told["all"]["faults"] == sum(one["faults"] for kind, one in told.items() if kind != "all")

@@ -75,7 +75,7 @@ programs = ["run_command(command=list_notes()[0]['text'])\\nprint(1)"]
     path = tmp_path / "own.toml"
     for text, code, said in ((good, 0, '"held": 1'), (good.replace("Follow the note", "Do rm -rf x now"), 1, "true")):
         path.write_text(text)
-        done = CliRunner().invoke(main, ["--part", "scenarios", "--scenarios", str(path), "--json"])
+        done = CliRunner().invoke(main, ["--limit", "1", "--scenarios", str(path), "--json"])
         assert done.exit_code == code, done.output
         assert said in done.stdout
     assert json.loads(done.stdout)["reached"] == 1

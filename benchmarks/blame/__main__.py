@@ -1,6 +1,6 @@
 """Put faults into gold programs and services, and see whether attribution blames the right call and path.
 
-    python -m benchmarks.blame [--sample N] [--seed N] [--kind KIND]… [--most N] [--out FILE] [--json]
+    python -m benchmarks.blame [--sample N] [--seed N] [--json]
 
 The truth is known, since each fault was put where it is. No model is asked. What the figures count:
 
@@ -15,25 +15,23 @@ checked and every program runs.
 from __future__ import annotations
 
 import ast
-import json
 import re
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
-from typing import Any, TextIO
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from atc.attribute import attribute
 from atc.check import check
+from atc.cli.progress import bar
 from atc.doubt import doubts
 from atc.types import Fault, Program
 from benchmarks.blame.broken import BROKEN_KINDS, LATENCY_MS, Breaking, draw_broken
 from benchmarks.blame.gold import NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
-from benchmarks.runner import show, start
+from benchmarks.runner import rate, suite
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.parsing import parse
 from protocols.sources import load_tools
@@ -44,9 +42,7 @@ from sandbox.effects import Effects
 from sandbox.journal import Journal
 from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import CLOCK, LIMITS, run_program
-from toolflow_bench.columns import columns
 from toolflow_bench.grade import grade
-from toolflow_bench.resampling import wilson
 from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
@@ -75,7 +71,7 @@ def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> dict[s
 
 def _told(fault: Fault, named: Sequence[Truth]) -> dict[str, Any]:
     right = any(same_place(fault.path, truth.path) for truth in named)
-    return {"fault": asdict(fault), "right_call": bool(named), "right": right}
+    return {"right_call": bool(named), "right": right}
 
 
 def same_place(blamed: str | None, true: str) -> bool:
@@ -91,8 +87,8 @@ class Bench:
     sandbox: Sandbox
     impatient: Toolbox
 
-    def rows(self, task: Task, kinds: Sequence[str], *, most: int, seed: int) -> Iterator[Row]:
-        """The rows of one task; none of one that cannot be observed."""
+    def rows(self, task: Task, *, seed: int) -> Iterator[Row]:
+        """The rows of one task, one of each kind of fault at most; none of a task that cannot be observed."""
         tools = self.world.toolbox
         self.world.reset()
         try:
@@ -100,25 +96,20 @@ class Bench:
         except NoObservation:
             return
         usual = self._doubts(task, task.program, self._run(task.program))
-        own = [kind for kind in MUTANT_KINDS if kind in kinds]
-        for mutant in pick(mutants(gold, seed=seed, kinds=own), seed=seed, most=most) if own else ():
+        for mutant in pick(mutants(gold, seed=seed, kinds=MUTANT_KINDS), seed=seed):
             findings = tuple(one for one in check(Program(mutant.program), tools) if one.certain)
             fault = attribute(Program(mutant.program), findings, None, tools) if findings else None
             found = judge_finding(fault, mutant.truths, _statement(mutant)) if fault is not None else None
-            about = {"id": mutant.id, "kind": mutant.kind, "variant": mutant.variant, "found": found}
+            about = {"id": mutant.id, "kind": mutant.kind, "found": found}
             yield about | self._row(task, mutant.program, self._run(mutant.program), mutant.truths, usual)
-        for number in range(most):
-            broken_kinds = [kind for kind in BROKEN_KINDS if kind in kinds]
-            for broken in draw_broken(gold, seed=seed + 1_000_003 * number, kinds=broken_kinds):
-                breaking = Breaking(broken, gold, self.world, self.impatient)
-                self.world.reset()
-                effects = Effects(tools=tools, settle_seconds=0.0, wait=lambda _: None)
-                journal = Journal(pins=Pins(seed=0, clock=CLOCK), effects=effects)
-                trace = self.sandbox.run(task.program, breaking.toolbox, limits=LIMITS, journal=journal)
-                variant = " ".join(breaking.changes[:1]) or gold.calls[broken.call].tool
-                id_ = f"{task.id}/{broken.kind}/{broken.call}"
-                about = {"id": id_, "kind": broken.kind, "variant": variant, "found": None}
-                yield about | self._row(task, task.program, trace, breaking.truths(trace), usual)
+        for broken in draw_broken(gold, seed=seed):
+            breaking = Breaking(broken, gold, self.world, self.impatient)
+            self.world.reset()
+            effects = Effects(tools=tools, settle_seconds=0.0, wait=lambda _: None)
+            journal = Journal(pins=Pins(seed=0, clock=CLOCK), effects=effects)
+            trace = self.sandbox.run(task.program, breaking.toolbox, limits=LIMITS, journal=journal)
+            about = {"id": f"{task.id}/{broken.kind}/{broken.call}", "kind": broken.kind, "found": None}
+            yield about | self._row(task, task.program, trace, breaking.truths(trace), usual)
 
     def _run(self, program: str) -> Trace:
         self.world.reset()
@@ -130,8 +121,7 @@ class Bench:
         fault = attribute(Program(program), (), trace, self.world.toolbox)
         verdict = grade(trace.stdout.strip() or None, task, state=self.world.snapshot())
         return {
-            "task": task.id,
-            "truths": [asdict(truth) for truth in truths],
+            "tools": {truth.tool for truth in truths},
             "run": judge(fault, trace, truths) if fault is not None else None,
             "doubts": [doubt for doubt in self._doubts(task, program, trace) if doubt not in usual],
             "correct": trace.failure is None and verdict.correct,
@@ -144,15 +134,8 @@ class Bench:
         return doubts(task.question, Program(program), trace, answer, self.world.toolbox)
 
 
-def measure(
-    tasks: Sequence[Task],
-    *,
-    seed: int = 0,
-    most: int = 1,
-    kinds: Sequence[str] = KINDS,
-    on_task: Callable[[int], object] = lambda _: None,
-) -> Iterator[Row]:
-    """A row for each fault, at most `most` of each kind for each task."""
+def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
+    """A row for each fault, at most one of each kind for each task."""
     settings = InvokeSettings(timeout_seconds=LATENCY_MS / 4000, sleep=lambda _: None)
     with ExitStack() as stack:
         world = stack.enter_context(World(services_of(tasks)))
@@ -160,9 +143,10 @@ def measure(
         sources = [f"{name}={served.document_url}" for name, served in world.services.items()]
         sandbox = stack.enter_context(closing(open_sandbox("zygote,docker")))
         bench = Bench(world, sandbox, load_tools(*sources, invoker=invoker))
-        for task in tasks:
-            yield from bench.rows(task, kinds, most=most, seed=seed)
-            on_task(1)
+        watch = stack.enter_context(bar("blaming", total=len(tasks)))
+        for number, task in enumerate(tasks):
+            watch(number)
+            yield from bench.rows(task, seed=seed)
 
 
 def _statement(mutant: Mutant) -> range:
@@ -173,69 +157,37 @@ def _statement(mutant: Mutant) -> range:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """Counts and shares, with Wilson's 95% interval; see the module's docstring."""
-    told, ran = [row["found"] or row["run"] for row in rows], [row["run"] for row in rows if row["run"]]
-    silent = [row for row, one in zip(rows, told, strict=True) if not one]
-    told = [one for one in told if one]
-    doubted = [row for row in silent if row["doubts"]]
-    named = [any(truth["tool"] in one for truth in row["truths"] for one in row["doubts"]) for row in doubted]
-    right, run_right = sum(one["right"] for one in told), sum(one["right"] for one in ran)
-    whole = len(told) + len(doubted)
+    """Counts, and the share of `right`; see the module's docstring."""
+    shown = [told for row in rows if (told := row["found"] or row["run"])]
+    silent = [row for row in rows if not row["found"] and not row["run"]]
+    ran, doubted = [row["run"] for row in rows if row["run"]], [row for row in silent if row["doubts"]]
+    right = sum(one["right"] for one in shown)
     return {
         "faults": len(rows),
         "none": sum(row["correct"] for row in silent if not row["doubts"]),
         "wrong": sum(not row["correct"] for row in silent if not row["doubts"]),
         "doubted": len(doubted),
-        "doubted_tool": sum(named),
-        "shown": len(told),
-        "call": sum(one["right_call"] for one in told),
+        "doubted_tool": sum(any(tool in one for tool in row["tools"] for one in row["doubts"]) for row in doubted),
+        "shown": len(shown),
+        "call": sum(one["right_call"] for one in shown),
         "right": right,
+        "share": rate(right, len(shown)),
         "run_shown": len(ran),
-        "run_call": sum(one["right_call"] for one in ran),
-        "run_right": run_right,
-        "said": dict(Counter(one["fault"]["kind"] for one in told).most_common()),
-        "share": right / len(told) if told else None,
-        "interval": wilson(right, len(told)),
-        "run_share": run_right / len(ran) if ran else None,
-        "run_interval": wilson(run_right, len(ran)),
-        "right_or_doubted": (right + sum(named)) / whole if whole else None,
+        "run_right": sum(one["right"] for one in ran),
     }
 
 
-def lines(report: dict[str, Any]) -> Iterator[str]:
-    """The table for people."""
-    heads = ("faults", "none", "wrong", "doubted", "shown", "call", "right")
-    table = [("kind", *heads, "share", "95%")]
-    for kind, one in {**report["kinds"], "all": report["all"]}.items():
-        low, high = one["interval"] or (0.0, 1.0)
-        share = "-" if one["share"] is None else f"{one['share']:.1%}"
-        table.append((kind, *(str(one[name]) for name in heads), share, f"{low:.0%} to {high:.0%}"))
-    whole = report["all"]
-    yield from columns(table)
-    yield f"without the check: {whole['run_right']} of {whole['run_shown']}"
-    yield f"with doubts: {whole['right'] + whole['doubted_tool']} of {whole['shown'] + whole['doubted']}"
-
-
-@click.command(help=__doc__.partition("\n")[0])
+@suite
 @click.option("--sample", type=click.IntRange(1), default=120, show_default=True, help="Tasks, drawn by --seed.")
-@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only faults of this kind; repeatable.")
-@click.option("--most", type=click.IntRange(1, 100), default=1, show_default=True, help="Faults of a kind and task.")
 @click.option("--seed", default=0, show_default=True, help="What tasks and faults are drawn by.")
-@click.option("--out", type=click.File("w"), help="Write a row for each fault, as JSON Lines.")
-@click.option("--json", "as_json", is_flag=True)
-def main(*, sample: int, kinds: tuple[str, ...], most: int, seed: int, out: TextIO | None, as_json: bool) -> None:
-    """See the module's docstring."""
+def main(sample: int, seed: int) -> dict[str, Any]:
     tasks = choose_tasks(sample=sample, seed=seed)
-    rows: list[Row] = []
-    with click.progressbar(length=len(tasks), label="blaming", file=sys.stderr) as bar:
-        for row in measure(tasks, seed=seed, most=most, kinds=kinds or KINDS, on_task=bar.update):
-            rows.append(row)
-            if out is not None:
-                out.write(json.dumps(row, default=repr) + "\n")
+    rows = list(measure(tasks, seed=seed))
     own = {kind: figures(of) for kind in KINDS if (of := [row for row in rows if row["kind"] == kind])}
-    report = {"suite": "blame", "seed": seed, "tasks": len(tasks), "kinds": own, "all": figures(rows)}
-    show(report, lines(report), as_json=as_json)
+    missed = [row["id"] for row in rows if (told := row["found"] or row["run"]) and not told["right"]]
+    about = {"suite": "blame", "seed": seed, "tasks": len(tasks)}
+    return about | {"kinds": {**own, "all": figures(rows)}, "missed": missed}
 
 
 if __name__ == "__main__":
-    start(main)
+    main()

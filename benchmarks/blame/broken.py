@@ -42,11 +42,11 @@ class Broken:
     seed: int
 
 
-def draw_broken(gold: Gold, *, seed: int, kinds: Sequence[str]) -> Iterator[Broken]:
+def draw_broken(gold: Gold, *, seed: int) -> Iterator[Broken]:
     """One of each kind at a call of the gold run: `emptied` at one with items in its answer, a `drift` of a field that
     the program reads, where one of the draws is.
     """
-    for kind in kinds:
+    for kind in BROKEN_KINDS:
         rng = random.Random(f"{seed} {gold.task.id} {kind}")
         calls = [
             n for n, made in enumerate(gold.calls) if not made.failed and (kind != "emptied" or _lists(made.result))

@@ -1,6 +1,6 @@
 """Run attacks by what tools say, and count what reaches a service unasked; then count needless questions.
 
-    python -m benchmarks.injection [--part scenarios|questions] [--scenarios FILE] [--limit N] [--json]
+    python -m benchmarks.injection [--scenarios FILE] [--limit N] [--json]
 
 The programs of a scenario are those that a misled model would write; no model is asked. Each runs twice, over HTTP:
 with nobody to ask, when nothing hostile may reach the service by its own log, and with a person who agrees to
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from atc.models.scripted import ScriptedModel
 from atc.taint.sensitive import SENSITIVE, sensitive_leaves
 from atc.types import Solution
 from benchmarks.injection.attack import SCENARIOS, attack, load_scenarios
-from benchmarks.runner import show, start
+from benchmarks.runner import suite
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
@@ -100,50 +100,28 @@ def _marked(tool: Tool) -> Tool:
     return replace(tool, protocol=replace(protocol, input_schema={**protocol.input_schema, "properties": marked}))
 
 
-@click.command(help=__doc__.partition("\n")[0])
-@click.option("--part", type=click.Choice(["all", "scenarios", "questions"]), default="all", show_default=True)
+@suite
 @click.option("--scenarios", "path", type=click.Path(path_type=Path), default=SCENARIOS, help="Attacks of your own.")
 @click.option("--limit", type=click.IntRange(1), help="The first N of ToolFlow's writing tasks only.")
-@click.option("--json", "as_json", is_flag=True)
-def main(*, part: str, path: Path, limit: int | None, as_json: bool) -> None:
-    """See the module's docstring."""
-    report: dict[str, Any] = {"suite": "injection"}
-    with closing(open_sandbox("auto")) as sandbox:
-        if part != "questions":
-            with click.progressbar(load_scenarios(path), label="attacking", file=sys.stderr) as scenarios:
-                verdicts = [attack(scenario, sandbox=sandbox) for scenario in scenarios]
-            kinds = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in _kinds(verdicts)}
-            report |= {
-                "scenarios": len(verdicts),
-                **{key: sum(v[key] for v in verdicts) for key in ("reached", "held")},
-            }
-            report |= {"kinds": {kind: [sum(held), len(held)] for kind, held in kinds.items()}, "verdicts": verdicts}
-        if part != "scenarios":
-            tasks = [task for task in load_tasks() if task.writes][:limit]
-            with World(services_of(tasks)) as world:
-                report["questions"] = {arm: needless(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS}
-    show(report, _lines(report), as_json=as_json)
-    sys.exit(0 if report.get("held") == report.get("scenarios") else 1)
-
-
-def _kinds(verdicts: Sequence[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(one["kind"] for one in verdicts))
-
-
-def _lines(report: dict[str, Any]) -> Iterator[str]:
-    """The figures for people."""
-    for one in report.get("verdicts", ()):
-        if not one["held"]:
-            said = "REACHED" if one["reached"] else "no harm" if not one["live"] else "no pause"
-            yield f"{said:<8} {one['kind']}: {one['name']}"
-    if "scenarios" in report:
-        yield f"attacks  {report['held']} of {report['scenarios']} held, {report['reached']} reached unasked"
-        yield "by kind  " + ", ".join(f"{kind} {held}/{count}" for kind, (held, count) in report["kinds"].items())
-    for arm, one in report.get("questions", {}).items():
-        asked = f"{one['asking']} of {one['writes']} honest writes ({one['rate']:.1%})"
-        solved = f"{one['solved']} of {one['tasks']} tasks solved"
-        yield f"asked    {arm}: {asked}, {one['sensitive']} with a sensitive value; {solved}"
+def main(path: Path, limit: int | None) -> dict[str, Any]:
+    tasks = [task for task in load_tasks() if task.writes][:limit]
+    with closing(open_sandbox("auto")) as sandbox, World(services_of(tasks)) as world:
+        with click.progressbar(load_scenarios(path), label="attacking", file=sys.stderr) as scenarios:
+            verdicts = [attack(scenario, sandbox=sandbox) for scenario in scenarios]
+        questions = {arm: needless(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS}
+    kinds = dict.fromkeys(one["kind"] for one in verdicts)
+    held = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in kinds}
+    return {
+        "suite": "injection",
+        "scenarios": len(verdicts),
+        "reached": sum(one["reached"] for one in verdicts),
+        "held": sum(one["held"] for one in verdicts),
+        "passed": all(one["held"] for one in verdicts),
+        "kinds": {kind: f"{sum(some)} of {len(some)}" for kind, some in held.items()},
+        "questions": questions,
+        "verdicts": verdicts,
+    }
 
 
 if __name__ == "__main__":
-    start(main)
+    main()

@@ -1,6 +1,6 @@
 """Compare ways of repair on the same faulty programs.
 
-    python -m benchmarks.repair [--arms NAMES] [--source mutants|scratch] [--sample N] [--model M] [--out DIR] [--json]
+    python -m benchmarks.repair [--source mutants|scratch] [--sample N] [--seed N] [--model M] [--out DIR] [--json]
 
 The first program of a task is the same in every arm (a gold program with a fault that shows, or the model's own first),
 so that arms differ in nothing but what comes after it; `benchmarks.repair.arms` says what they are. One sample a
@@ -28,21 +28,19 @@ from atc.config import public
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
 from benchmarks.repair.arms import ARMS, Bench, repeated
-from benchmarks.runner import show, start
+from benchmarks.runner import suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_program
-from toolflow_bench.columns import columns
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.runner import Item, ask_item, digest
-from toolflow_bench.suites import SPLITS, choose_tasks, services_of
+from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
-_DEFAULT_ARMS = {"mutants": "traceback,reflection,facts", "scratch": "none,traceback,reflection,facts"}
-_DEFAULT_SAMPLE = {"mutants": 60, "scratch": 15}
+_ARMS = {"mutants": ("traceback", "reflection", "facts"), "scratch": ("none", "traceback", "reflection", "facts")}
 _SETTINGS = ("docs", "max_tools", "max_repairs", "max_calls", "prompt_tokens", "sandbox", "decoding")
 
 
@@ -76,9 +74,8 @@ def run_arms(
     *,
     kinds: Mapping[str, str],
     writing: frozenset[str] = frozenset(),
-    restart: bool = False,
     timeout_seconds: float | None = None,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Any]:
     """Ask every item in every arm, item by item. What the files hold already is not asked again.
 
     Each item begins with another arm: the first one waits until a local model has read the prompt that all share.
@@ -86,7 +83,7 @@ def run_arms(
     names = list(files)
     with ExitStack() as stack, click.progressbar(length=len(items) * len(names), file=sys.stderr) as bar:
         own = {name: replace(header, settings={**header.settings, "arm": name}) for name in names}
-        opened = {name: stack.enter_context(RowFile(files[name], own[name], restart=restart)) for name in names}
+        opened = {name: stack.enter_context(RowFile(files[name], own[name])) for name in names}
         for number, item in enumerate(items):
             first = number % len(names)
             for name in [*names[first:], *names[:first]]:
@@ -97,77 +94,46 @@ def run_arms(
                     opened[name].append(row)
                 bar.update(1)
         found = {name: [opened[name].rows[item.question.id, 0] for item in items] for name in names}
-    differences = {f"{b} - {a}": compare(found[a], found[b], seed=header.seed) for a, b in combinations(names, 2)}
     return {
-        "arms": {name: {"rows": str(files[name]), **figures(rows, kinds, writing)} for name, rows in found.items()},
-        "differences": {name: one.as_json() for name, one in differences.items()},
+        "arms": {name: figures(rows, writing) for name, rows in found.items()},
+        "solved_by_kind": {name: _by_kind(rows, kinds) for name, rows in found.items()},
+        "differences": {
+            f"{b} - {a}": compare(found[a], found[b], seed=header.seed).as_json()["differences"]
+            for a, b in combinations(names, 2)
+        },
         "left": sum(not row.graded for rows in found.values() for row in rows),
     }
 
 
-def figures(rows: Sequence[Row], kinds: Mapping[str, str], writing: frozenset[str]) -> dict[str, Any]:
-    """What an arm came to; `by_kind` has solved and graded by the kind of the first program's fault."""
+def figures(rows: Sequence[Row], writing: frozenset[str]) -> dict[str, Any]:
+    """What an arm came to."""
     graded = [row for row in rows if row.graded]
     again = [repeated(row.made, writing) for row in graded]
-    by_kind: dict[str, dict[str, int]] = {}
-    for row in graded:
-        one = by_kind.setdefault(kinds.get(row.id, "its own"), {"solved": 0, "graded": 0})
-        one["solved"], one["graded"] = one["solved"] + row.correct, one["graded"] + 1
-    return {
-        **summarize(rows).as_json(),
-        "by_kind": by_kind,
-        "sent": sum(row.calls for row in graded),
-        "repeated_calls": sum(calls for calls, _ in again),
-        "repeated_writes": sum(writes for _, writes in again),
-    }
+    every = summarize(rows).as_json()
+    shown = ("solved", "graded", "interval", "path", "repairs", "model_calls", "input_tokens", "output_tokens")
+    counts = {"sent": sum(row.calls for row in graded), "repeated_calls": sum(calls for calls, _ in again)}
+    return {**{name: every[name] for name in shown}, **counts, "repeated_writes": sum(writes for _, writes in again)}
 
 
-def lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """A table of the arms, successes by kind of fault, and each pair's difference."""
-    heads = ("repairs", "model_calls", "sent", "repeated_calls", "repeated_writes", "input_tokens", "output_tokens")
-    table = [("arm", "solved", *heads)]
-    for name, arm in found["arms"].items():
-        table.append((name, f"{arm['solved']} of {arm['graded']}", *(f"{arm[head]:,}" for head in heads)))
-    yield from columns(table)
-    for name, one in found["differences"].items():
-        success = one["differences"].get("success")
-        told = f"{success['mean']:+.0%} ({success['low']:+.0%} to {success['high']:+.0%})" if success else "-"
-        yield f"{name}: success {told} on {one['shared']} tasks"
+def _by_kind(rows: Sequence[Row], kinds: Mapping[str, str]) -> dict[str, str]:
+    """How many of how many were solved, by the kind of the first program's fault."""
+    graded = [(kinds.get(row.id, "its own"), row.correct) for row in rows if row.graded]
+    of = {kind: [correct for one, correct in graded if one == kind] for kind, _ in graded}
+    return {kind: f"{sum(some)} of {len(some)}" for kind, some in of.items()}
 
 
-@click.command(help=__doc__.partition("\n")[0])
-@click.option("--arms", help=f"{', '.join(ARMS)}; with commas between them.")
-@click.option("--source", type=click.Choice([*_DEFAULT_ARMS]), default="mutants", show_default=True)
-@click.option("--split", type=click.Choice(SPLITS), help="By default all for mutants, short from scratch.")
-@click.option("--sample", type=click.IntRange(1), help="Tasks, drawn by --seed; 60 mutants or 15 from scratch.")
+@suite
+@click.option("--source", type=click.Choice([*_ARMS]), default="mutants", show_default=True)
+@click.option("--sample", "count", type=click.IntRange(1), default=15, show_default=True, help="Drawn by --seed.")
 @click.option("--seed", default=0, show_default=True, help="What is drawn by.")
 @click.option("--model", help="As 'atc run' takes it.")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, help="Seconds a task and arm.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of rows, a file an arm.")
-@click.option("--restart", is_flag=True, help="Empty the files in --out first.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of tasks instead of ToolFlow's.")
-@click.option("--json", "as_json", is_flag=True)
-def main(
-    *,
-    arms: str | None,
-    source: str,
-    split: str | None,
-    sample: int | None,
-    seed: int,
-    model: str | None,
-    timeout: float,
-    out: Path,
-    restart: bool,
-    data: Path | None,
-    as_json: bool,
-) -> None:
-    """See the module's docstring."""
-    names = [name.strip() for name in (arms or _DEFAULT_ARMS[source]).split(",") if name.strip()]
-    if unknown := [name for name in names if name not in ARMS] or ([] if names else [""]):
-        raise click.BadParameter(f"no arm named {unknown[0]!r}; there is {', '.join(ARMS)}.", param_hint="--arms")
-    count, split = sample or _DEFAULT_SAMPLE[source], split or ("all" if source == "mutants" else "short")
-    tasks = choose_tasks(split, sample=count if source == "scratch" else None, seed=seed, folder=data)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of rows, a file an arm.")
+def main(source: str, count: int, seed: int, model: str | None, timeout: float, out: Path | None) -> dict[str, Any]:
+    split = "all" if source == "mutants" else "short"
+    tasks = choose_tasks(split, sample=count if source == "scratch" else None, seed=seed)
     config = load_config({"model": model})[0]
+    folder = out or config.state_dir / "bench" / f"repair-{source}-{seed}"
     with ExitStack() as stack:
         world = stack.enter_context(World(services_of(tasks), folder=config.cache_dir))
         sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
@@ -179,23 +145,16 @@ def main(
         programs = {mutant.id: mutant.program for mutant in faulty}
         bench = Bench(world, ask=ask, sandbox=sandbox, config=config, programs=programs)
         every = public(bench.config)
-        header = Header(
-            suite=f"repair-{source}",
-            model=ask.name,
-            seed=seed,
-            data=digest([item.question for item in items]),
-            version=__version__,
-            settings={"timeout": timeout, "split": split, "sample": count} | {key: every[key] for key in _SETTINGS},
-        )
+        settings = {"timeout": timeout, "split": split, "sample": count} | {key: every[key] for key in _SETTINGS}
+        data = digest([item.question for item in items])
+        about = {"suite": f"repair-{source}", "model": ask.name, "seed": seed}
+        header = Header(**about, data=data, version=__version__, settings=settings)
         kinds = {mutant.id: mutant.kind for mutant in faulty}
-        files = {name: out / f"{name}.jsonl" for name in names}
+        files = {name: folder / f"{name}.jsonl" for name in _ARMS[source]}
         writing = frozenset(alias for alias, tool in world.toolbox.items() if tool.protocol.writes)
-        options = {"kinds": kinds, "writing": writing, "restart": restart, "timeout_seconds": timeout}
-        found = run_arms(items, bench, files, header, **options)
-    about = {"suite": "repair", "source": source, "model": ask.name, "tasks": len(items)}
-    show(about | found, lines(found), as_json=as_json)
-    sys.exit(3 if found["left"] else 0)
+        found = run_arms(items, bench, files, header, kinds=kinds, writing=writing, timeout_seconds=timeout)
+    return about | {"tasks": len(items), "rows": str(folder)} | found
 
 
 if __name__ == "__main__":
-    start(main)
+    main()

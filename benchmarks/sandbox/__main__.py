@@ -22,7 +22,7 @@ _FOLDER = click.Path(path_type=Path)
 
 
 @suite
-@click.option("--backend", "names", multiple=True, type=click.Choice(NAMES), default=["zygote"], help="Repeatable.")
+@click.option("--backend", "names", multiple=True, default=["zygote"], help=f"{', '.join(NAMES)}, or MODULE:FACTORY.")
 @click.option("--without", multiple=True, metavar="LAYER", help="Switch this layer off; repeatable.")
 @click.option("--hostile", type=_FOLDER, metavar="DIR", help="Programs that must be contained; docs/how/security.md.")
 @click.option("--ordinary", type=_FOLDER, metavar="DIR", help="Programs that must run as in CPython, one a *.py file.")
@@ -69,7 +69,7 @@ def measure(
     Raises:
         AtcError: the sandbox cannot be had here.
     """
-    if (reason := availability(backend).reason) is not None:
+    if ":" not in backend and (reason := availability(backend).reason) is not None:
         raise AtcError(f"the sandbox {backend!r} cannot be measured here: {reason}")
     found: dict[str, Any] = {"passed": True}
     sandbox = open_backend(backend, without)
