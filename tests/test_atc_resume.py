@@ -201,16 +201,7 @@ def host(nursery, notes, tmp_path):
     return run
 
 
-@pytest.mark.parametrize(
-    ("moment", "nth"),
-    [
-        ("intended", 1),
-        ("working", 1),
-        ("dropped", 0),
-        ("applied", 1),
-        ("finished", 0),
-    ],
-)
+@pytest.mark.parametrize(("moment", "nth"), [("intended", 1), ("applied", 1), ("finished", 0)])
 def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     """The first write has a key, the second is verified by a read."""
     host(Kill(moment=moment, nth=nth))
@@ -219,14 +210,13 @@ def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     assert notes.wrote == GOLD
 
 
-@pytest.mark.parametrize("moment", ["intended", "applied"])
-def test_what_nobody_can_know_pauses_and_stays_so(host, notes, moment) -> None:
-    host(Kill(moment=moment, nth=2))
+def test_what_nobody_can_know_pauses_and_stays_so(host, notes) -> None:
+    host(Kill(moment="applied", nth=2))
     for _ in range(2):
         end = host()
         assert (end["status"], end["answer"]) == ("paused", None)
         assert end["detail"].startswith("paused: UnknownOutcome: send_mail may or may not have taken effect")
-        assert notes.wrote == (GOLD[:2] if moment == "intended" else GOLD[:3])
+        assert notes.wrote == GOLD[:3]
 
 
 def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
@@ -247,7 +237,7 @@ def test_an_answer_that_is_lost_on_the_way_is_no_reason_to_write_again(host, not
     assert notes.wrote == (GOLD[:3] if "send_mail" in lost else GOLD)
 
 
-@pytest.mark.parametrize(("moment", "nth"), [("intended", 2), ("dropped", 4), ("working", 4)])
+@pytest.mark.parametrize(("moment", "nth"), [("intended", 2), ("working", 4)])
 def test_writes_that_are_under_way_together_are_told_apart(host, notes, moment, nth) -> None:
     """Two of them are equal, others change the same list."""
     program = """
@@ -302,7 +292,7 @@ def interrupted(agent, *replies: str, kill: Kill, **settings) -> None:
         first.run(TASK)
 
 
-@pytest.mark.parametrize(("moment", "nth"), [("asked", 1), ("replied", 1), ("attempted", 1), ("intended", 2)])
+@pytest.mark.parametrize(("moment", "nth"), [("attempted", 1), ("intended", 2)])
 def test_an_interrupted_run_goes_on_where_it_was(agent, notes, moment, nth) -> None:
     """The third write is one that nothing shows; here it is known that it was not sent."""
     interrupted(agent, PROGRAM, kill=Kill(moment=moment, nth=nth))
@@ -334,38 +324,6 @@ def test_a_person_may_say_that_the_write_in_doubt_did_not_happen(agent, host, no
     assert notes.wrote == GOLD
 
 
-@pytest.mark.parametrize(("moment", "nth"), [("intended", 0), ("replied", 1), ("stored", 3)])
-def test_a_program_that_grows_by_pieces_goes_on_with_the_next_one(agent, notes, moment, nth) -> None:
-    pieces = [
-        "note = add_note(text='one')\nprint(note)",
-        "star = star_note(note_id=note['note_id'], stars=3)\nprint(star)",
-        "mail = send_mail(text='three')\nlast = add_note(text='four')\nprint(mail, last)",
-        "print('ANSWER:', len(list_notes()))",
-    ]
-    asked = []
-
-    def next_piece(messages) -> str:
-        said = "".join(message.content for message in messages if message.role == "assistant")
-        asked.append(sum(piece.partition("\n")[0] in said for piece in pieces))
-        return pieces[asked[-1]]
-
-    replies = [next_piece] * len(pieces)
-    interrupted(agent, *replies, kill=Kill(moment=moment, nth=nth), strategy="stepwise")
-    with agent(*replies, strategy="stepwise") as second:
-        assert second.resume("last").answer == "2"
-    assert asked == [0, 1, 2, 3]
-    assert notes.wrote == GOLD
-
-
-def test_reads_that_were_answered_are_not_made_again(agent, notes) -> None:
-    program = "a = list_notes()\nadd_note(text='one')\nb = list_notes()\nprint(len(a), len(b))"
-    interrupted(agent, program, kill=Kill(moment="attempted"))
-    before = list(notes.asked)
-    with agent() as second:
-        assert second.resume("last").answer == "0 1"
-    assert notes.asked == before
-
-
 def test_random_numbers_clock_and_ids_are_those_of_the_first_process(agent, notes) -> None:
     program = (
         "import random, time, uuid\n"
@@ -380,43 +338,6 @@ def test_random_numbers_clock_and_ids_are_those_of_the_first_process(agent, note
     assert notes.wrote == [*first, "send_mail done"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    ["add_note(text='one')\nprint(list_notes()[0]['title'])", "add_note(text='one')\nprint(1 // 0)"],
-    ids=["stopped by the check", "failed"],
-)
-def test_replies_that_were_given_answer_the_same_prompts(agent, notes, wrong) -> None:
-    right = "add_note(text='one')\nadd_note(text='two')\nprint(list_notes()[0]['text'])"
-    kill = Kill(moment="replied", nth=1)
-    interrupted(agent, wrong, right, kill=kill, max_repairs=2)
-    with agent(max_repairs=2) as second:
-        solution = second.resume("last")
-    assert (solution.status, solution.answer, solution.repairs) == ("solved", "one", 1)
-    assert len(solution.attempts) == 2
-    assert notes.wrote == ["add_note one", "add_note two"]
-
-
-def test_what_the_model_had_not_answered_is_asked(agent, notes) -> None:
-    def leave(messages):
-        raise Interrupted
-
-    with agent(leave) as first, pytest.raises(Interrupted):
-        first.run(TASK)
-    with agent(PROGRAM) as second:
-        assert second.resume("last").answer == "2"
-    assert notes.wrote == GOLD
-
-
-def test_consent_that_was_missing_can_be_given_later(agent, notes) -> None:
-    with agent(PROGRAM, allow_writes=("add_note",)) as first:
-        paused = first.run(TASK)
-    assert (paused.status, notes.wrote) == ("paused", GOLD[:1])
-    assert paused.unknown == ()
-    with agent() as second:
-        assert second.resume(paused.run).answer == "2"
-    assert notes.wrote == GOLD
-
-
 def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> None:
     wrong = "add_note(text='one')\nprint(1 // 0)"
     with agent(wrong, max_repairs=2, max_model_calls=1) as first:
@@ -429,26 +350,8 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> 
         assert (solution.status, solution.answer, solution.usage.model_calls) == ("solved", "2", 2)
         with pytest.raises(RunEnded, match="is solved"):
             third.resume(ended.run)
-    assert notes.wrote == GOLD
-
-
-def test_a_program_that_ran_out_of_time_is_given_more(agent, notes) -> None:
-    program = "import time\nadd_note(text='one')\ntime.sleep(1.1)\nprint(len(list_notes()))"
-    with agent(program, max_repairs=1, max_seconds=1) as first:
-        ended = first.run(TASK)
-    assert (ended.status, ended.limit) == ("failed", "max_seconds = 1")
-    with agent(max_repairs=1, max_seconds=30) as second:
-        assert second.resume(ended.run).answer == "1"
-    assert notes.wrote == GOLD[:1]
-
-
-def test_a_run_that_is_over_or_unknown_is_not_resumed(agent, notes) -> None:
-    with agent(PROGRAM) as first:
-        run = first.run(TASK).run
-        with pytest.raises(RunEnded, match="nothing to resume"):
-            first.resume(run)
         with pytest.raises(UnknownRun):
-            first.resume("nothing-like-it")
+            third.resume("nothing-like-it")
     assert notes.wrote == GOLD
 
 
@@ -520,17 +423,13 @@ def test_a_run_belongs_to_the_process_that_works_on_it(command, notes, sandbox) 
         notes.trap.arm(Kill(moment="applied", nth=1), held)
         assert waiting.wait(60)
         with Store(command.state / "runs.sqlite") as store:
-            agent = Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox, store=store)
+            config = Config(samples=1, allow_writes=("all",), settle_seconds=0.5)
+            agent = Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox, config=config, store=store)
             with pytest.raises(RunTaken, match=f"process {process.pid}"):
                 agent.resume("last")
-        status, _, err = command("runs", "resume", "last")
-        assert status == 2, err
-        assert f"process {process.pid}" in " ".join(err.split())
-        condemned.set()
-        process.communicate(timeout=60)
-    assert process.returncode == -9
-    with Store(command.state / "runs.sqlite") as store:
-        assert store.load("last").summary.status == "interrupted"
-    status, out, err = command("runs", "resume", "last")
-    assert (status, out) == (0, "2\n"), err
+            condemned.set()
+            process.communicate(timeout=60)
+            assert process.returncode == -9
+            assert store.load("last").summary.status == "interrupted"
+            assert agent.resume("last").answer == "2"
     assert notes.wrote == GOLD

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +16,7 @@ pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 import anyio
 import httpx2
 import mcp_types as types
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from atc import Agent
@@ -25,15 +24,14 @@ from atc.cli.main import cli
 from atc.config import Config
 from atc.learned import LearnedSchemas
 from atc.serve.gateway import Gateway, GatewayLimits
-from atc.serve.http import http_app
 from atc.serve.plain import tools_server
 from atc.serve.server import INSTRUCTIONS, gateway_server
-from atc.serve.turns import TooMany, Turns
 from atc.store import Store
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
+from tests.loopback import closed_port
 
 MAIN = "from atc.cli.main import main; main()"
 ORDERS = {
@@ -232,14 +230,13 @@ def test_a_write_asks_the_person_at_the_client(gateway, shop, mode):
     assert '"text": "a"' in asked[0]
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, shop, mode):
+def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, shop):
     async def person(_, question):
         return types.ElicitResult(action="decline")
 
     program = "add_note(text='a')\nprint('done')"
     for callback in (person, None):
-        reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=callback, mode=mode)
+        reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=callback)
         assert reply["status"] == "paused"
         run = reply["run"].rpartition(".")[0]
         assert f"atc runs resume {run} --allow-writes add_note" in reply["next"]
@@ -299,17 +296,6 @@ def test_a_large_answer_has_a_handle_that_a_program_can_read(gateway):
     assert small["answer"] == 2999
 
 
-def test_no_client_goes_on_with_the_run_of_another(open_gateway):
-    async def start(client):
-        return await run_program(client, "print(get_secret_note()['title'])")
-
-    own = talk(open_gateway(), start)["run"]
-    run, _, mark = own.rpartition(".")
-    for stranger in (run, f"{run}.", f"{run}.{'0' * len(mark)}", "last", own + "x"):
-        reply = talk(open_gateway(), lambda client, named=stranger: run_program(client, "print(1)", continues=named))
-        assert reply == {"error": f"no run {stranger!r}; give 'run' as an earlier reply of run_program gave it."}
-
-
 def test_a_cancelled_request_ends_its_program(gateway, shop, store):
     async def conversation(client):
         async with anyio.create_task_group() as group:
@@ -326,45 +312,6 @@ def test_a_cancelled_request_ends_its_program(gateway, shop, store):
         time.sleep(0.02)
     assert interrupted == ["interrupted"]
     assert ("get_secret_note", {}) not in shop.calls
-
-
-def test_one_client_that_floods_does_not_hold_up_another():
-    """By the law of the places: a client has at most its share of them, and whoever waits is served in turn."""
-
-    async def go():
-        turns, served = Turns(4, each=3, waiting=5), []
-
-        async def use(client):
-            await turns.take(client)
-            served.append(client)
-
-        async def serves(client=None):
-            """Who is served next, after `client` has given a place back."""
-            if client is not None:
-                turns.give_back(client)
-            before = len(served)
-            await anyio.wait_all_tasks_blocked()
-            return served[before:]
-
-        async with anyio.create_task_group() as group:
-            for _ in range(8):
-                group.start_soon(use, "flood")
-            assert await serves() == ["flood"] * 3  # its share
-            with pytest.raises(TooMany, match="5 requests of this client wait already, beside the 3 at work"):
-                await turns.take("flood")
-            for _ in range(3):
-                group.start_soon(use, "other")
-            assert await serves() == ["other"]  # the place that is left
-            assert await serves("other") == ["other"]  # the flood has its share
-            assert sorted([*await serves("flood"), *await serves("flood")]) == ["flood", "other"]  # in turn
-            group.cancel_scope.cancel()
-        for client in ("flood", "flood", "other", "other"):
-            turns.give_back(client)
-        with anyio.fail_after(5):
-            for _ in range(3):
-                await use("third")  # those that were cancelled hold nothing
-
-    anyio.run(go)
 
 
 def test_mistakes_of_the_model_are_told_as_results(gateway):
@@ -444,36 +391,15 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
     assert [name for name, _ in shop.calls] == ["get_secret_note", "get_secret_note", "add_note"]
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
 @pytest.fixture
 def http_gateway(tmp_path):
     """`atc serve --http` in a process of its own: its address and token."""
     tools = tmp_path / "notes.py"
     tools.write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
-    port = free_port()
-    environment = {
-        **os.environ,
-        "ATC_SERVE_TOKEN": "a-token",
-        "XDG_STATE_HOME": str(tmp_path),
-        "PYTHONPATH": str(Path.cwd()),
-    }
-    command = [
-        sys.executable,
-        "-c",
-        MAIN,
-        "serve",
-        "--tools",
-        str(tools),
-        "--allow-writes",
-        "all",
-        "--http",
-        f"127.0.0.1:{port}",
-    ]
+    port = closed_port()
+    own = {"ATC_SERVE_TOKEN": "a-token", "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
+    flags = f"serve --tools {tools} --allow-writes all --http 127.0.0.1:{port}".split()
+    command, environment = [sys.executable, "-c", MAIN, *flags], {**os.environ, **own}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
@@ -490,16 +416,16 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(http_gat
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}  # fmt: skip
     kinds = {"Accept": "application/json, text/event-stream"}
 
-    def status(**headers):
+    def status(path="", **headers):
         for _ in range(100):  # the socket is bound a moment after the address is told
             try:
-                return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
+                return httpx2.post(url + path, json=hello, headers=kinds | headers, timeout=10).status_code
             except httpx2.ConnectError:
                 time.sleep(0.05)
         raise AssertionError("the gateway does not listen")
 
     assert status(**good) == 200
-    assert status() == 401
+    assert status() == status("/other") == 401
     assert status(Authorization="Bearer a-toke") == 401
     assert status(**good, Origin="http://evil.example") == 403
     assert status(**good, Host="evil.example") == 421  # a name that was rebound to this address
@@ -511,20 +437,6 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(http_gat
         ):
             return await run_program(client, "print(add(a=20, b=22))")
 
-    assert anyio.run(conversation)["answer"] == 42
-
-
-def test_over_stdio_the_gateway_is_started_by_its_client(tmp_path):
-    async def conversation():
-        server = StdioServerParameters(
-            command=sys.executable,
-            args=["-c", MAIN, "serve", "--tools", str(tmp_path / "add.py"), "--allow-writes", "all"],
-            env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(Path.cwd())},
-        )
-        async with Client(server) as client:
-            return await run_program(client, "print(add(a=20, b=22))")
-
-    (tmp_path / "add.py").write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
     assert anyio.run(conversation)["answer"] == 42
 
 
@@ -549,13 +461,3 @@ def test_what_to_paste_into_an_agent_is_printed(client, capsys):
     cli.main(["serve", "--tools", "openapi.json", "--print-config", client], standalone_mode=False)
     printed = capsys.readouterr().out
     assert re.search(r"serve\W+--tools\W+openapi\.json", printed)
-
-
-def test_the_application_needs_a_token_for_every_path(gateway):
-    app = http_app(gateway_server(gateway), host="127.0.0.1", port=1, token="t")
-
-    async def ask():
-        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:1") as client:
-            return [(await client.get(path)).status_code for path in ("/", "/mcp", "/other")]
-
-    assert anyio.run(ask) == [401, 401, 401]
