@@ -9,7 +9,6 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.consent import Consent
 from atc.store import Store
-from atc.types import Program
 from protocols.toolbox import Toolbox
 from sandbox.errors import Paused
 from sandbox.journal import Journal
@@ -95,12 +94,6 @@ def test_a_standing_consent_to_writes_answers_nothing_about_values(tools):
     assert message.endswith(f"nothing was sent. Allow it with: atc runs resume r1 --trust value={EVE}")
 
 
-def test_a_read_that_opens_an_address_asks_too(tools):
-    _, box = guarded(tools, task="Fetch https://good.example/")
-    admit(box, "fetch", url="https://good.example/")
-    assert "--trust" in why(box, "fetch", url="https://good.example/?secret")
-
-
 def test_one_question_holds_both_and_its_answer_is_remembered(tools):
     seen = []
     _, box = guarded(tools, allow_writes=("pay",), ask=lambda question: seen.append(question) or True)
@@ -111,12 +104,6 @@ def test_one_question_holds_both_and_its_answer_is_remembered(tools):
     for _ in range(2):
         admit(box, "pay", iban=EVE)
     assert len(seen) == 3
-
-
-def test_a_no_is_not_remembered_as_a_yes(tools):
-    _, box = guarded(tools, allow_writes=("all",), ask=lambda question: False)
-    for _ in range(2):
-        assert "nothing was sent" in why(box, "send_mail", to=EVE)
 
 
 def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
@@ -139,14 +126,6 @@ def test_what_a_person_typed_as_arguments_is_theirs(tools):
     consent.given(box["send_mail"], {"to": EVE})
     admit(box, "send_mail", to=EVE)
     why(box, "pay", iban=EVE)
-
-
-def test_programs_count_as_what_they_are_said_to_be(tools):
-    consent, box = guarded(tools, allow_writes=("all",))
-    consent.wrote(Program("send_mail(to='bob@acme.example')"), blind=True)
-    consent.wrote(Program(f"send_mail(to={EVE!r})"), blind=False)
-    admit(box, "send_mail", to="bob@acme.example")
-    why(box, "send_mail", to=EVE)
 
 
 def test_questions_come_one_at_a_time_and_one_answer_serves_all_that_wait(tools):
@@ -177,28 +156,16 @@ def agent(tools, sandbox):
     return make
 
 
-def test_tool_output_in_an_argument_pauses_and_nothing_is_sent(agent, sent):
-    solution = agent(PROGRAM).run("Answer the mail.")
-    assert solution.status == "paused"
-    assert sent == [("read_mail", {})]
-    failure = solution.attempts[0].trace.failure
-    assert (failure.kind, failure.call) == ("paused", 1)
-    assert "it equals sender in the response of read_mail" in failure.message
-
-
-def test_the_rule_that_the_pause_names_lets_the_resumed_run_go_on(agent, sent, tmp_path):
+def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_lets_the_run_go_on(agent, sent, tmp_path):
     with Store(tmp_path / "runs.sqlite") as store:
         paused = agent(PROGRAM, store=store).run("Answer the mail.")
-        message = paused.attempts[0].trace.failure.message
-        assert "--trust read_mail:sender" in message
+        failure = paused.attempts[0].trace.failure
+        assert (paused.status, failure.kind, failure.call, sent) == ("paused", "paused", 1, [("read_mail", {})])
+        assert "it equals sender in the response of read_mail" in failure.message
+        assert "--trust read_mail:sender" in failure.message
         done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run)
     assert (done.status, done.answer) == ("solved", "sent")
     assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]
-
-
-def test_a_person_may_say_yes(agent, sent):
-    assert agent(PROGRAM, ask=lambda question: question.tainted[0].value == EVE).run("Answer.").status == "solved"
-    assert sent[-1] == ("send-mail", {"to": EVE, "text": "hi"})
 
 
 def test_a_literal_of_the_first_program_passes_and_the_same_in_a_repair_does_not(agent, sent):
