@@ -30,8 +30,6 @@ class Fakes:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, JsonObject]] = []
-        self.before: Callable[[], None] | None = None
-        """Runs when a call arrives, before it is answered."""
         self._tools: list[Tool] = []
 
     def add(
@@ -69,8 +67,6 @@ class Fakes:
     def _recorded(self, name: str, answer: Answer, known: list[str] | None) -> Callable[[JsonObject], Json]:
         def call(arguments: JsonObject) -> Json:
             self.calls.append((name, dict(arguments)))
-            if self.before is not None:
-                self.before()
             for given in arguments:
                 if known is not None and given not in known:
                     raise refuse(422, f"unknown argument '{given}'.")

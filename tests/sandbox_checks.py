@@ -19,12 +19,6 @@ def prints_and_gives_a_value(sandbox):
     assert trace.backend == sandbox.name
 
 
-def an_empty_program_is_fine(sandbox):
-    """Nothing in, nothing out."""
-    trace = run(sandbox, "")
-    assert (trace.calls, trace.stdout, trace.value, trace.failure) == ((), "", None, None), trace
-
-
 def an_exception_is_the_programs(sandbox):
     """Type, message and frames; what was called and printed before is kept."""
     trace = run(sandbox, "x = get_item(id=3)\nprint('before')\nx['nolan']")

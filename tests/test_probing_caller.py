@@ -85,7 +85,6 @@ def test_budgets_hold_over_resumes(tmp_path):
     [
         ("GET", "find", True, True),
         ("GET", "find", None, True),
-        ("HEAD", "find", None, True),
         ("GET", "find", False, False),
         ("GET", "delete_user", True, False),
         ("POST", "search", None, False),

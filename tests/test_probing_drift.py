@@ -75,9 +75,7 @@ def test_the_same_answers_are_no_drift():
         (lambda r: r | {"year": str(r["year"])}, [("breaking", "type", "films[].year")]),
         (lambda r: r | {"year": None}, [("risky", "nullable", "films[].year")]),
         (lambda r: r | {"year": r["year"] + 0.5}, [("risky", "type", "films[].year")]),
-        (lambda r: r | {"crew": None}, [("risky", "nullable", "films[].crew")]),
         (lambda r: r | {"crew": {}}, [("breaking", "removed", "films[].crew.director")]),
-        (lambda r: r | {"crew": "d"}, [("breaking", "type", "films[].crew")]),
         (lambda r: r | {"colour": True}, [("harmless", "new_field", "films[].colour")]),
         (
             lambda r: without("title")(r) | {"name": r["title"]},
@@ -87,10 +85,6 @@ def test_the_same_answers_are_no_drift():
 )
 def test_a_change_is_found(change, found):
     assert changed(change) == found
-
-
-def test_an_empty_list_says_nothing_of_its_records():
-    assert said([sample(n, answer(total=0), q="q") for n in range(1, 4)]) == []
 
 
 def test_new_values_of_an_enum():
@@ -132,13 +126,11 @@ def refused(number, status, error, **arguments):
         ([refused(1, 422, "unknown argument 'q'.")], ("breaking", "argument_unknown", "q")),
         ([refused(1, 422, "argument 'sort' must be one of title, year, got 'name'.", q="a", sort="name")],
          ("breaking", "argument_enum", "sort")),
-        ([refused(n, 404, "Not Found") for n in (1, 2)], ("breaking", "gone", "")),
         ([refused(1, 405, "Method Not Allowed")], ("breaking", "gone", "")),
         ([refused(1, 404, "no film 'a'"), sample(2, OLD_ANSWERS[0], q="b")], ("risky", "not_found", "")),
         ([refused(1, 401, "log in")], ("risky", "denied", "")),
         ([sample(1, status=503, error="down", outcome="unknown", q="a")], None),
         ([refused(1, 200, "a login page came")], ("breaking", "unreadable", "")),
-        ([refused(1, 400, "no")], ("breaking", "refused", "")),
     ],
 )  # fmt: skip
 def test_refusals_of_calls_that_were_answered(samples, found):

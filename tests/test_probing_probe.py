@@ -10,7 +10,7 @@ import pytest
 
 from probing.gate import Caller
 from probing.probe import Probed, probe
-from probing.samples import Log, ProbeSettings, call_key
+from probing.samples import Log, ProbeSettings
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
 from tests.fake_tools import Fakes, need, refuse
@@ -49,58 +49,25 @@ def run(fakes: Fakes, folder: Path, **settings: Any) -> Probed:
         return probe(fakes.toolbox, log, settings=chosen, caller=caller)
 
 
-def test_a_chain_is_followed_to_its_end(tmp_path: Path) -> None:
+def test_a_chain_is_followed_to_its_end_and_its_links_are_observed(tmp_path: Path) -> None:
     probed = run(shop(), tmp_path)
-    assert {name for name, facts in probed.facts.items() if facts.fruitful} == {
-        "list_users",
-        "list_orders",
-        "get_parcel",
-    }
+    assert {name for name, facts in probed.facts.items() if facts.fruitful} == set(probed.facts)
     first = {name: facts.fruitful[0].round for name, facts in probed.facts.items()}
     assert [name for name, number in first.items() if number == 0] == ["list_users"]
-
-
-def test_arguments_come_from_one_record(tmp_path: Path) -> None:
-    done = run(shop(), tmp_path).facts["get_parcel"].fruitful
-    assert all(s.plain["order_id"] in [o["order_id"] for o in ORDERS[s.plain["user_id"]]] for s in done)
-
-
-def test_the_links_of_the_chain_are_observed(tmp_path: Path) -> None:
-    links = {(x.link.tool, x.link.path, x.link.argument) for x in run(shop(), tmp_path).links}
-    assert {
+    pairs = [sample.plain for sample in probed.facts["get_parcel"].fruitful]
+    assert all(pair["order_id"] in [o["order_id"] for o in ORDERS[pair["user_id"]]] for pair in pairs), "of one record"
+    assert {(link.link.tool, link.link.path, link.link.argument) for link in probed.links} >= {
         ("list_users", "users[].user_id", "user_id"),
         ("list_orders", "orders[].order_id", "order_id"),
-    } <= links
+    }
 
 
-@pytest.mark.parametrize("budget", [0, 1, 5, 12])
+@pytest.mark.parametrize("budget", [0, 5])
 def test_the_budget_is_kept_over_all_times(tmp_path: Path, budget: int) -> None:
     fakes = shop()
-    run(fakes, tmp_path, budget=budget)
-    run(fakes, tmp_path, budget=budget)
+    for _ in range(2):
+        run(fakes, tmp_path, budget=budget)
     assert len(fakes.calls) <= budget
-
-
-class Killed(BaseException):
-    """Stands for SIGKILL: nothing that probing does may catch it."""
-
-
-@pytest.mark.parametrize("kill_at", range(1, 30, 4))
-def test_killed_at_any_call_it_goes_on_without_repeating_one(tmp_path: Path, kill_at: int) -> None:
-    fakes = shop()
-
-    def killing() -> None:
-        if len(fakes.calls) == kill_at:
-            raise Killed
-
-    fakes.before = killing
-    try:
-        run(fakes, tmp_path)
-    except Killed:
-        fakes.before = None
-        run(fakes, tmp_path)
-    keys = [call_key(name, arguments) for name, arguments in fakes.calls]
-    assert len(keys) == len(set(keys))
 
 
 def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:

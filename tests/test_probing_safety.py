@@ -1,5 +1,6 @@
 """When probing stops asking: nobody is let in, a service dies, a tool hangs; what is no data though it says 200."""
 
+import random
 import sys
 import threading
 import time
@@ -7,9 +8,12 @@ import time
 import pytest
 
 from probing.gate import Caller, NotCalled
+from probing.output import coverage, write
+from probing.probe import probe
 from probing.samples import Log, Note, ProbeSettings
 from protocols.invoke import Invoker
 from protocols.protocol import PythonBinding, ToolProtocol
+from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import Reply, serving, speaking
 from tests.probing_lab import Lab, given, lab, tool
@@ -29,30 +33,22 @@ def attempts(probing, names, *, times=3):
     return done, dict(probing.caller.stopped)
 
 
-def test_a_service_that_lets_nobody_in_is_not_asked_on(tmp_path):
-    names = [f"t{n}" for n in range(20)]
-    with lab(tmp_path, lambda _: Reply(401, {"detail": "Not authenticated"}), *names) as probing:
+def test_a_service_that_lets_nobody_in_is_not_asked_on_until_there_is_a_credential(tmp_path):
+    names, replies = [f"t{n}" for n in range(20)], [Reply(401, {"detail": "Not authenticated"})]
+    with lab(tmp_path, lambda _: replies[0], *names) as probing:
         done, stopped = attempts(probing, names)
         assert (done, set(stopped)) == (0, set(names))
         assert "HTTP 401" in stopped["t9"]
         assert "credential" in stopped["t9"]
-        assert len(probing.asked) <= 7
+        refused = len(probing.asked)
+        assert refused <= 7
         (note,) = [event.text for event in probing.events if isinstance(event, Note)]
         assert note.startswith(probing.server.netloc)
-
-
-def test_after_a_flood_of_401_the_same_calls_are_made_with_the_credential(tmp_path):
-    replies = [Reply(401, {"detail": "no"})]
-    names = ["a", "b", "c"]
-    with lab(tmp_path, lambda _: replies[0], *names) as probing:
-        attempts(probing, names, times=1)
         assert probing.log.samples == []
         replies[0] = Reply(body={"n": 1})
         probing.again()
-        assert attempts(probing, names, times=1) == (3, {})
-        probing.again()
-        assert [sample.done for sample in probing.log.samples] == [True] * 3
-        assert probing.log.sent == 6
+        assert attempts(probing, names, times=1) == (20, {})
+        assert probing.log.sent == refused + 20
 
 
 @pytest.mark.parametrize("order", [["private", "public"], ["public", "private"]])
@@ -112,64 +108,6 @@ def test_a_login_page_with_status_200_is_no_data(tmp_path):
         assert probing.call("lost").error == "an HTML page instead of data"
         assert probing.call("get_html").response == "<html>x</html>"
         assert attempts(probing, ["login"])[1] == {}
-
-
-def nested(levels):
-    return b"[" * levels + b"]" * levels
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "said"),
-    [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image/png", "bytes that are not text"),
-        (nested(1000), "application/json", "nested"),
-        (b'{"a": NaN}', "application/json", "NaN"),
-        (b"\xff\xfe\0", "application/json", "expected valid JSON"),
-    ],
-)
-def test_what_cannot_be_read_is_told_of_its_tool_and_the_rest_goes_on(tmp_path, body, kind, said):
-    def answer(seen):
-        return Reply(200, body, {"Content-Type": kind}) if seen.path == "/odd" else Reply(body=[1])
-
-    with lab(tmp_path, answer, "odd", "even") as probing:
-        odd = probing.call("odd")
-        assert (odd.outcome, odd.status, odd.response) == ("refused", 200, None)
-        assert said in odd.error
-        assert probing.call("even").done
-        probing.again()
-        assert probing.call("odd") == odd
-
-
-def test_100_megabytes_are_not_taken(tmp_path):
-    def script(connection, server):
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n[0")
-        server.sent = 0
-        while server.sent < 100_000_000:
-            server.sent += connection.send(b",12345678" * 5000)
-
-    with speaking(script) as server:
-        with Lab(server, tmp_path, [tool(server.url, "big")]) as probing:
-            assert "over the limit" in probing.call("big").error
-        assert server.sent < 60_000_000
-    assert (tmp_path / ".probe" / "samples.jsonl").stat().st_size < 2000
-
-
-def test_a_tool_that_hangs_is_given_up_and_the_rest_goes_on(tmp_path):
-    release = threading.Event()
-
-    def answer(seen):
-        if seen.path.startswith("/hang"):
-            release.wait(30)
-        return Reply(body=[1])
-
-    names = ["hang1", "even", "hang2"]
-    with lab(tmp_path, answer, *names, timeout=0.2) as probing:
-        done, stopped = attempts(probing, names)
-        release.set()
-        assert done == 3
-        assert set(stopped) == {"hang1", "hang2"}
-        assert "2 calls in a row were not answered (no complete answer from" in stopped["hang1"]
-        assert sum(target.startswith("/hang1") for target in probing.asked) == 2
 
 
 def test_a_service_that_hangs_altogether_is_given_up_after_a_few_tools(tmp_path):
@@ -251,3 +189,76 @@ def test_python_functions_that_go_wrong(tmp_path, function, said):
         sample = caller.call("f", given(q=1), purpose="discover")
         assert (sample.done, sample.response) == (False, None)
         assert said in sample.error
+
+
+# A whole probing: the trouble of each tool is told of that tool, and the rest is documented.
+
+USERS = [{"id": f"u{n}", "name": f"Name {n}"} for n in range(4)]
+ODD = {
+    "binary": Reply(200, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", {"Content-Type": "image/png"}),
+    "big": Reply(200, b'"' + b"x" * 9_000_000 + b'"'),
+    "deep": Reply(200, b"[" * 1000 + b"]" * 1000),
+    "login": Reply(200, LOGIN, {"Content-Type": "text/html; charset=utf-8"}),
+    "denied": Reply(401, {"error": "no"}),
+    "broken": Reply(500, b"Traceback (most recent call last):"),
+    "empty": Reply(204, b""),
+}
+
+
+def users(seen):
+    parts = seen.path.strip("/").split("/")
+    if parts == ["list_users"]:
+        return Reply(body={"users": USERS})
+    found = [user for user in USERS if parts == ["get_user"] and ("user_id", user["id"]) in seen.query]
+    return Reply(body=found[0]) if found else Reply(404, {"error": "no such user"})
+
+
+def outcome(probing, **options):
+    """Probe to the end, write everything, and give the report by tool."""
+    probed = probe(
+        probing.toolbox, probing.log, settings=probing.settings, caller=probing.caller, watch=probing.events.append
+    )
+    written = write(probing.folder, probed)
+    return coverage(probed, written.protocols)["coverage"]
+
+
+def test_every_kind_of_trouble_at_once(tmp_path):
+    release, draw = threading.Event(), random.Random(3)
+
+    def answer(seen):
+        name = seen.path.strip("/")
+        if name == "hang":
+            release.wait(30)
+        if name == "moody":
+            return draw.choice([Reply(body={"a": 1}), Reply(body=[1, "x"]), Reply(body="text"), Reply(500, b"no")])
+        return ODD.get(name) or users(seen)
+
+    with serving(answer) as server:
+        names = ["hang", "moody", *ODD]
+        protocols = [*(tool(server.url, name) for name in names), tool(server.url, "list_users", arguments=())]
+        protocols.append(tool(server.url, "get_user", arguments=("user_id",)))
+        with Lab(server, tmp_path, protocols, timeout=0.3) as probing:
+            report = outcome(probing)
+            release.set()
+            answered = {name for name, told in report.items() if told["answered"]}
+            assert answered >= {"list_users", "get_user"}
+            assert not answered & {"hang", "binary", "big", "deep", "login", "denied", "broken"}
+            said = {name: " ".join(told["missing"]) for name, told in report.items()}
+            for name, words in {
+                "hang": "not answered",
+                "binary": "not text",
+                "big": "over the limit",
+                "deep": "nested",
+                "login": "HTML page to log in",
+                "denied": "401",
+                "broken": "500",
+            }.items():
+                assert words in said[name], (name, said[name])
+            assert all(told["calls"] <= 15 for told in report.values())
+            assert sum(seen.path == "/hang" for seen in server.seen) == 2, "then it is given up"
+            # Every file can be read as a source, the odd tools' too.
+            assert set(load_tools(str(tmp_path))) >= {"list_users", "get_user", "hang"}
+            probing.again()
+            again = outcome(probing)
+            assert {name for name, told in again.items() if told["answered"]} >= answered
+            assert len({seen.target for seen in server.seen}) == len(server.seen)

@@ -73,10 +73,8 @@ def hinted(sandbox, source):
             'def show(who):\n    return who["nme"]\nprint(show(get_rows()[2].get("who")))',
             {("who", 0, ("rows", 2, "who"))},
         ),
-        ('r = {}\nprint([r["score"] for r in get_rows()])', {("r", 0, ("rows", 5))}),
         ('p = dict(get_person(name="a b"))\nprint(p["nme"])', set()),
         ('p = get_person(name="a b")\np["more"] = 1\nprint(p["nme"])', set()),
-        ('print(get_person(name="a b")["age"] + 1)', set()),
     ],
 )
 def test_values_are_found_in_the_responses(sandbox, source, expected):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
-from sandbox.conformance import make_tool, run
+from sandbox.conformance import run
 from sandbox.errors import SandboxUnavailable
 from sandbox.monty import MontySandbox, unavailable
 from tests import sandbox_checks
@@ -47,20 +44,12 @@ def test_conforms(sandbox, check):
 @pytest.mark.parametrize(
     ("source", "kind", "type_"),
     [
-        ("while True: pass", "limit", "cpu_seconds"),
-        ("import time\ntime.sleep(60)", "limit", "wall_seconds"),
         ("[0] * 10**9", "limit", "memory_bytes"),
-        ("while True: print('x' * 1000)", "limit", "output_bytes"),
-        ("x = (", "syntax", "SyntaxError"),
-        ("raise ValueError('no')", "exception", "ValueError"),
-        ("get_item(id=-1)", "exception", "ToolError"),
-        ("import subprocess", "exception", "ModuleNotFoundError"),
         ("open('/etc/passwd').read()", "exception", "PermissionError"),
     ],
 )
 def test_ends_a_program(sandbox, source, kind, type_):
-    failure = run(sandbox, source, wall_seconds=2, cpu_seconds=1).failure
-    assert failure is not None
+    failure = run(sandbox, source).failure
     assert (failure.kind, failure.type) == (kind, type_), failure
 
 
@@ -70,7 +59,6 @@ def test_ends_a_program(sandbox, source, kind, type_):
         ("x = []\nfor _ in range(60): x = [x, x]\nx", "<list, too large to be shown>"),
         ("x = []\nx.append(x)\nx", ["[...]"]),
         ("[(1, 2), {3}, 'é', None, 1.5, {1: 2}]", [[1, 2], [3], "é", None, 1.5, {"1": 2}]),
-        ("get_item(id=1)['name']", "item 1"),
     ],
 )
 def test_value_reaches_the_host_in_bounds(sandbox, source, value):
@@ -81,7 +69,6 @@ def test_value_reaches_the_host_in_bounds(sandbox, source, value):
 
 def test_endless_arguments_are_no_call(sandbox):
     trace = run(sandbox, "x = 'a'\nfor _ in range(40): x = [x, x]\necho(text=x)")
-    assert trace.failure is not None
     assert trace.failure.type == "ValueError"
     assert trace.calls == ()
 
@@ -100,16 +87,8 @@ def test_clock_and_chance_are_pinned(sandbox):
 
 def test_says_what_it_lacks(sandbox):
     failure = run(sandbox, "echo(text='a')\nimport subprocess").failure
+    assert failure.type == "ModuleNotFoundError"
     assert "use the zygote or docker sandbox" in failure.message
-
-
-def test_tool_that_hangs_does_not_keep_the_run(sandbox):
-    done = threading.Event()
-    tool = make_tool("hang", {}, lambda: done.wait(30))
-    trace = run(sandbox, "hang()", Toolbox([tool]), wall_seconds=0.3)
-    done.set()
-    assert trace.failure is not None
-    assert trace.failure.type == "wall_seconds"
 
 
 def test_closed_sandbox_runs_nothing():

@@ -68,8 +68,6 @@ def test_what_only_looks_like_one_is_let_through(source):
     ("source", "suggestion"),
     [
         ("import requests", "use the standard library, or call the declared tools by their names instead"),
-        ("import os.path", "get data from the declared tools, and print results"),
-        ("from math import *", "import the names that you use instead"),
         ("eval('[1]')", "use ast.literal_eval for data, int or float for numbers instead"),
         ("open('x')", "print what you found, or use io.StringIO for text in memory instead"),
         ("import json\njson.x = 1", "use a name of your own instead"),
@@ -108,15 +106,12 @@ def test_lines_are_those_that_python_counts(end):
 @pytest.mark.parametrize(
     "source",
     [
-        "x = = 2",
         "\0",
         "\ud800",
         "(" * 10_000,
-        "def f(:",
         "x" + "+1" * 100_000,
         "'\\N{no such name}'",
         "\ufeffx = 1",
-        "",
     ],
 )
 def test_what_is_no_python_is_not_its_affair(source):

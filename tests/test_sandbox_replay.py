@@ -99,12 +99,10 @@ def again(source, sandbox, *, recorded=None, limits=LIMITS, **options):
 
 PROGRAMS = {
     "values": "n = note(id='odd')\nprint(n['text'], n['half'], n['none'], n['big'], n['serial'])",
-    "last expression": "[note(id='a')['serial'], note(id='a')['serial'], 1.0, True]",
     "the same call twice": "print(note(id='a')['serial'], note(id='a')['serial'])",
     "a failed call that is caught": "try:\n    note(id='none')\nexcept ToolError as e:\n    print(e)",
     "a failed call that is not caught": "note(id='none')",
     "bad arguments, caught": "try:\n    note(id=5)\nexcept ToolError as e:\n    print('no', note(id='a')['serial'])",
-    "unwrapped": "print(sum(row['n'] for row in rows(count=9)))",
     "too large for the program": "big = rows(count=900)\nprint(big['_truncated'], big['_bytes'], len(big['_preview']))",
     "writes": "print(send(to='a')['sent'], send(to='a')['sent'], note(id='x')['serial'])",
     "clock and chance": (
@@ -112,11 +110,9 @@ PROGRAMS = {
         "print(time.time(), random.random(), uuid.uuid4(), datetime.datetime.now(), note(id='a')['serial'])"
     ),
     "a mistake": "print(note(id='a')['nothing'])",
-    "a mistake after output": "print('first')\n1 / 0",
     "syntax": "print(note(id='a')",
-    "no call": "print(2 + 2)",
 }
-FAILS = ("a failed call that is not caught", "a mistake", "a mistake after output", "syntax")
+FAILS = ("a failed call that is not caught", "a mistake", "syntax")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

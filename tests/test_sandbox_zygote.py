@@ -173,26 +173,21 @@ def test_none_of_our_modules_is_inside(sandbox):
     ("source", "type_"),
     [
         ("import os\nos._exit(3)", "ProcessExit"),
-        ("import os\nos.kill(os.getpid(), 9)", "PermissionError"),
         ("import os\nos.close(3)", "PermissionError"),
         ("import ctypes\nctypes.string_at(0)", "Crash"),
         ("import os\nos.write(3, b'{}\\n')\nwhile True: pass", "ProtocolViolation"),
         ("import os\nos.write(3, b'A' * 4000)\nprint('x' * 100000)", "ProtocolViolation"),
         ("raise SystemExit('bad')", "SystemExit"),
-        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("class E(BaseException):\n    def __str__(self): 1 / 0\nraise E", "E"),
         ("x = '\\ud800'\nprint(x)", "UnicodeEncodeError"),
         ("raise type('E' * 2_000_000, (Exception,), {})('m' * 9_000_000)", "E" * 99 + "…"),
-        ("x = '\\ud800'\nraise ValueError(x)", "ValueError"),
     ],
 )
 def test_odd_ends(sandbox, source, type_):
     assert run(sandbox, source).failure.type == type_
 
 
-@pytest.mark.parametrize(
-    "source", ["x = '\ud800'", "x = 1\0", "(" * 5000, "x = " + "-" * 100_000 + "1", "def f(:\n  pass", "await = 1"]
-)
+@pytest.mark.parametrize("source", ["x = '\ud800'", "x = 1\0", "(" * 5000, "await = 1"])
 def test_what_cannot_be_compiled_is_a_syntax_error(sandbox, source):
     trace = run(sandbox, source)
     assert (trace.failure.kind, trace.failure.line) == ("syntax", 1)
