@@ -55,21 +55,21 @@ class Fakes:
             annotations=Annotations(read_only=method == "GET"),
             binding=HttpBinding(method=method, url=url),
         )
-        self._tools.append(
-            Tool(protocol=protocol, call=self._recorded(name, answer, list(properties) if strict else None))
-        )
+        self.take(protocol, answer, list(properties) if strict else None)
 
-    @property
-    def toolbox(self) -> Toolbox:
-        """All tools that were added."""
-        return Toolbox(self._tools)
+    def take(self, protocol: ToolProtocol, answer: Answer, known: list[str] | None = None) -> None:
+        """A tool of this protocol. Arguments other than `known`, where it is given, are refused."""
 
-    def _recorded(self, name: str, answer: Answer, known: list[str] | None) -> Callable[[JsonObject], Json]:
         def call(arguments: JsonObject) -> Json:
-            self.calls.append((name, dict(arguments)))
+            self.calls.append((protocol.name, dict(arguments)))
             for given in arguments:
                 if known is not None and given not in known:
                     raise refuse(422, f"unknown argument '{given}'.")
             return answer(arguments)
 
-        return call
+        self._tools.append(Tool(protocol=protocol, call=call))
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """All tools that were added."""
+        return Toolbox(self._tools)

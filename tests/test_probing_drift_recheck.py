@@ -7,12 +7,9 @@ from contextlib import contextmanager
 import pytest
 
 from probing.drift import earlier_samples, recheck
-from probing.gate import Caller
 from probing.output import write
-from probing.probe import Probed
-from probing.questions import discover
+from probing.probe import probe
 from probing.samples import Log, ProbeSettings
-from probing.session import Session
 from protocols.invoke import Invoker
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.sources import load_tools
@@ -66,13 +63,7 @@ def probed(folder, *, keep_values=False):
     with serving(films) as server, Invoker() as invoker:
         with Log(folder) as log:
             toolbox = Toolbox([Tool(protocol=p, call=invoker.bind(p)) for p in protocols(server.url)])
-            session = Session(toolbox, log, Caller(toolbox, log, QUICK), QUICK)
-            for number in range(2):
-                session.round = number
-                for name in ("get_film", "list_films"):
-                    discover(session, name)
-            facts = {name: session.facts(name) for name in session.protocols}
-            write(folder, Probed(facts=facts), keep_values=keep_values)
+            write(folder, probe(toolbox, log, settings=QUICK), keep_values=keep_values)
         yield films, invoker
 
 
