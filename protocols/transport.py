@@ -278,6 +278,8 @@ def _lost(error: Exception, origin: Origin, *, sent: bool, late: bool) -> Lost:
     if isinstance(error, requests.ConnectionError):
         problem = f"cannot connect to {origin.netloc} ({reason}); is the service running, and its address right?"
         return Lost(problem=problem, sent=False, passing=True)
+    if isinstance(error, requests.exceptions.InvalidSchema):  # of a SOCKS proxy, and of nothing else
+        reason = "its proxy speaks SOCKS, which needs PySocks: pip install 'requests[socks]'"
     return Lost(problem=f"the request to {origin.netloc} cannot be made: {reason}", sent=False)
 
 

@@ -2,14 +2,16 @@
 
 import json
 import logging
+import socket
 import subprocess
+from importlib.util import find_spec
 
 import pytest
 
 from protocols.errors import ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.origin import split_url
-from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving
+from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving, speaking
 
 SECRET = "s3cr3t/+ value"
 
@@ -156,6 +158,34 @@ def test_neither_netrc_nor_cookies_are_used(tmp_path, monkeypatch):
         call({})
         assert "authorization" not in server.last.headers
         assert "cookie" not in server.last.headers
+
+
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
+def test_a_socks_proxy_of_the_environment_carries_the_call_or_the_call_is_refused(monkeypatch, variable):
+    def relay(client, _):
+        client.sendall(b"\x05\x00")  # no sign-in
+        asked = client.recv(512)
+        assert asked.endswith(port.to_bytes(2, "big"))
+        with socket.create_connection(("127.0.0.1", port)) as onward:
+            client.sendall(b"\x05\x00\x00\x01" + bytes(6))
+            onward.sendall(client.recv(65536))
+            while data := onward.recv(65536):
+                client.sendall(data)
+
+    for name in ("ALL_PROXY", "http_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.swapcase(), raising=False)
+    with serving(lambda _: Reply(body="there", headers={"Connection": "close"})) as server, speaking(relay) as proxy:
+        port = int(server.netloc.partition(":")[2])
+        monkeypatch.setenv(variable, f"socks5h://{proxy.netloc}")
+        with quick()[0] as calls:
+            if find_spec("socks"):
+                assert calls.bind(http_tool(server.url, "POST"))({}) == "there"
+                assert len(proxy.seen) == len(server.seen) == 1
+            else:
+                error = failure(calls, server.url, "POST")
+                assert "its proxy speaks SOCKS, which needs PySocks: pip install 'requests[socks]'" in error.body
+                assert (error.outcome, server.seen) == ("not_run", [])
 
 
 def test_secrets_are_masked_wherever_a_server_puts_them(caplog):
