@@ -223,7 +223,8 @@ def test_nothing_is_sent_while_its_intent_cannot_be_recorded(postgres, address, 
     )
     program = "add()\ntry:\n    cut()\nexcept BaseException:\n    pass\nsend()\nprint('sent')"
     config = Config(allow_writes=("all",))
-    with PostgresStore(address) as store, Agent(tools, sandbox=sandbox, config=config, store=store) as agent:
+    with PostgresStore(address) as store:
+        agent = Agent(tools, sandbox=sandbox, config=config, store=store)
         store._patience = 0.2
         try:
             with pytest.raises(StoreUnavailable, match=r"PostgreSQL database atc.*connection"):
@@ -297,10 +298,10 @@ def test_a_run_that_is_stored_says_nothing_of_the_password(postgres, own_folders
     script = tmp_path / "script.json"
     script.write_text('["```python\\nprint(2)\\n```"]', encoding="utf-8")
     code, out, err = atc_("run", "How many?", "--model", f"scripted:{script}", "--tools", "adding.py")
+    assert (code, out) == (0, "2\n"), err
     with PostgresStore(right) as store:
         stored = store.load("last")
         assert stored.config["store"] == f"postgresql://atc:***@127.0.0.1:{postgres.port}/postgres"
-    assert (code, out) == (0, "2\n"), err
     assert atc_("runs", "list")[1].startswith(stored.summary.id)
     code, out, _ = atc_("doctor")
     assert f"stored in postgresql://atc:***@127.0.0.1:{postgres.port}/postgres, the latest is {stored.summary.id}" in (
