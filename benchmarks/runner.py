@@ -171,7 +171,7 @@ def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
         if not _is_part(part):
             continue
         rows = dict(enumerate(part)) if isinstance(part, list) else part
-        if all(isinstance(row, Mapping) for row in rows.values()):
+        if all(isinstance(row, Mapping) and not all(map(_is_part, row.values())) for row in rows.values()):
             heads = list(dict.fromkeys(head for row in rows.values() for head in row))
             yield from ("", f"{key}:")
             yield from columns([("", *heads), *((str(k), *(_cell(r.get(h)) for h in heads)) for k, r in rows.items())])
@@ -183,12 +183,14 @@ def _is_part(value: Any) -> bool:
     """Whether a value is shown by itself: rows, or an object that is no estimate."""
     if isinstance(value, list):
         return bool(value) and all(isinstance(row, Mapping) for row in value)
-    return isinstance(value, Mapping) and bool(value) and "mean" not in value
+    return isinstance(value, Mapping) and bool(value) and "low" not in value
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, Mapping) and "mean" in value:
+    if isinstance(value, Mapping) and "low" in value:
         return f"{value['mean']:.3f} ({value['low']:.3f} to {value['high']:.3f})"
+    if isinstance(value, Mapping):
+        return " ".join(f"{key} {_cell(one)}" for key, one in value.items())
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

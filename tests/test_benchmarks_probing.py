@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.probing import rules
-from benchmarks.probing.runs import Options, Suite, run_suite, strip, total_by_setting
+from benchmarks.probing.runs import COUNTS, Options, Suite, strip, total_by_setting
 from benchmarks.probing.score import added, links_of, score_tool, with_shares
 from protocols.protocol import HttpBinding, Link, ToolProtocol
 from toolflow_bench.rows import InvalidRunFile
@@ -77,12 +77,10 @@ def measured(out, calls=15):
         asked.append(unit)
         return {"name": unit}
 
-    suite = Suite(
-        name="s", summary="", units=lambda _: ["a", "b"], measure=measure, total=len, lines=lambda rows, total: []
-    )
+    suite = Suite(name="s", units=lambda _: ["a", "b"], measure=measure, total=len)
     options = Options(out=out, per_tool=calls)
     with options.rows() as rows:
-        return asked, run_suite(suite, options, rows)
+        return asked, suite.run(options, rows)
 
 
 def test_what_has_a_row_is_not_measured_again(tmp_path):
@@ -94,11 +92,11 @@ def test_what_has_a_row_is_not_measured_again(tmp_path):
 
 
 def test_totals_are_by_setting():
-    score = {"documented": with_shares({"right": 1, "of": 2})}
-    row = {"setting": "names", "tools": 2, "score": score, "links": {}, "calls": {"total": 6, "max": 4}}
-    total = total_by_setting([row | {"seconds": 1.0, "cpu_seconds": 0.5}] * 2)
+    counts = dict.fromkeys(COUNTS, with_shares({"right": 1, "of": 2})) | {"seconds": 1.0, "cpu_seconds": 0.5}
+    row = {"setting": "names", "tools": 2, "calls": {"total": 6, "max": 4}, **counts}
+    total = total_by_setting([row] * 2)
     assert total["names"]["calls"] == {"total": 12, "mean": 3.0, "max": 4}
-    assert total["names"]["score"]["documented"]["of"] == 4
+    assert (total["names"]["documented"]["of"], total["names"]["seconds"]) == (4, 2.0)
 
 
 @pytest.mark.parametrize("rule", rules.rules().values(), ids=list(rules.rules()))

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from atc.cli.output import json_text, say
+from atc.cli.output import say
 from atc.cli.probe import open_model
 from atc.cli.settings import load_config
 from benchmarks.probing import bfcl, real, registry, rules, toolflow
-from benchmarks.probing.runs import Options, Suite, run_suite
-from benchmarks.runner import show, start
-from protocols.files import write_whole
+from benchmarks.probing.runs import Options, Suite
+from benchmarks.runner import suite
 from toolflow_bench.services.service import find_service
 
 SUITES: dict[str, Suite] = {
@@ -28,17 +28,15 @@ SUITES: dict[str, Suite] = {
 _SETTING = "What is known of arguments before: their names, or their types too; repeatable. Default: both."
 
 
-@click.command(help=__doc__)
+@suite
 @click.option("--suite", "suites", multiple=True, type=click.Choice(list(SUITES)), help="Repeatable. Default: all.")
 @click.option("--setting", "settings", multiple=True, type=click.Choice(["names", "types"]), help=_SETTING)
 @click.option("--services", multiple=True, metavar="NAME", help="These of ToolFlow's services alone; repeatable.")
 @click.option("--model", default="none", show_default=True, help="Who suggests: none, 'local', or a model's name.")
 @click.option("--calls", type=click.IntRange(1), default=15, show_default=True, help="Calls of one tool, at most.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What every draw starts from.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of rows, protocols, the report.")
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of rows and protocols.")
 def main(
-    *,
     suites: tuple[str, ...],
     settings: tuple[str, ...],
     services: tuple[str, ...],
@@ -46,9 +44,7 @@ def main(
     calls: int,
     seed: int,
     out: Path | None,
-    as_json: bool,
-) -> None:
-    """Measure, then print a table a suite, or the report as JSON."""
+) -> dict[str, Any]:
     for name in services:
         find_service(name)
     config = load_config({"model": model})[0]
@@ -57,16 +53,10 @@ def main(
         settings=settings or ("names", "types"), per_tool=calls, model=model,
     )  # fmt: skip
     say(f"probing: rows and protocols go to {options.out}")
-    chosen = [SUITES[name] for name in suites or SUITES]
     with open_model(config) as ask, options.rows() as rows:
-        parts = {one.name: run_suite(one, replace(options, ask=ask), rows) for one in chosen}
-    report = {"suite": "probing", "model": model, "seed": seed, "parts": parts}
-    write_whole(options.out / "report.json", json_text(report, indent=1) + "\n")
-    found = [(one, list(parts[one.name]["units"].values()), parts[one.name]["total"]) for one in chosen]
-    show(
-        report, (line for one, *of in found for line in (f"# {one.summary}", "", *one.lines(*of), "")), as_json=as_json
-    )
+        parts = {name: SUITES[name].run(replace(options, ask=ask), rows) for name in suites or SUITES}
+    return {"suite": "probing", "model": model, "seed": seed, **parts}
 
 
 if __name__ == "__main__":
-    start(main)
+    main()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bfcl import CLASSES, INSTALL, protocol_of
-from benchmarks.probing.real import real_lines, row_of
+from benchmarks.probing.real import row_of
 from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, total_by_setting
 from benchmarks.probing.score import Row
 from protocols.errors import SourceUnavailable
@@ -75,11 +75,9 @@ def _json_lines(path: Path) -> list[Any]:
 
 SUITE = Suite(
     name="bfcl",
-    summary="BFCL's executable classes as Python sources",
     units=lambda options: [
         f"{one}-{s}" for s in options.settings for one in (CLASSES if find_spec("bfcl_eval") else ())
     ],
     measure=measure_class,
     total=total_by_setting,
-    lines=real_lines,
 )

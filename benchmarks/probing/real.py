@@ -19,8 +19,8 @@ import requests
 import yaml
 
 from benchmarks.local import Answer, Request, free_port, running, serving
-from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, table, total_by_setting
-from benchmarks.probing.score import Row, added, links_of, percent, rate, score_tool, share
+from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, total_by_setting
+from benchmarks.probing.score import Row, added, links_of, rate, score_tool, share
 from probing.replies import refusal_in
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources.openapi import read_openapi
@@ -140,21 +140,9 @@ def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolPro
         documented = bool(score["documented"]["right"]) and tool.name in told  # not where all it said were refusals
         callable_ = share([] if tool.name in forbidden else [documented])
         scores[tool.name] = score | {"documented": share([documented]), "documented_of_callable": callable_}
-    row = {"name": name, "setting": setting, "tools": len(declared), "score": added(list(scores.values()))}
-    row |= {"links": rate(links_of(probing.protocols.values()), ()), **probing.spent, "forbidden": forbidden}
-    return row | {"stopped": dict(probing.stopped)}
-
-
-def real_lines(rows: Sequence[Row], total: Row) -> list[str]:
-    """The table, and what is documented of the tools that may be called."""
-    told = []
-    for row in rows:
-        documented = percent(row["score"]["documented_of_callable"]["share"])
-        not_to_be_called = ", ".join(row["forbidden"]) or "none"
-        told.append(
-            f"{row['name']} ({row['setting']}): {documented} but for those not to be called: {not_to_be_called}"
-        )
-    return [*table(rows, total), *told]
+    row = {"name": name, "setting": setting, "tools": len(declared), **added(list(scores.values()))}
+    links = rate(links_of(probing.protocols.values()), ())
+    return row | {"links": links, **probing.spent, "forbidden": ", ".join(forbidden)}
 
 
 def _tools(name: str, document: Any, url: str) -> list[ToolProtocol]:
@@ -176,9 +164,7 @@ def _http(protocol: ToolProtocol) -> HttpBinding:
 
 SUITE = Suite(
     name="real",
-    summary="services that others wrote: httpbin, kinto, glances",
     units=lambda options: [f"{n}-{setting}" for setting in options.settings for n in services() if find_spec(n)],
     measure=measure_real,
     total=total_by_setting,
-    lines=real_lines,
 )

@@ -23,12 +23,7 @@ from benchmarks.local import ATC, ROOT, free_port, running
 from benchmarks.probing.real import KINTO
 from benchmarks.probing.runs import Options, Suite
 from benchmarks.probing.score import Row
-from toolflow_bench.columns import columns
 
-_HEAD = (
-    *("tools", "documented", "fields", "links", "calls", "seconds", "cpu_seconds"),
-    *("made", "left", "unnamed", "foreign"),
-)
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 """Fields that change by themselves, and of what holds other things when something is made there."""
 
@@ -79,7 +74,6 @@ def measure(unit: str, options: Options) -> Row:
         "left": sum(not one["removed"] for one in report["made"]),
         "unnamed": sum(not any(name in json.dumps(one) for name in named) for one in fresh),
         "foreign": sum(after.get(key) != one for key, one in before.items()),
-        "missing": {name: tool["missing"] for name, tool in report["coverage"].items() if not tool["answered"]},
     }
 
 
@@ -124,9 +118,7 @@ def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
 
 SUITE = Suite(
     name="registry",
-    summary="services as they come from the registries",
     units=lambda _: list(services()),
     measure=measure,
     total=lambda rows: {"unnamed": sum(r["unnamed"] for r in rows), "foreign": sum(r["foreign"] for r in rows)},
-    lines=lambda rows, _: columns([("", *_HEAD), *((r["name"], *(str(r[key]) for key in _HEAD)) for r in rows)]),
 )

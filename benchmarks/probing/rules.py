@@ -111,20 +111,13 @@ def _total(rows: Sequence[Row]) -> Row:
         "stated": len(stated),
         "median": median(stated) if stated else None,
         "max": max(stated, default=None),
-        "not_stated": [row["name"] for row in rows if row["calls"] is None],
+        "not_stated": ", ".join(row["name"] for row in rows if row["calls"] is None),
     }
-
-
-def _lines(rows: Sequence[Row], total: Row) -> list[str]:
-    shown = [f"{row['name']:<50} {'not stated' if row['calls'] is None else row['calls']}" for row in rows]
-    return [*shown, "", f"{total['stated']} of {total['rules']} stated, after {total['median']} calls in the median"]
 
 
 SUITE = Suite(
     name="rules",
-    summary="planted rules: after how many calls is each stated?",
     units=lambda _: list(rules()),
     measure=measure_rule,
     total=_total,
-    lines=_lines,
 )

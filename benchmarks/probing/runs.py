@@ -1,4 +1,4 @@
-"""One probing as the bench does it, what a suite is, and the tables of what was measured."""
+"""One probing as the bench does it, and what a suite is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.probing.score import Row, added, percent
+from benchmarks.probing.score import Row, added
 from benchmarks.runner import Rows
 from probing.document import protocols_of
 from probing.facts import learn
@@ -26,7 +26,6 @@ from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
 from protocols.schema import resolve, types
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
-from toolflow_bench.columns import columns
 
 
 class TruthLeaked(AtcError):
@@ -61,27 +60,23 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """`units` names what is measured one by one, `measure` measures one, `total` and `lines` tell of all rows."""
+    """`units` names what is measured one by one, `measure` measures one, `total` tells of all rows."""
 
     name: str
-    summary: str
     units: Callable[[Options], Sequence[str]]
     measure: Callable[[str, Options], Row]
     total: Callable[[Sequence[Row]], Row]
-    lines: Callable[[Sequence[Row], Row], list[str]]
 
-
-def run_suite(suite: Suite, options: Options, rows: Rows) -> Row:
-    """Measure every unit of a suite that has no row yet; gives the rows by unit and the total."""
-    units = suite.units(options)
-    found = rows.fill(
-        units,
-        lambda unit: {"suite": suite.name, "unit": unit, "row": suite.measure(unit, options)},
-        key=lambda unit: (suite.name, unit),
-        label=suite.name,
-    )
-    of_unit = {row["unit"]: row["row"] for row in found}
-    return {"units": of_unit, "total": suite.total(list(of_unit.values())) if of_unit else {}}
+    def run(self, options: Options, rows: Rows) -> Row:
+        """Measure every unit that has no row yet; gives the rows by unit and the total."""
+        found = rows.fill(
+            self.units(options),
+            lambda unit: {"suite": self.name, "unit": unit, "row": self.measure(unit, options)},
+            key=lambda unit: (self.name, unit),
+            label=self.name,
+        )
+        of_unit = {row["unit"]: row["row"] for row in found}
+        return {"units": of_unit, "total": self.total(list(of_unit.values())) if of_unit else {}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,35 +163,16 @@ def _stripped(protocol: ToolProtocol, *, typed: bool) -> ToolProtocol:
     )
 
 
+COUNTS = ("documented", "fields", "required", "argument_types", "errors", "links", "seconds", "cpu_seconds")
+"""What of a unit's row adds up."""
+
+
 def total_by_setting(rows: Sequence[Row]) -> Row:
     """The counts of all rows, by setting."""
     total = {}
     for setting in dict.fromkeys(row["setting"] for row in rows):
         of = [row for row in rows if row["setting"] == setting]
-        calls, tools = sum(row["calls"]["total"] for row in of), sum(row["tools"] for row in of)
-        total[setting] = {
-            "tools": tools,
-            **{key: added([row[key] for row in of]) for key in ("score", "links", "seconds", "cpu_seconds")},
-            "calls": {"total": calls, "mean": round(calls / tools, 4), "max": max(row["calls"]["max"] for row in of)},
-        }
+        sent, tools = sum(row["calls"]["total"] for row in of), sum(row["tools"] for row in of)
+        calls = {"total": sent, "mean": round(sent / tools, 4), "max": max(row["calls"]["max"] for row in of)}
+        total[setting] = {"tools": tools, "calls": calls, **{key: added([row[key] for row in of]) for key in COUNTS}}
     return total
-
-
-def table(rows: Sequence[Row], total: Row) -> list[str]:
-    """A table for each setting."""
-    head = ("", "tools", "documented", "fields P", "R", "required", "types", "errors P", "R", "links P", "R",
-            "calls/tool", "max", "s", "CPU s")  # fmt: skip
-    shown: list[str] = []
-    for setting, summed in total.items():
-        body = [_cells(row["name"], row) for row in rows if row["setting"] == setting]
-        shown += [f"setting: {setting}", *columns([head, *body, _cells("all", summed)]), ""]
-    return shown
-
-
-def _cells(name: str, row: Row) -> tuple[str, ...]:
-    score, calls = row["score"], row["calls"]
-    fields, errors, links = ([percent(one[key]) for key in ("precision", "recall")]
-                             for one in (score["fields"], score["errors"], row["links"]))  # fmt: skip
-    shares = [percent(score[key]["share"]) for key in ("documented", "required", "argument_types")]
-    spent = (f"{calls['mean']:.1f}", str(calls["max"]), f"{row['seconds']:.0f}", f"{row['cpu_seconds']:.1f}")
-    return (name, str(row["tools"]), shares[0], *fields, *shares[1:], *errors, *links, *spent)

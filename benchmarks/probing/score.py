@@ -128,8 +128,3 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
     if protocol is None:
         return None
     return set(types(resolve(protocol.parameters.get(name, {}), protocol.input_schema))) - {"null"}
-
-
-def percent(one: Any) -> str:
-    """`98.4%`, or a dash where there is none."""
-    return "–" if one is None else f"{one:.1%}"

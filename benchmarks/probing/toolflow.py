@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import requests
 
-from benchmarks.probing.runs import Options, Suite, TruthLeaked, run_probing, strip, table, total_by_setting
+from benchmarks.probing.runs import Options, Suite, TruthLeaked, run_probing, strip, total_by_setting
 from benchmarks.probing.score import Row, added, links_of, rate, score_tool
 from protocols.protocol import ToolProtocol
 from protocols.sources.openapi import read_openapi
@@ -38,23 +38,19 @@ def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
         leaked += [path for path in DOCUMENTS if requests.get(served.url + path, timeout=10).status_code != 404]
     if leaked:
         raise TruthLeaked(f"the {name} service answered {', '.join(leaked)}; its figures are worth nothing.")
-    score = added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
-    row = {"name": name, "setting": setting, "tools": len(tools), "score": score, **probing.spent}
-    row["links"] = rate(links_of(probing.protocols.values()), links_of(tools.values()))
-    left = [dict(one) for one in probing.made if not one["removed"]]
-    return row | {"stopped": dict(probing.stopped), "left": left}
+    row = {"name": name, "setting": setting, "tools": len(tools)}
+    row |= added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
+    return row | {"links": rate(links_of(probing.protocols.values()), links_of(tools.values())), **probing.spent}
 
 
-def _suite(name: str, summary: str, *, writes: bool) -> Suite:
+def _suite(name: str, *, writes: bool) -> Suite:
     return Suite(
         name=name,
-        summary=summary,
         units=lambda options: [f"{one}-{setting}" for setting in options.settings for one in options.services or NAMES],
         measure=lambda unit, options: measure_service(unit, options, writes=writes),
         total=total_by_setting,
-        lines=table,
     )
 
 
-READS = _suite("toolflow", "ToolFlow's reading operations", writes=False)
-WRITES = _suite("writes", "all of ToolFlow's operations, writes allowed", writes=True)
+READS, WRITES = _suite("toolflow", writes=False), _suite("writes", writes=True)
+"""The operations that read, and all of them with writes allowed."""
