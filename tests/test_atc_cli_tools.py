@@ -88,7 +88,7 @@ def test_show_tells_errors_and_where_ids_come_from(atc_, tmp_path: Path) -> None
     code, out, _ = atc_("tools", "show", "film", "--tools", "films.json")
     assert code == 0
     assert out.splitlines()[-4:] == [
-        "# 404: Not Found",
+        "# 404",
         "# 409: It is being cut.",
         "# 4XX",
         "# film_id: from films_latest at results[].id (guessed)",
@@ -183,7 +183,6 @@ def test_imported_tools_are_the_same_tools(atc_, tmp_path: Path) -> None:
     code, out, err = atc_("tools", "import", "people.py", "-o", "out/tools")
     assert (code, out) == (0, "")
     assert "5 tools written to out/tools; use them with: --tools out/tools\n" in err
-    assert "A folder may not name Python code" in err
     assert sorted(path.stem for path in (tmp_path / "out/tools").iterdir()) == sorted(load_tools("people.py"))
     assert json.loads((tmp_path / "out/tools/rename.json").read_text())["name"] == "rename"
     code, _, err = atc_("tools", "import", "people.py", "-o", "out/tools")
@@ -197,7 +196,6 @@ def test_export_in_each_format(atc_, tmp_path: Path) -> None:
     document = json.loads(atc_("tools", "export")[1])
     assert (document["openapi"], len(document["paths"])) == ("3.1.0", 5)
     assert {tool["name"] for tool in json.loads(atc_("tools", "export", "--format", "mcp")[1])} >= {"rename"}
-    assert len(json.loads(atc_("tools", "export", "--format", "protocols")[1])) == 5
     stubs = atc_("tools", "export", "--format", "stubs")[1]
     names = [node.name for node in ast.walk(ast.parse(stubs)) if isinstance(node, ast.FunctionDef)]
     assert set(names) == set(load_tools("people.py"))

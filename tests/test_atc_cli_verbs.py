@@ -32,8 +32,8 @@ def test_config_shows_each_setting_with_its_origin(atc_, tmp_path: Path, monkeyp
     assert rows["max_calls"] == ["20", "atc.toml"]
     assert rows["max_tools"] == ["3", "ATC_MAX_TOOLS"]
     assert rows["max_repairs"] == ["3", "default"]
-    assert rows["credentials.x"][0] == "***"
-    assert rows["headers.a.org"][:2] == ["Accept:", "b"]
+    assert rows["credentials.x"][:2] == ['{"value":', '"***",']
+    assert rows["headers.a.org"][:2] == ['{"Accept":', '"b"}']
     assert "s3cret" not in out + err
     assert str(tmp_path / "user" / "atc" / "config.toml") in err
     code, out, _ = atc_("config", "show", "--json")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from atc.cli.main import _guarded
-from atc.cli.settings import load_config, read_secret
+from atc.cli.settings import load_config, read_value
 from atc.config import Config, CredentialEntry, InvalidConfig, public
 
 
@@ -150,19 +150,16 @@ def test_a_folder_s_own_file_grants_neither_secrets_nor_consent(tmp_path: Path, 
 
 
 def test_secrets_are_read_when_they_are_needed(tmp_path: Path) -> None:
-    def entry(value: str) -> CredentialEntry:
-        return CredentialEntry(value=value, hosts=("a.org",))
-
     (tmp_path / "token").write_text("t0ken \nmore\n")
-    assert read_secret("x", entry("env:T"), env={"T": "abc"}) == "abc"
-    assert read_secret("x", entry(f"file:{tmp_path / 'token'}"), env={}) == "t0ken"
-    assert read_secret("x", entry("literal"), env={}) == "literal"
-    with pytest.raises(InvalidConfig, match="credential 'x': the variable T is not set"):
-        read_secret("x", entry("env:T"), env={})
+    assert read_value("x", "env:T", env={"T": "abc"}) == "abc"
+    assert read_value("x", f"file:{tmp_path / 'token'}", env={}) == "t0ken"
+    assert read_value("x", "literal", env={}) == "literal"
+    with pytest.raises(InvalidConfig, match="x: the variable T is not set"):
+        read_value("x", "env:T", env={})
     with pytest.raises(InvalidConfig, match=r"cannot read .*none: No such file"):
-        read_secret("x", entry(f"file:{tmp_path / 'none'}"), env={})
+        read_value("x", f"file:{tmp_path / 'none'}", env={})
     with pytest.raises(InvalidConfig, match="control characters"):
-        read_secret("x", entry("env:T"), env={"T": "a\r\nX: y"})
+        read_value("x", "env:T", env={"T": "a\r\nX: y"})
 
 
 def test_decoding_is_a_setting_like_any_other(tmp_path: Path) -> None:

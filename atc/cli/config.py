@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import Any
 
 import click
 
 from atc.cli import trust as trusting
 from atc.cli.options import json_option
-from atc.cli.output import print_columns, print_json, say
+from atc.cli.output import json_text, print_columns, print_json, say
 from atc.cli.settings import load_config, trust_book, user_config_file
 from atc.cli.trust import PROJECT_FILE, read_settings
 from atc.config import TABLES, public
@@ -38,24 +36,9 @@ def show(*, as_json: bool) -> None:
     if as_json:
         print_json({key: {"value": value, "from": origins[key]} for key, value in values.items()})
         return
-    print_columns((key, _shown(value), origins[key]) for key, value in values.items())
+    shown = {key: value if isinstance(value, str) else json_text(value) for key, value in values.items()}
+    print_columns((key, value, origins[key]) for key, value in shown.items())
     say(f"Settings are read from {user_config_file()} and ./{PROJECT_FILE}, where they exist.")
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case None | []:
-            return "-"
-        case list():
-            return ", ".join(value)
-        case {"command": command, "url": url}:
-            return shlex.join(command) or url
-        case {"value": secret, "hosts": hosts, "place": place, "name": name}:
-            where = f"in {place} {name}" if place else "as its tools say"
-            return f"{secret} for {', '.join(hosts)} {where}"
-        case dict():
-            return ", ".join(f"{name}: {_shown(one)}" for name, one in value.items()) or "-"
-    return str(value)
 
 
 @config.command(epilog="Example: atc config trust")

@@ -132,15 +132,8 @@ def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
 
 def _document(stored: StoredRun) -> Json:
     """The run as JSON; a call stands once, in its attempt's trace or under `unfinished_calls`."""
-    parts = asdict(replace(stored, protocols={}))
-    attempts = [
-        asdict(attempt) | {"answer": attempt.answer, "trace": attempt.trace and asdict(attempt.trace)}
-        for attempt in stored.attempts
-    ]
-    unfinished = [asdict(call) for call in stored.unfinished]
-    exchanges = [one | (one["reply"] or {}) | {"reply": (one["reply"] or {}).get("text")} for one in parts["exchanges"]]
-    kept = {name: parts[name] for name in ("tools", "config", "usage", "notes")} | {"exchanges": exchanges}
-    return parts["summary"] | kept | {"attempts": attempts, "unfinished_calls": unfinished}
+    document = asdict(replace(stored, protocols={}, identities={}, calls=tuple(stored.unfinished)))
+    return document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
 
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:

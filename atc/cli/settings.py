@@ -11,7 +11,7 @@ from typing import Any
 import platformdirs
 
 from atc.cli.trust import PROJECT_FILE, is_trusted, read_settings, refused
-from atc.config import TABLES, Config, CredentialEntry, InvalidConfig
+from atc.config import TABLES, Config, InvalidConfig
 from atc.layers import Layer, merge, nearest_key
 
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
@@ -71,15 +71,6 @@ def user_config_file() -> Path:
 def trust_book(user: Path) -> Path:
     """Where it is kept which folders' files are trusted: beside the user's own file."""
     return user.with_name("trusted.json")
-
-
-def read_secret(name: str, entry: CredentialEntry, *, env: Mapping[str, str] | None = None) -> str:
-    """The secret itself, read when it is needed.
-
-    Raises:
-        InvalidConfig: the variable is not set, or the file cannot be read.
-    """
-    return read_value(f"credential {name!r}", entry.value, env=env)
 
 
 def read_value(what: str, value: str, *, env: Mapping[str, str] | None = None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from protocols.export import to_mcp, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import JsonObject
 from protocols.judge import violations
-from protocols.protocol import HttpBinding, McpBinding, PythonBinding, dump, spelled
+from protocols.protocol import HttpBinding, dump, spelled
 from protocols.render import FULL, stubs
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
@@ -157,7 +156,6 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
         toolbox = learned.over(declared) if learned is not None else declared
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
         texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
-        bindings = [tool.protocol.binding for tool in toolbox.values()]
     there = [str(path) for path in texts if path.exists()]
     if there and not force:
         raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
@@ -169,41 +167,27 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
         say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
     if seen:
         say(f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out.")
-    for module in {binding.module for binding in bindings if isinstance(binding, PythonBinding)}:
-        say(f"A folder may not name Python code: name the module {module!r} as a source beside it.")
-    for server in sorted({one.server for one in bindings if isinstance(one, McpBinding)} - config.mcp.keys()):
-        say(f"To call them, name their MCP server in your settings: [mcp.{server}] with its command or url.")
 
 
 @click.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
 @options.tools_option
 @options.servers_options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["openapi", "mcp", "protocols", "stubs"]),
-    default="openapi",
-    show_default=True,
-    help="An OpenAPI 3.1 document, MCP tools, protocols as one list, or Python stubs.",
-)
+@click.option("--format", "format_", type=click.Choice(["openapi", "mcp", "stubs"]), default="openapi",
+              show_default=True, help="An OpenAPI 3.1 document, MCP tools, or Python stubs.")  # fmt: skip
 @options.output_option
 @options.json_option
 def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:
-    """Write the tools in another format. The formats but stubs are JSON; with --json stubs are one JSON text."""
+    """Write the tools in another format: JSON, but for stubs, which with --json are one JSON text."""
     with open_toolbox(load_config(flags)[0]) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
-        title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
-        match format_:
-            case "openapi":
-                text = _text(to_openapi(protocols, title))
-            case "mcp":
-                text = _text(to_mcp(protocols))
-            case "protocols":
-                text = _text([dump(protocol) for protocol in protocols])
-            case _:
-                head = "from typing import Any, Literal, NotRequired, TypedDict\n\n"
-                text = head + stubs(toolbox, detail=FULL) + "\n"
-                text = _text(text) if as_json else text
+        if format_ == "stubs":
+            source = f"from typing import Any, Literal, NotRequired, TypedDict\n\n{stubs(toolbox, detail=FULL)}\n"
+            text = _text(source) if as_json else source
+        elif format_ == "mcp":
+            text = _text(to_mcp(protocols))
+        else:
+            title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
+            text = _text(to_openapi(protocols, title))
     if path is None:
         print_text(text.rstrip("\n"))
         return
@@ -225,10 +209,8 @@ def _page(tool: Tool, toolbox: Toolbox) -> str:
     how = spelled(protocol.binding) or "no binding, so it cannot be called"
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
     lines.append(f"# {_effect(tool)}; {how}; from {tool.source or 'an unnamed source'}")
-    phrases = {str(status.value): status.phrase for status in HTTPStatus}
-    for error in protocol.errors:
-        meaning = " ".join(error.description.split()) or phrases.get(error.status, "")
-        lines.append(f"# {error.status}: {meaning}".removesuffix(": "))
+    errors = {error.status: " ".join(error.description.split()) for error in protocol.errors}
+    lines += [f"# {status}: {meaning}".removesuffix(": ") for status, meaning in errors.items()]
     aliases = {(one.source, one.protocol.name): one.alias for one in toolbox.values()}
     for link in protocol.links:
         producer = aliases.get((tool.source, link.tool), link.tool)

@@ -11,7 +11,7 @@ import click
 
 from atc.agent import Agent
 from atc.cli.output import has_person, say
-from atc.cli.settings import read_secret, read_value
+from atc.cli.settings import read_value
 from atc.cli.state import open_learned, open_store, saved_folder
 from atc.config import Config, InvalidConfig
 from atc.consent import AskPerson, Question, question_text
@@ -158,7 +158,7 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
     for name, entry in config.credentials.items():
         value = secret = problem = ""
         try:
-            value = read_secret(name, entry) if entry.value else ""
+            value = read_value(f"credential {name!r}", entry.value) if entry.value else ""
             secret = read_value(f"credential {name!r}", entry.client_secret) if entry.client_secret else ""
         except InvalidConfig as error:
             talk(problem := str(error))
