@@ -21,10 +21,6 @@ from protocols.toolbox import Toolbox
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Pins, ToolCall, Trace
 from tests.tool_lab import TEXT, tool, writing
-from tests.tool_lab import record as record_of
-
-PEOPLE = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}
-PAGE = record_of(people=PEOPLE, page="integer", pages="integer")
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +31,7 @@ def replayer():
 
 @pytest.fixture
 def toolbox():
-    names = ["Ada", "Grace", "Edsger", "Barbara", "Donald"]
     serial = iter(range(1000))
-
-    def list_people(arguments):
-        page, size = arguments.get("page", 1), arguments.get("page_size", 2)
-        rows = [{"name": name} for name in names[size * (page - 1) : size * page]]
-        return {"people": rows, "page": page, "pages": -(-len(names) // size)}
 
     def get_note(arguments):
         if arguments["id"] == "p9":
@@ -54,10 +44,8 @@ def toolbox():
     def fetch(arguments):
         return {"mail": 3 if arguments["token"].startswith("tok-") else 0}
 
-    pages = {"page": {"type": "integer", "default": 1}, "page_size": {"type": "integer", "default": 2, "maximum": 4}}
     return Toolbox(
         [
-            tool("list_people", list_people, pages, PAGE),
             tool("get_note", get_note, {"id": TEXT}),
             tool("send_mail", lambda arguments: {"mail_id": next(serial)}, {"to": TEXT}, reads=False),
             tool("log_in", log_in, {"user": TEXT, "password": TEXT}),
@@ -89,19 +77,6 @@ def through_a_file(recording):
 
 
 SOLVED = {
-    "once": (["print(get_note(id='p1')['text'])"], {}),
-    "after two faults": (
-        ["print(get_nothing())", "print(get_note(id='p1')['stars'])", "print(get_note(id='p1')['serial'])"],
-        {},
-    ),
-    "with writes": (
-        ["print(send_mail(to='a')['mail_id'], send_mail(to='b')['mail_id'])"],
-        {"allow_writes": ("all",), "trust": ("value=a", "value=b")},
-    ),
-    "after a tool's failure": (
-        ["try:\n    get_note(id='p9')\nexcept ToolError as e:\n    print(e.status, get_note(id='p1')['serial'])"],
-        {},
-    ),
     "at once": (
         [
             (
@@ -134,9 +109,7 @@ def test_a_solved_run_runs_again_from_its_file(stored, toolbox, replayer, progra
     ("program", "status", "failure"),
     [
         ("print(get_note(id='p9'))", "failed", "ToolError"),
-        ("print(get_note(id='p1')['stars'])", "failed", "KeyError"),
         ("get_note(id='p1')\nsend_mail(to='a')\nprint(1)", "paused", "Paused"),
-        ("for n in range(9):\n    print(get_note(id=str(n)))", "failed", "tool_calls"),
     ],
 )
 def test_a_run_without_an_answer_fails_the_same_way_again(stored, toolbox, replayer, program, status, failure):
@@ -173,15 +146,8 @@ class TestSecrets:
         assert all(name in text for name in recording.secrets)
         assert replayer.rerun(recording).same
 
-    @pytest.mark.parametrize(
-        "use",
-        [
-            "print(fetch_mail(token=t[:8])['mail'])",
-            "import hashlib\nprint(get_note(id=hashlib.sha1(t.encode()).hexdigest())['serial'])",
-            "print(t.partition('-')[2])",
-        ],
-    )
-    def test_working_with_their_characters_says_so(self, stored, toolbox, replayer, use):
+    def test_working_with_their_characters_says_so(self, stored, toolbox, replayer):
+        use = "print(fetch_mail(token=t[:8])['mail'])"
         run = stored(f"t = log_in(user='ada', password='hunter-2000')['token']\n{use}")
         assert run.summary.status == "solved"
         verdict = replayer.rerun(through_a_file(record(run, protocols(toolbox))))
@@ -235,7 +201,6 @@ def changed(document, *path_and_value):
         (("program", "print(1)"), "the program"),
         (("end", "stdout", "ho\n"), "the end"),
         (("tools", "get_note", "description", "d"), "the tools"),
-        (("sha256", "program", ...), "the program"),
     ],
 )
 def test_what_was_edited_is_named(document, path_and_value, edited):
@@ -249,9 +214,7 @@ def test_what_was_edited_is_named(document, path_and_value, edited):
         (("format", ...), "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."),
         (("format", "atc recording 2"), "its format is 2, and this atc reads 1; export the run anew."),
         (("calls", ...), '"calls" is a required property'),
-        (("calls", 0, "result", ...), "calls.0: "),
         (("calls", 0, "tool", 5), "calls.0.tool: 5 is not of type"),
-        (("end", "failure", "kind", "bad luck"), "end.failure"),
         (("pins", "clock", -1), "pins.clock"),
         (("pins", "timezone", "Mars/Olympus"), "pins.timezone: no zone 'Mars/Olympus' is known here."),
         (("sandbox", "limits", "tool_calls", -5), "sandbox.limits.tool_calls"),
@@ -305,7 +268,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(results=st.lists(JSON, max_size=3), arguments=st.dictionaries(TEXTS, JSON, max_size=2), text=TEXTS)
 def test_a_file_gives_back_exactly_what_was_put_in(results, arguments, text):
     calls = tuple(

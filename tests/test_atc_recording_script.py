@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -65,9 +63,6 @@ def script_of(program, *protocols, credentials=None, **about):
     return to_script(recorded(program, *protocols, **about), credentials=credentials or {}, modules={})
 
 
-WRAPPED = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
-
-
 PROGRAMS = {
     "the value of the last expression": ("rows = act()\nmax(rows, key=len)\n", "", "ccc", "ccc\n"),
     "top-level await": (
@@ -83,7 +78,6 @@ PROGRAMS = {
     "imports from the future": (
         "# first\nfrom __future__ import annotations\ndef f(x: nowhere): return x\nprint(f(act()[0]))", "x", None, "a\n"
     ),
-    "line ends of another system": ("print(act()[0])\r\nprint(2)\r\n", "x", None, "a\n2\n"),
     "names of the script's own": ("json = requests = quote = act()\nprint(act()[1])", "x", None, "ccc\n"),
 }  # fmt: skip
 
@@ -110,7 +104,7 @@ def test_credentials_come_from_the_configuration(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ['"""\nimport os', "a\nimport os; os.abort()", "a\rimport os", "a\x0cb\x00c", "# \u2028import os", "\\", "é☃"],
+    ['"""\nimport os', "a\rimport os; os.abort()", "a\x0cb\x00c", "# \u2028import os", "\\"],
 )
 def test_nothing_that_a_task_or_an_answer_says_is_code(text):
     with serving() as server:
@@ -120,20 +114,6 @@ def test_nothing_that_a_task_or_an_answer_says_is_code(text):
         )
         assert output(script) == "True\n"
     assert not [line for line in script.splitlines() if line.startswith("import os;")]
-
-
-def test_a_write_needs_the_flag_and_is_sent_under_a_key(monkeypatch):
-    with serving() as server:
-        tool = protocol(method="POST", url=f"{server.url}/x", idempotency_header="Idempotency-Key")
-        script = script_of("print(act()['ok'])", tool)
-        assert "# It changes things (act): each run does so again, with --allow-writes." in script
-        monkeypatch.setattr(sys, "argv", ["script.py"])
-        with pytest.raises(SystemExit, match="act may change something; to allow that, run the script with"):
-            output(script)
-        assert server.seen == []
-        monkeypatch.setattr(sys, "argv", ["script.py", "--allow-writes"])
-        assert output(script) == "True\n"
-        assert len(server.last.headers["idempotency-key"]) == 32
 
 
 def test_functions_of_a_python_module_are_loaded(tmp_path, monkeypatch):
@@ -148,44 +128,16 @@ def test_functions_of_a_python_module_are_loaded(tmp_path, monkeypatch):
     assert output(script) == "{'result': 8, 'day': '2026-01-02'}\n"
 
 
-@pytest.mark.parametrize(
-    ("binding", "problem"),
-    [
-        (None, "has no binding, so a script cannot call it"),
-        (McpBinding(server="s", tool="t"), "belongs to an MCP server"),
-    ],
-)
-def test_a_tool_that_no_script_can_call(binding, problem):
-    with pytest.raises(InvalidRecording, match=problem):
-        script_of("act()", ToolProtocol(name="act", binding=binding))
-
-
-def test_a_run_without_an_answer_has_no_script():
-    recording = replace(recorded("1 / 0"), answer=None)
+def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
+    with pytest.raises(InvalidRecording, match="has no binding, so a script cannot call it"):
+        script_of("act()", ToolProtocol(name="act"))
+    with pytest.raises(InvalidRecording, match="belongs to an MCP server"):
+        script_of("act()", ToolProtocol(name="act", binding=McpBinding(server="s", tool="t")))
     with pytest.raises(InvalidRecording, match="it has no answer"):
-        to_script(recording, credentials={}, modules={})
+        to_script(replace(recorded("1 / 0"), answer=None), credentials={}, modules={})
 
 
 def test_a_redacted_value_is_named():
     recording = replace(recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",))
     script = to_script(recording, credentials={}, modules={})
     assert "# [redacted-str-8-p0.1] stands for a value that was redacted; put it in." in script
-
-
-def test_it_runs_by_itself_in_a_process_of_its_own(tmp_path):
-    rows = [{"id": "a", "stars": 3}, {"id": "b", "stars": 5}]
-    with serving(lambda seen: Reply(body={"rows": rows} if seen.path == "/notes" else rows[1])) as server:
-        tools = [
-            protocol("list_notes", url=f"{server.url}/notes", output=WRAPPED),
-            protocol("get-note", url=f"{server.url}/notes/{{id}}", properties={"id": TEXT}, required=["id"]),
-        ]
-        program = "best = max(list_notes(), key=lambda note: note['stars'])\nprint(get_note(id=best['id'])['stars'])"
-        script = tmp_path / "solved.py"
-        script.write_text(script_of(program, *tools, stdout="5\n"))
-        done = subprocess.run(
-            [sys.executable, script],
-            capture_output=True, text=True, cwd=tmp_path, timeout=60,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)},
-        )  # fmt: skip
-        assert (done.stdout, done.stderr, done.returncode) == ("5\n", "", 0)
-        assert [seen.path for seen in server.seen] == ["/notes", "/notes/b"]
