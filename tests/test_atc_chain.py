@@ -68,7 +68,8 @@ def solve(toolbox, sandbox):
 
 
 def test_two_faults_then_solved(solve, sent):
-    solution, _, events = solve(
+    """A repair sees every earlier attempt, and what was really there."""
+    solution, model, events = solve(
         "print(get_nothing(id='p1'))",  # stopped by the check
         "print(get_note(id='p1')['rating'])",  # fails when it runs: nobody declared the response
         "print(get_note(id='p1')['extra']['stars'])",
@@ -86,21 +87,11 @@ def test_two_faults_then_solved(solve, sent):
         ToolsChosen,
         *[ProgramWritten, AttemptEnded] * 3,
     ]
-
-
-def test_a_repair_sees_every_earlier_attempt_and_what_was_really_there(solve):
-    _, model, _ = solve(
-        "print(get_nothing(id='p1'))",
-        "print(get_note(id='p1')['rating'])",
-        "print(get_note(id='p1')['extra']['stars'])",
-    )
     last = "\n".join(message.content for message in model.prompts[-1])
     assert "get_nothing" in last
     assert "print(get_note(id='p1')['rating'])" in last
-    assert "'rating'" in model.prompts[-1][-1].content
-    assert "text" in model.prompts[-1][-1].content
-    assert "extra" in model.prompts[-1][-1].content
-    assert "def get_note(*, id: str)" in model.prompts[-1][-1].content
+    for shown in ("'rating'", "text", "extra", "def get_note(*, id: str)"):
+        assert shown in model.prompts[-1][-1].content
 
 
 @pytest.mark.parametrize(("samples", "asked"), [(1, 2), (3, 4)])
@@ -193,25 +184,6 @@ def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
         ("list_people", {"page_size": 4, "page": 2}),
     ]
     assert solution.calls == 3
-
-
-def test_a_person_may_allow_or_refuse_a_write(solve, sent):
-    refused, _, _ = solve("print(send_mail(to='p1'))", ask_person=lambda question: False)
-    assert (refused.status, sent) == ("paused", [])
-    allowed, _, _ = solve("print(send_mail(to='p1')['mail_id'])", ask_person=lambda question: True)
-    assert (allowed.status, len(sent)) == ("solved", 1)
-
-
-def test_a_write_that_happened_is_not_repeated_by_the_repair(solve, sent):
-    solution, _, _ = solve(
-        "mail = send_mail(to='p1')\nprint(mail['nothing'])",
-        "mail = send_mail(to='p1')\nprint(mail['mail_id'])",
-        allow_writes=("send_mail",),
-        trust=("value=p1",),
-        samples=3,
-    )
-    assert solution.answer == "m1"
-    assert sent == [("send_mail", {"to": "p1"})]
 
 
 def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox):

@@ -8,21 +8,11 @@ import pytest
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.store import RunEnded, RunTaken, Store
-from atc.strategies.run import not_undone
+from atc.store import RunEnded, Store
 from protocols.toolbox import Toolbox
-from sandbox.choose import open_sandbox
-from sandbox.trace import ToolCall
 from tests.tool_lab import record, tool, writing
 
 BOOKED = {**record(id="string", seat="string"), "additionalProperties": True}
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    opened = open_sandbox("trusted")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -76,6 +66,7 @@ def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbo
     assert (solution.status, solution.answer) == ("paused", "b-2B")
     assert [(call.tool, call.arguments) for call in solution.orphans] == [("book", {"seat": "1A"})]
     assert "book(seat=" in model.prompts[1][-1].content
+    assert 'cancel(id="b-1A")' in model.prompts[1][-1].content  # how it is undone
     resumed = agent(toolbox, sandbox, store)[0]
     assert resumed.resume(solution.run).status == "paused"
     accepted = agent(toolbox, sandbox, store)[0].resume(solution.run, accept_orphans=True)
@@ -85,38 +76,16 @@ def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbo
         resumed.resume(solution.run)
 
 
-def test_a_write_that_the_repair_keeps_is_no_orphan(toolbox, sandbox, store, sent):
-    solution = agent(toolbox, sandbox, store, FIRST, "print(book(seat='1A')['id'])")[0].run("Book 1A.")
-    assert (solution.status, solution.orphans, len(sent)) == ("solved", (), 1)
-
-
-def test_a_write_that_the_repair_undoes_is_no_orphan(toolbox, sandbox, store, sent):
-    program = "print(book(seat='2B')['id'])\ncancel(id='b-1A')"
-    solution = agent(toolbox, sandbox, store, FIRST, program)[0].run("Book 2B; b-1A is to be cancelled.")
-    assert (solution.status, solution.orphans) == ("solved", ())
-    assert sent[-1] == ("cancel", {"id": "b-1A"})
-
-
-def call(tool, result=None, **arguments):
-    return ToolCall(index=0, tool=tool, arguments=arguments, line=1, result=result)
-
-
 @pytest.mark.parametrize(
-    ("later", "undone"),
+    ("program", "left"),
     [
-        (call("cancel", id="b1"), True),
-        (call("cancel", id="b2"), False),
-        (call("book", seat="1A"), False),
+        ("print(book(seat='1A')['id'])", []),  # it keeps the write
+        ("print(book(seat='2B')['id'])\ncancel(id='b-1A')", []),  # it undoes it
+        ("print(book(seat='2B')['id'])\ncancel(id='b-2B')", ["book"]),  # it undoes another
     ],
 )
-def test_what_undoes_a_write_is_destructive_and_names_it(toolbox, later, undone):
-    orphan = call("book", {"id": "b1", "seat": "1A"}, seat="1A")
-    assert (not_undone([orphan], [later], toolbox) == ()) == undone
-
-
-def test_a_run_belongs_to_one_living_process(store):
-    run = store.create("Do it.")
-    with pytest.raises(RunTaken, match="is being worked on by process"):
-        store.take(run)
-    store.finish(run, status="interrupted")
-    assert store.take(run).summary.status == "running"
+def test_a_write_that_the_repair_keeps_or_undoes_is_no_orphan(toolbox, sandbox, store, sent, program, left):
+    """What undoes a write is destructive and names it."""
+    solution = agent(toolbox, sandbox, store, FIRST, program)[0].run("Book 2B; b-1A or b-2B is to be cancelled.")
+    assert (solution.status, [call.tool for call in solution.orphans]) == ("paused" if left else "solved", left)
+    assert sent.count(("book", {"seat": "1A"})) == 1

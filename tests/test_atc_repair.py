@@ -10,11 +10,11 @@ from atc.attribute import attribute
 from atc.check import check
 from atc.redaction import Redactor
 from atc.repair import WAYS, correction
-from atc.repair.case import undoing, writes_told
-from atc.repair.reading import declared_fields, documentation, returned, seen_fields
+from atc.repair.case import writes_told
+from atc.repair.reading import documentation, returned, seen_fields
 from atc.types import Attempt, Fault, Program
 from protocols.ask import Completion, Message
-from protocols.protocol import Annotations, ToolProtocol
+from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 from tests.attribute_lab import TOOLS, trace_of
@@ -57,11 +57,7 @@ def test_every_way_shows_the_program_and_asks_for_all_of_it(mode, source):
     assert turns[0].content == f"```python\n{source}```"
     assert turns[-1].content.endswith("Reply with one ```python block and nothing else.")
     assert "Write the whole program again" in turns[-1].content
-
-
-@pytest.mark.parametrize("mode", WAYS)
-def test_no_way_shows_a_block_that_could_be_taken_for_a_program(mode):
-    for turn in correction(attempt(MISREAD), TOOLS, mode=mode, complete=model("list_flights"))[1:]:
+    for turn in turns[1:]:  # nothing that could be taken for a program
         assert "\n```" not in turn.content
         assert "class " not in turn.content
 
@@ -102,10 +98,6 @@ def test_facts_say_where_an_id_comes_from_that_found_nothing():
     assert "'date' of list_flights takes" not in message
 
 
-FOUND = "found = search_airports(query='New York')\n"
-FLIGHTS = "print(list_flights(origin={}, date='2013-01-01')['total'])\n"
-
-
 def test_a_reply_without_a_program_is_told_what_to_write():
     turns = correction(EMPTY, TOOLS)
     assert turns[0].content == "(no program)"
@@ -131,25 +123,6 @@ def test_writes_that_happened_are_named_in_every_way(mode):
     assert "BK-77" not in told(MISREAD, mode=mode, complete=model("list_flights"))
 
 
-def cancelling(name, *, destructive=True):
-    schema = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
-    annotations = Annotations(read_only=False, destructive=destructive)
-    return Tool(protocol=ToolProtocol(name=name, input_schema=schema, annotations=annotations), call=print)
-
-
-@pytest.mark.parametrize(
-    ("tools", "undo"),
-    [
-        ([cancelling("cancel")], 'cancel(id="BK-77")'),
-        ([cancelling("cancel", destructive=False)], None),
-        ([cancelling("cancel"), cancelling("drop")], None),
-    ],
-)
-def test_a_write_is_undone_by_the_one_destructive_tool_that_takes_what_it_gave(tools, undo):
-    call = ToolCall(index=0, tool="book", arguments={"seat": "1A"}, line=1, result={"booking": {"id": "BK-77"}})
-    assert undoing(call, Toolbox(tools)) == undo
-
-
 def test_reflection_asks_for_the_tool_then_gives_its_documentation():
     complete = model("The error comes from `get_plane`, I think.")
     turns = correction(
@@ -165,20 +138,8 @@ def test_reflection_asks_for_the_tool_then_gives_its_documentation():
     assert "flight_id" not in turns[3].content  # what the facts know is not told
 
 
-def test_reflection_that_names_no_tool_goes_on_without_documentation():
-    turns = correction(attempt(MISREAD), TOOLS, mode="reflection", complete=model("The moon. " * 99))
-    assert "defined already" not in turns[3].content
-    assert len(turns[2].content) < 300
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "x = {}\nprint(x['a'])\n",
-        "def inner(n):\n    return n / 0\n\n\ndef outer():\n    return inner(1)\n\n\nprint(outer())\n",
-    ],
-)
-def test_traceback_is_what_python_prints(source):
+def test_traceback_is_what_python_prints():
+    source = "def inner(n):\n    return n / 0\n\n\ndef outer():\n    return inner(1)\n\n\nprint(outer())\n"
     linecache.cache["program.py"] = (len(source), None, source.splitlines(keepends=True), "program.py")
     try:
         exec(compile(source, "program.py", "exec"), {})
@@ -203,14 +164,6 @@ def test_a_doubtful_answer_is_told_alike_in_all_ways():
     said = {correction(doubtful, TOOLS, mode=mode)[-1].content for mode in WAYS}
     assert len(said) == 1
     assert "printed: 1" in said.pop()
-
-
-def test_declared_fields_follow_wrappers_lists_and_nulls():
-    assert dict(declared_fields(TOOLS["list_delays"])) == {'[0]["minutes"]': "int", '[0]["reason"]': "str"}
-    plane = dict(declared_fields(TOOLS["get_plane"]))
-    assert plane['["year"]'] == "int or None"
-    assert plane['["owner"]["name"]'] == "str"
-    assert list(declared_fields(Tool(protocol=ToolProtocol(name="open"), call=print))) == []
 
 
 def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():

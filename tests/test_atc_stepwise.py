@@ -8,9 +8,6 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.recording.recording import record
-from atc.recording.rerun import Replayer
-from atc.store import Store
 from protocols.errors import ToolError
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
@@ -198,25 +195,6 @@ def test_faults_in_a_row_end_the_run(solve):
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "3", 3)
     solution, model, _ = solve(wrong, wrong, repair="none")
     assert (solution.status, len(model.prompts)) == ("failed", 1)
-
-
-def test_a_solved_run_runs_again_from_its_file(solve, toolbox, tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        solution, _, _ = solve(
-            LIST,
-            "try:\n    get_note(id='p9')\nexcept ToolError as error:\n    status = error.status",
-            "mark = add_mark(person='p1')\nprint(mark['nothing'])",
-            "mark = add_mark(person='p1')\nprint(mark)",
-            "print('ANSWER:', people['count'], status, mark['mark_id'])",
-            store=store,
-            allow_writes=("all",),
-        )  # fmt: skip
-        run = store.load(solution.run)
-    assert run.summary.answer == "5 404 m3"
-    recording = record(run, {alias: tool.protocol for alias, tool in toolbox.items()})
-    with Replayer() as replayer:
-        assert replayer.rerun(recording).departure is None
-    assert recording.answer == "5 404 m3"
 
 
 TELL = "def tell(rows):\n    for row in rows:\n        print('row', row['id'])\n    print('ANSWER:', len(rows))"
