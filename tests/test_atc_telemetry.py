@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +21,7 @@ from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import serving
-from tests.viewer_lab import fenced
+from tests.viewer_lab import desk, fenced
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra otel is not installed")
 service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
@@ -142,6 +146,38 @@ def test_a_run_that_an_outage_ends_says_so(collected: Callable[[], list[Any]], s
     found = {span.name: attributes(span) for span in collected()}
     assert found["invoke_agent atc"]["error.type"] == "protocols.errors.ModelUnavailable"
     assert found["chat"]["error.type"] == "protocols.errors.ModelUnavailable"
+
+
+COMMAND = "from atc.cli.main import main; main()"
+
+
+def test_what_a_command_has_traced_is_sent_before_it_ends(own_folders: Path) -> None:
+    with serving() as server:
+        assert run_in_a_process(own_folders, server.url) < 30
+        assert [seen.path for seen in server.seen] == ["/v1/traces"]
+
+
+def test_a_collector_that_does_not_answer_delays_the_end_by_little(own_folders: Path) -> None:
+    """It accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        off, on = run_in_a_process(own_folders, ""), run_in_a_process(own_folders, url)
+        silent.settimeout(5)
+        silent.accept()[0].close()  # it was asked
+    assert on < off + 5  # 1.5 of it waiting; left alone, the exporter waits for ten
+
+
+def run_in_a_process(folders: Path, endpoint: str) -> float:
+    """Run a task by the command line; gives how many seconds it took."""
+    options = desk(folders, "print(len(search_customers(name='Nolan')['results']))\n")
+    environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, "run", "How many?", *options],
+        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    return time.monotonic() - began
 
 
 def test_nothing_of_it_is_imported_where_it_is_off() -> None:

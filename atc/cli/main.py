@@ -95,6 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     code = _flushed(code)
+    if arguments is None and (telemetry := sys.modules.get("atc.telemetry")) is not None:
+        telemetry.close()  # it is imported only where spans are collected
     if arguments is None and threading.active_count() > 1:
         # A thread that still works for a run that was ended is not waited for: everything is closed and written by now.
         # The interpreter's own end would unwind its stack, which aborts the process when there is native code on it,
