@@ -21,7 +21,7 @@ from atc.store import RunEnded, RunTaken, Store, UnknownRun
 from benchmarks.kills.__main__ import Nursery
 from benchmarks.kills.cases import Kill, Left
 from benchmarks.kills.gate import Gate, Trap
-from benchmarks.kills.host import MortalStore
+from benchmarks.kills.host import mortal
 from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
@@ -187,9 +187,9 @@ def nursery(running):
 
 
 @pytest.fixture
-def host(nursery, notes, tmp_path):
-    """Lets a host process begin the run in this test's folder, or go on with it; gives what it says before it ends."""
-    order = {"task": TASK, "program": PROGRAM, "candidates": list(notes.toolbox), "folder": str(tmp_path)}
+def host(nursery, notes, place):
+    """Lets a host process begin the run in this test's store, or go on with it; gives what it says before it ends."""
+    order = {"task": TASK, "program": PROGRAM, "candidates": list(notes.toolbox), "store": place}
     order |= {"sandbox": "zygote", "settle_seconds": 0.3}
 
     def run(kill: Kill | None = None, **changed):
@@ -271,7 +271,7 @@ def test_what_a_page_does_not_show_may_be_there(host, notes) -> None:
 
 
 @pytest.fixture
-def agent(notes, sandbox, tmp_path):
+def agent(notes, sandbox, place):
     """Makes an agent over the stored runs, with a model of these replies; `kill` says when it is interrupted."""
 
     @contextmanager
@@ -281,7 +281,7 @@ def agent(notes, sandbox, tmp_path):
 
         config = Config(**{"allow_writes": ("all",), "samples": 1, "settle_seconds": 0.2, **settings})
         model = ScriptedModel(*replies)
-        with MortalStore(tmp_path / "runs.sqlite", kill, notes.toolbox, interrupt) as store:
+        with mortal(place, kill, notes.toolbox, interrupt) as store:
             yield Agent(notes.toolbox, model=model, sandbox=sandbox, config=config, store=store)
 
     return made

@@ -11,7 +11,7 @@ from atc.store import Store
 from atc.strategies import STRATEGIES
 from atc.types import Solution
 from benchmarks.kills.cases import Kill
-from benchmarks.kills.host import MortalStore
+from benchmarks.kills.host import mortal
 from protocols.errors import ModelUnavailable
 from sandbox.limits import Limits
 from sandbox.replay import replay
@@ -152,7 +152,7 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, whole,
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with MortalStore(path, kill, stage.world.toolbox, interrupt) as store:
+    with mortal(str(path), kill, stage.world.toolbox, interrupt) as store:
         agent = stage.agent(strategy, first, store=store, allow_writes=("all",))
         with pytest.raises(KeyboardInterrupt):
             agent.run(TASK)

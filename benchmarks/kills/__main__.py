@@ -148,7 +148,7 @@ class Stage:
         with tempfile.TemporaryDirectory(prefix="atc-kills-") as folder:
             for number in range(MOST_HOSTS):
                 kill = case.kills[number] if number < len(case.kills) else None
-                said = self._nursery.host({**order, "folder": folder}, kill, self._trap)
+                said = self._nursery.host({**order, "store": str(Path(folder) / "runs.sqlite")}, kill, self._trap)
                 struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
                 if "ended" in said or "crashed" in said:
                     break
