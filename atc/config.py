@@ -260,6 +260,9 @@ class Config:
     where the endpoint cannot. Programs are written freely."""
     docs: Literal["full", "requests", "names"] = "full"
     """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone."""
+    workers: Annotated[Text, Field(pattern=r"^ray(:\S+)?$"), expects("'ray' or 'ray:HOST:PORT'")] | None = None
+    """Where benchmarks, indexes and probing are worked on: `ray:HOST:PORT` is a Ray cluster, `ray` the one that
+    RAY_ADDRESS names, else one of this machine alone; None: this process."""
     learn: YesOrNo = True
     """Whether tools whose response schema is missing, or wrong, get one from what their calls bring, kept for later
     runs."""

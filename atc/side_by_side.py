@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed, wait
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -81,6 +83,47 @@ def as_done(work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: in
         finally:
             for future in futures:
                 future.cancel()
+
+
+OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Given]]]
+"""Opens a worker with all that it needs; it is given one item at a time. Can be pickled (by cloudpickle)."""
+
+
+class Pool(Protocol):
+    """Where work is done: threads of this process (`Threads`), or processes of a cluster (`atc.cluster.RayPool`)."""
+
+    def __call__(
+        self, open_worker: OpenWorker[_Item, _Given], items: Sequence[_Item], /
+    ) -> Generator[_Given, None, None]:
+        """What the workers give for each item, as it comes; when this is left, no further one is begun.
+
+        Raises whatever opening a worker, or a worker, raises.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """The `Pool` of this process: `most` workers, opened one after another by the thread that asks."""
+
+    most: int = 1
+
+    def __call__(
+        self, open_worker: OpenWorker[_Item, _Given], items: Sequence[_Item], /
+    ) -> Generator[_Given, None, None]:
+        """See `Pool`."""
+        idle: queue.SimpleQueue[Callable[[_Item], _Given]] = queue.SimpleQueue()
+
+        def work(item: _Item) -> _Given:
+            worker = idle.get()
+            try:
+                return worker(item)
+            finally:
+                idle.put(worker)
+
+        with ExitStack() as stack:
+            for _ in range(min(self.most, len(items))):
+                idle.put(stack.enter_context(open_worker()))
+            yield from as_done(work, items, most=self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

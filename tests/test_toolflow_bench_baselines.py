@@ -11,6 +11,7 @@ import pytest
 
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
+from atc.side_by_side import Threads
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -140,7 +141,7 @@ def ask(open_worker: OpenWorker, out: Path, items: list[Item] = ITEMS, **more: A
 
 
 def test_gold_programs_are_perfect(open_shop, sandbox, tmp_path: Path) -> None:
-    rows = ask(baseline_worker("gold", open_shop, sandbox=sandbox), tmp_path, jobs=2)
+    rows = ask(baseline_worker("gold", open_shop, sandbox=sandbox), tmp_path, pool=Threads(2))
     assert all(row.correct for row in rows), [row.reason for row in rows]
     for row in rows:
         assert (row.path, row.precision, row.cp) == (1, 1, True)
@@ -214,7 +215,7 @@ def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, t
 
 
 def test_several_jobs_have_a_world_each(open_shop, shops, sandbox, tmp_path: Path) -> None:
-    rows = ask(worker(Model(), open_shop, sandbox), tmp_path, repeats=6, jobs=3)
+    rows = ask(worker(Model(), open_shop, sandbox), tmp_path, repeats=6, pool=Threads(3))
     assert all(row.correct for row in rows), [(row.status, row.error, row.reason) for row in rows]
     assert len(shops) == 3
     assert sum(shop.resets for shop in shops) == 12

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from atc.models.prices import Price
+from atc.side_by_side import Threads
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.errors import ModelUnavailable, SourceUnavailable
 from sandbox.trace import ToolCall, Trace
@@ -132,7 +133,7 @@ def test_several_at_once_give_the_same_rows(tmp_path: Path) -> None:
         together.wait()  # returns only while three questions are under way
         return twice(question, seed=seed, max_seconds=max_seconds)
 
-    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=tmp_path / "r.jsonl", pool=Threads(3))
     assert [row.id for row in rows] == [question.id for question in QUESTIONS]
     assert all(row.correct for row in rows)
 
@@ -220,14 +221,14 @@ def in_a_process(source: str, out: Path, jobs: int) -> subprocess.CompletedProce
 INTERRUPTED = """
 import os, signal, sys, time
 from pathlib import Path
-from test_toolflow_bench_runner import HEADER, ITEMS, Twice, alone, run_suite
+from test_toolflow_bench_runner import HEADER, ITEMS, Threads, Twice, alone, run_suite
 twice = Twice()
 def solve(question, *, seed, max_seconds):
     if "3" in question:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
     return twice(question, seed=seed, max_seconds=max_seconds)
-run_suite(ITEMS, alone(solve), header=HEADER, out=Path(sys.argv[1]), jobs=int(sys.argv[2]))
+run_suite(ITEMS, alone(solve), header=HEADER, out=Path(sys.argv[1]), pool=Threads(int(sys.argv[2])))
 """
 
 
@@ -355,7 +356,7 @@ def test_a_worker_that_cannot_be_opened_ends_the_run(tmp_path: Path) -> None:
         yield
 
     with pytest.raises(SourceUnavailable, match="port 80"):
-        run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", jobs=2)
+        run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", pool=Threads(2))
     assert read_rows(tmp_path / "r.jsonl")[1] == []
 
 
@@ -370,22 +371,22 @@ def test_each_job_has_a_worker_that_is_closed(tmp_path: Path) -> None:
             yield work
         events.append(("close", number))
 
-    run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", pool=Threads(3))
     assert sorted(events) == [("close", 0), ("close", 1), ("close", 2), ("open", 0), ("open", 1), ("open", 2)]
-    run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", jobs=3)
+    run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", pool=Threads(3))
     assert len(events) == 6  # nothing was left to ask
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from test_toolflow_bench_runner import HEADER, ITEMS, Twice, alone, run_suite
+from test_toolflow_bench_runner import HEADER, ITEMS, Threads, Twice, alone, run_suite
 def killed(row, done, total):
     if done == 3:
         with Path(sys.argv[1]).open("ab") as file:
             file.write(b'{"row": {"id": "q4", "questi')  # as if the kernel had taken half a line
         os.kill(os.getpid(), signal.SIGKILL)
-run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path(sys.argv[1]), jobs=int(sys.argv[2]), on_row=killed)
+run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path(sys.argv[1]), pool=Threads(int(sys.argv[2])), on_row=killed)
 """
 
 
@@ -399,7 +400,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
     before = read_rows(out)[1]
     assert len(before) == 3
     solve = Twice()
-    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out, jobs=jobs)
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out, pool=Threads(jobs))
     assert sorted(solve.asked) == sorted(
         question.question for question in QUESTIONS if question.id not in {row.id for row in before}
     )

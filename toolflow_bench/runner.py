@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import queue
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 from atc.models.prices import Price
-from atc.side_by_side import as_done
+from atc.side_by_side import Pool, Threads
 from atc.types import Solution
 from protocols.errors import AtcError
 from toolflow_bench import paths
@@ -78,7 +77,8 @@ class Worker(Protocol):
 
 
 OpenWorker = Callable[[], AbstractContextManager[Worker]]
-"""Opens a worker: one for each job, all by the thread that runs the suite."""
+"""Opens a worker: one for each that works at once. In this process all by the thread that runs the suite; a cluster
+is sent it, so it can be pickled by then."""
 
 OnRow = Callable[[Row, int, int], None]
 """Told of each new row, with how many of how many are done. Called from one thread at a time."""
@@ -102,7 +102,7 @@ def run_suite(
     header: Header,
     out: Path,
     restart: bool = False,
-    jobs: int = 1,
+    pool: Pool = Threads(),  # noqa: B008 - frozen
     repeats: int = 1,
     timeout_seconds: float | None = None,
     price: Price | None = None,
@@ -110,8 +110,8 @@ def run_suite(
 ) -> list[Row]:
     """Ask each of `items` `repeats` times and give a row each, in their order; `out` has each as soon as it is known.
 
-    What `out` has a row of is not asked again, except after an outage or a crash. `jobs` are asked at once, each in a
-    thread. A time-out is the worker's to keep: it is told `max_seconds`.
+    What `out` has a row of is not asked again, except after an outage or a crash. `pool` says how many are asked
+    at once, and where. A time-out is the worker's to keep: it is told `max_seconds`.
 
     Raises:
         InvalidRunFile: `out` holds another run, or cannot be written.
@@ -120,24 +120,19 @@ def run_suite(
     """
     turns = [_Turn(item, repeat) for repeat in range(repeats) for item in items]
 
-    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-
-    def ask(turn: _Turn) -> Row:
-        worker = idle.get()
-        row = ask_item(
-            turn.item, worker, seed=header.seed, repeat=turn.repeat, timeout_seconds=timeout_seconds, price=price
-        )
-        idle.put(worker)
-        return row
+    @contextmanager
+    def opened() -> Iterator[Callable[[_Turn], Row]]:
+        with open_worker() as worker:
+            yield lambda turn: ask_item(
+                turn.item, worker, seed=header.seed, repeat=turn.repeat, timeout_seconds=timeout_seconds, price=price
+            )
 
     with RowFile(out, header, restart=restart) as file:
         todo = [turn for turn in turns if turn.key not in file.rows or not file.rows[turn.key].graded]
         finished = len(turns) - len(todo)
-        with ExitStack() as stack:
-            for _ in range(min(jobs, len(todo))):
-                idle.put(stack.enter_context(open_worker()))
-            # After Ctrl-C what is under way is not waited for: it is asked on resume.
-            for row in as_done(ask, todo, most=jobs):
+        # After Ctrl-C what is under way is not waited for: it is asked on resume.
+        with closing(pool(opened, todo)) as rows:
+            for row in rows:
                 file.append(row)
                 finished += 1
                 if on_row is not None:

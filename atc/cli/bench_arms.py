@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 import click
 
 from atc import __version__
-from atc.cli.options import StrategyType, json_option, several
+from atc.cli.options import AT_LEAST_ONE, StrategyType, json_option, several, workers_option
 from atc.cli.output import print_json, print_text, say
 from atc.cli.progress import bar
 from atc.config import Config, public
 from atc.models.prices import Price
+from atc.side_by_side import Pool
 from atc.strategies import STRATEGIES
 from toolflow_bench.columns import columns
 from toolflow_bench.metrics import Row, Summary, summarize
@@ -42,7 +43,7 @@ class RunOptions:
     """How a suite is run, whatever it asks: the options of `run_options`."""
 
     limit: int | None
-    jobs: int
+    jobs: int | None
     seed: int
     timeout: float
     repeats: int
@@ -55,8 +56,12 @@ _SECONDS = click.FloatRange(0, min_open=True)
 run_options = several(
     click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
     click.option(
-        "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Asked at once."
+        "--jobs",
+        type=AT_LEAST_ONE,
+        metavar="N",
+        help="Asked at once: 1, and with --workers two for each CPU of the cluster.",
     ),
+    workers_option,
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What random choices start from."),
     click.option(
         "--timeout", type=_SECONDS, default=180.0, show_default=True, metavar="S", help="Seconds for one question."
@@ -111,7 +116,7 @@ class Asked:
     rows: Sequence[Row]
 
 
-def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions) -> list[Asked]:
+def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> list[Asked]:
     """Ask each arm the items, of which `--limit` takes the first; a run that was stopped goes on where it was."""
     asked, alone = items[: options.limit], len(arms) == 1
     headers = [_header(suite, items, arm, options) for arm in arms]
@@ -135,7 +140,7 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
                     header=header,
                     out=path,
                     restart=options.restart,
-                    jobs=options.jobs,
+                    pool=pool,
                     repeats=options.repeats,
                     timeout_seconds=options.timeout,
                     price=arm.price,
@@ -186,9 +191,9 @@ def _row_line(row: Row, done: int, total: int) -> str:
     return f"{done:>3}/{total}  {verdict:<6} {figures}  {row.id}: {row.error or row.reason}"
 
 
-def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions) -> int:
+def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> int:
     """Ask, watched by the person, and print the figures. Gives the exit status: 3 where outages are left."""
-    found = [(one, summarize(one.rows, seed=options.seed)) for one in ask_arms(suite, items, arms, options)]
+    found = [(one, summarize(one.rows, seed=options.seed)) for one in ask_arms(suite, items, arms, options, pool)]
     if options.as_json:
         shown = [
             {"suite": suite, "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path)}

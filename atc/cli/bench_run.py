@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +15,13 @@ import click
 from atc.cli.bench_arms import Arm, RunOptions, measure, run_options, strategies_option, wanted
 from atc.cli.options import model_option, strategy_option, tools_option
 from atc.cli.output import say
-from atc.cli.progress import told_in_tenths
+from atc.cli.pool import Shared, open_pool
 from atc.cli.settings import load_config
-from atc.cli.state import open_store
-from atc.cli.wiring import choose_model, open_agent
 from atc.config import Config
 from atc.models.prices import Price, price_of
 from protocols.protocol import ToolProtocol
-from sandbox.choose import open_sandbox
-from toolflow_bench.baselines import BASELINES, baseline_worker
-from toolflow_bench.runner import Item
+from toolflow_bench.baselines import BASELINES, Baseline, baseline_worker
+from toolflow_bench.runner import Item, Worker
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.settings import (
     CATALOGUE,
@@ -47,6 +46,7 @@ Examples:
   atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot
   atc bench run toolflow --services places --protocols places=probed/places
   atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5
+  atc bench run toolflow --workers ray:10.0.0.5:6379 --model gpt-5
 """
 _FLIGHTS_EPILOG = """\b
 Examples:
@@ -102,6 +102,7 @@ def toolflow(
     protocols: tuple[str, ...],
     setting: str | None,
     distractors: Path,
+    workers: str | None,
     **more: Any,
 ) -> None:
     """Solve ToolFlow's tasks: 4 services, real data, graded by program.
@@ -119,7 +120,7 @@ def toolflow(
     if "gold" in names:
         require_gold(tasks)
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
-    base = load_config(flags)[0]
+    base = load_config(flags | {"workers": workers})[0]
     items = [Item.of(task) for task in tasks]
     others: tuple[ToolProtocol, ...] = ()
     if "open" in hard:
@@ -131,23 +132,19 @@ def toolflow(
     about: dict[str, Any] = {"split": split, "services": sorted(named), "sample": sample}
     about |= {"setting": hard} if hard else {}
     about |= {"protocols": digest_of(given)} if given else {}
-    with ExitStack() as stack:
-        sandbox = stack.enter_context(closing(open_sandbox(base.sandbox, policy=base.policy)))
-        if set(names) - set(BASELINES):
-            ask, store = choose_model(base, progress=told_in_tenths(), talk=say), stack.enter_context(open_store(base))
+    with Shared(base) as shared, open_pool(base, options.jobs) as pool:
         arms = []
         for strategy in names:
             baseline = next((name for name in BASELINES if name == strategy), None)
             if baseline is not None:
                 config, asked = load_config({**flags, "model": None})[0], "none"
-                open_worker = baseline_worker(baseline, open_world, sandbox=sandbox)
             else:
-                config, asked = load_config({**flags, "strategy": strategy})[0], ask.name
-                open_worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
+                config, asked = load_config({**flags, "strategy": strategy})[0], shared.ask.name
             name, price = baseline or config.strategy, _price(asked, config)
             told = about | {"price": [price.input, price.output] if price is not None else None, "strategy": name}
+            open_worker = partial(_solver, shared, config, open_world, baseline)
             arms.append(Arm(name=name, model=asked, config=config, open_worker=open_worker, price=price, settings=told))
-        status = measure("toolflow", items, arms, options)
+        status = measure("toolflow", items, arms, options, pool)
     sys.exit(status)
 
 
@@ -157,25 +154,53 @@ def toolflow(
 @model_option
 @strategy_option
 @run_options
-def flights(*, data: Path | None, model: str | None, strategy: str | None, tools: tuple[str, ...], **run: Any) -> None:
+def flights(
+    *,
+    data: Path | None,
+    model: str | None,
+    strategy: str | None,
+    tools: tuple[str, ...],
+    workers: str | None,
+    **run: Any,
+) -> None:
     """Ask the questions about flights and grade the answers.
 
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
     """
     items = [Item(question=question) for question in load_flights(data)]
-    config = load_config({"model": model, "strategy": strategy, "tools": tools})[0]
-    with open_agent(config, talk=say, progress=told_in_tenths()) as agent:
+    config = load_config({"model": model, "strategy": strategy, "tools": tools, "workers": workers})[0]
+    options = RunOptions(**run)
+    with Shared(config) as shared, open_pool(config, options.jobs) as pool:
+        model = shared.ask.name
         arm = Arm(
             name=config.strategy,
-            model=agent.ask.name,
+            model=model,
             config=config,
-            open_worker=shared_agent(agent),
-            price=_price(agent.ask.name, config),
+            open_worker=partial(_answerer, shared),
+            price=_price(model, config),
             settings={"tools": list(config.tools)},
         )
-        status = measure("flights", items, [arm], RunOptions(**run))
+        status = measure("flights", items, [arm], options, pool)
     sys.exit(status)
+
+
+@contextmanager
+def _solver(shared: Shared, config: Config, open_world: OpenWorld, baseline: Baseline | None) -> Iterator[Worker]:
+    """A worker for ToolFlow's tasks: a baseline, or an agent with a strategy."""
+    if baseline is not None:
+        opened = baseline_worker(baseline, open_world, sandbox=shared.sandbox)
+    else:
+        opened = agent_worker(open_world, ask=shared.ask, sandbox=shared.sandbox, config=config, store=shared.store)
+    with opened() as worker:
+        yield worker
+
+
+@contextmanager
+def _answerer(shared: Shared) -> Iterator[Worker]:
+    """A worker for the questions about flights, all of one agent."""
+    with shared_agent(shared.agent)() as worker:
+        yield worker
 
 
 def _price(model: str, config: Config) -> Price | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import tempfile
@@ -17,8 +18,9 @@ from typing import Literal
 import click
 
 from atc.cli.main import EXTRAS
-from atc.cli.options import json_option
+from atc.cli.options import json_option, workers_option
 from atc.cli.output import print_json, print_text
+from atc.cli.pool import Shared, cluster_address
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.config import Config, without_password
@@ -45,11 +47,12 @@ class Check:
 
 
 @click.command(epilog="Example: atc doctor --json")
+@workers_option
 @json_option
-def doctor(*, as_json: bool) -> None:
+def doctor(*, workers: str | None, as_json: bool) -> None:
     """Check that everything needed is here and works. Exit status 3 if something does not."""
     refusals: list[str] = []
-    config, _ = load_config(on_refusal=refusals.append)
+    config, _ = load_config({"workers": workers}, on_refusal=refusals.append)
     checks = [*(Check("settings", "failed", sentence) for sentence in refusals), *_checks(config)]
     if as_json:
         print_json([asdict(check) for check in checks])
@@ -74,6 +77,8 @@ def _checks(config: Config) -> Iterator[Check]:
         lacking = ", ".join(module for module in modules if not _is_installed(module))
         command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
         yield Check(f"[{extra}]", "missing" if lacking else "ok", command if lacking else ", ".join(modules))
+    if config.workers is not None or "RAY_ADDRESS" in os.environ:
+        yield from _cluster(config)
 
 
 def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
@@ -81,6 +86,31 @@ def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
         return Check(name, *look())
     except (AtcError, OSError, ImportError) as error:
         return Check(name, "failed", " ".join(str(error).split()))
+
+
+def _cluster(config: Config) -> Iterator[Check]:
+    """A check of the configured Ray cluster, and one of each of its nodes."""
+    try:
+        from atc.cluster import connected, nodes
+
+        with connected(cluster_address(config.workers or "")):
+            found = nodes(partial(_boundary, config))
+    except ImportError:
+        yield Check("cluster", "failed", "needs 'ray': pip install 'automatic-tool-chain[scale]'")
+        return
+    except AtcError as error:
+        yield Check("cluster", "failed", str(error))
+        return
+    yield Check("cluster", "ok", f"{len(found)} nodes, {sum(node.cpus for node in found)} CPUs")
+    for node in found:
+        told = "; ".join(filter(None, (f"{node.cpus} CPUs", node.versions, node.sandbox, node.problem)))
+        yield Check(f"node {node.host}", "failed" if node.problem else "ok", told)
+
+
+def _boundary(config: Config) -> str:
+    """The sandbox that a node of a cluster runs programs in. Raises SandboxUnavailable where none is a boundary."""
+    with Shared(config, away=True) as shared:
+        return f"programs run in {shared.sandbox.name!r}"
 
 
 def _is_installed(module: str) -> bool:

@@ -79,6 +79,9 @@ servers_options = several(
 strategy_option = click.option(
     "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
+workers_option = click.option(
+    "--workers", metavar="ray[:ADDRESS]", help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine."
+)
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
 endpoint_options = several(
     click.option("--model-timeout", type=POSITIVE, metavar="S", help="Time that an endpoint has for a reply (120)."),

@@ -1,0 +1,331 @@
+"""A Ray cluster as the place where work is done, and what there is of it.
+
+Placement, retries and back-pressure are Ray's: each item is a task, which Ray gives to a process with a free CPU and
+starts again elsewhere when the process or its node dies. A process opens its worker for its first item and keeps it.
+Results come to the one who asked, who alone writes them down.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import signal
+import socket
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import ray
+from ray import cloudpickle
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from atc import __version__
+from atc.side_by_side import OpenWorker
+from protocols.errors import AtcError
+from sandbox.errors import SandboxUnavailable
+
+_Given = TypeVar("_Given")
+_Item = TypeVar("_Item")
+_Talk = Callable[[str], None]
+
+RETRIES = 3
+"""Times that an item is begun again whose process or node died."""
+_LOOK_SECONDS, _DEAD_SECONDS = 5.0, 30.0
+"""How often it is looked whether the cluster is there, and how long it may be gone; Ray itself ends this process with
+neither a sentence nor our exit code after 60 seconds."""
+_CONNECT_SECONDS = 5.0
+_ALONE = "local"
+"""Ray's word for a cluster that is started and ended with this process."""
+_DESCRIBE_SECONDS = 30.0
+_INLINE_BYTES = 65_536
+"""Up to which an opener of workers travels inside each task, in memory alone; the object store may write to disk."""
+_GOES_ON = "what was done is kept, and the same command goes on"
+
+
+class ClusterUnavailable(AtcError):
+    """There is no such cluster, it is gone, or its versions differ from ours. Says the next step."""
+
+
+class Versions(NamedTuple):
+    """What must be the same wherever a piece of work is taken up."""
+
+    atc: str
+    python: str
+    ray: str
+
+    @classmethod
+    def here(cls) -> Versions:
+        """Of this process."""
+        return cls(__version__, platform.python_version(), ray.__version__)
+
+    def __str__(self) -> str:
+        return f"atc {self.atc}, Python {self.python}, ray {self.ray}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A machine of the cluster. `problem` is empty where it can be used."""
+
+    host: str
+    cpus: int
+    versions: str
+    sandbox: str
+    problem: str = ""
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """The cluster at `address` (HOST:PORT), of which this machine is a node; None: the one that RAY_ADDRESS names, else
+    one of this machine alone, which lasts as long as the block.
+
+    Raises:
+        ClusterUnavailable: nothing answers there, it is not usable from here, or its versions differ from ours.
+    """
+    address = address or os.environ.get("RAY_ADDRESS") or _ALONE
+    if address != _ALONE:
+        _require_reachable(address)
+    before = signal.getsignal(signal.SIGTERM)
+    logging.getLogger("ray").setLevel(logging.CRITICAL)  # stdout and stderr stay as they are without Ray
+    try:
+        ray.init(address, log_to_driver=False, configure_logging=False)
+    except (RayError, OSError, RuntimeError, ValueError) as error:
+        told = " ".join(str(error).split())
+        raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {told}") from error
+    try:
+        signal.signal(signal.SIGTERM, before)  # Ray has put its own there
+        with suppress(AttributeError):  # what it tells of dead workers goes to stdout, and no setting is against it
+            ray._private.worker.global_worker.gcs_error_subscriber.close()  # noqa: SLF001
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _require_reachable(address: str) -> None:
+    """Raise ClusterUnavailable unless something listens at HOST:PORT: Ray would try for long, and end the process."""
+    host, _, port = address.rpartition(":")
+    if "://" in address or not host or not port.isdecimal():
+        raise ClusterUnavailable(
+            f"{address!r} is no address of a Ray cluster: give HOST:PORT, as 'ray start --head' prints it, on a "
+            "machine that is a node of it."
+        )
+    try:
+        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+    except OSError as error:
+        raise ClusterUnavailable(
+            f"no Ray cluster answers at {address} ({error.strerror or error}): start one with 'ray start --head', or "
+            "give the address of another."
+        ) from error
+
+
+class RayPool:
+    """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once.
+
+    `environment` are variables that workers get in memory, such as keys of a model's endpoint; `talk` is told of nodes
+    that take no work.
+    """
+
+    def __init__(self, most: int | None = None, *, environment: Mapping[str, str] | None = None, talk: _Talk) -> None:
+        self._most, self._environment, self._talk = most, dict(environment or {}), talk
+        self._left_out: dict[str, str] = {}
+
+    def _at_once(self) -> int:
+        """Items that are with the cluster at once: where no number was given, two for each CPU, so that none waits."""
+        return self._most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
+
+    def __call__(
+        self, open_worker: OpenWorker[_Item, _Given], items: Sequence[_Item], /
+    ) -> Generator[_Given, None, None]:
+        """See `atc.side_by_side.Pool`. An item whose process died again and again is told of when all others are done.
+
+        Raises:
+            ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
+            SandboxUnavailable: no node has a sandbox with a boundary.
+        """
+        order = _Order(uuid.uuid4().hex, Versions.here(), str(Path.cwd()), self._environment, _packed(open_worker))
+        waiting, busy, lost = iter(items), dict[Any, _Item](), ""
+        watch, most = _Watch(), self._at_once()
+
+        def submit(few: Iterable[_Item]) -> None:
+            task = self._task()
+            busy.update((task.remote(order, item), item) for item in few)
+
+        submit(islice(waiting, most))
+        while busy:
+            ready, _ = ray.wait(list(busy), timeout=_LOOK_SECONDS)
+            if watch.look():
+                most = self._at_once()  # nodes come and go
+            ended = [(reference, busy.pop(reference)) for reference in ready]
+            submit(islice(waiting, max(0, most - len(busy))))  # before the one who asked has written anything down
+            for reference, item in ended:
+                try:
+                    outcome = _result(reference)
+                except _Lost as error:
+                    lost = str(error)
+                    continue
+                if isinstance(outcome, _NotHere):
+                    self._leave_out(outcome)
+                    submit([item])
+                else:
+                    yield outcome
+        if lost:
+            raise ClusterUnavailable(lost)
+
+    def _task(self) -> Any:
+        """What is submitted; nodes that were left out do not get it."""
+        options: dict[str, Any] = {"num_cpus": 1, "max_retries": RETRIES}
+        if self._left_out:
+            options["label_selector"] = {"ray.io/node-id": f"!in({','.join(self._left_out)})"}
+        return ray.remote(**options)(_work)
+
+    def _leave_out(self, told: _NotHere) -> None:
+        """Give that node nothing more, and say so once. Raises SandboxUnavailable where no other is left."""
+        if told.node not in self._left_out:
+            self._talk(f"The node {told.host} takes none of this work: {told.why}")
+        self._left_out[told.node] = told.why
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
+        if not alive - set(self._left_out):
+            raise SandboxUnavailable(f"no node of the cluster takes this work: {told.why}")
+
+
+class _Order(NamedTuple):
+    """What each task of one command carries along."""
+
+    key: str
+    versions: Versions
+    folder: str
+    environment: Mapping[str, str]
+    opener: Any
+    """An opener of workers as bytes, or a list with the reference to these."""
+
+
+class _NotHere(NamedTuple):
+    """The answer of a node that takes no programs."""
+
+    node: str
+    host: str
+    why: str
+
+
+class _Lost(Exception):
+    """An item's process died, and those after it."""
+
+
+class _Watch:
+    """Looks from time to time whether the cluster is still there."""
+
+    def __init__(self) -> None:
+        self._address = str(ray.get_runtime_context().gcs_address)
+        self._looked = self._seen = time.monotonic()
+
+    def look(self) -> bool:
+        """Whether it was time to look. Raises ClusterUnavailable where it has been gone for long."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return False
+        try:
+            _require_reachable(self._address)
+            self._seen = time.monotonic()
+        except ClusterUnavailable as error:
+            if now - self._seen > _DEAD_SECONDS:
+                raise ClusterUnavailable(f"the Ray cluster is gone; {_GOES_ON} when it is back. {error}") from error
+        self._looked = now
+        return True
+
+
+def _packed(open_worker: Callable[[], Any]) -> Any:
+    content = cloudpickle.dumps(open_worker)
+    return content if len(content) <= _INLINE_BYTES else [ray.put(content)]
+
+
+def _result(reference: Any) -> Any:
+    """What a task gave, or the error that it ended with as it would have come in this process.
+
+    Raises:
+        _Lost: its process died.
+        ClusterUnavailable: the node cannot run it.
+    """
+    try:
+        return ray.get(reference)
+    except RayTaskError as error:
+        if isinstance(error.cause, ImportError):
+            raise ClusterUnavailable(
+                f"a node cannot run this work ({error.cause}): install what this machine has there, {Versions.here()}."
+            ) from error
+        raise error.cause from error
+    except RayError as error:
+        told = " ".join(str(error).split())[:300]
+        raise _Lost(f"the process of an item died {RETRIES + 1} times ({told}); {_GOES_ON}.") from error
+
+
+_open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}
+"""In a worker process: the worker of the command's last order, by its key."""
+
+
+def _work(order: _Order, item: Any) -> Any:
+    """In a worker process: the outcome of one item."""
+    _require_same(order.versions)
+    if order.key not in _open:
+        while _open:
+            _open.popitem()[1][0].close()
+        os.environ.update(order.environment)
+        with suppress(OSError):
+            os.chdir(order.folder)
+        opener = order.opener if isinstance(order.opener, bytes) else ray.get(order.opener[0])
+        with ExitStack() as stack:
+            try:
+                worker = stack.enter_context(cloudpickle.loads(opener)())
+            except SandboxUnavailable as error:
+                return _NotHere(ray.get_runtime_context().get_node_id(), socket.gethostname(), str(error))
+            _open[order.key] = stack.pop_all(), worker
+    return _open[order.key][1](item)
+
+
+def _require_same(wanted: Versions) -> None:
+    """Raise ClusterUnavailable where this process has other versions than the one that asks."""
+    if (here := Versions.here()) != wanted:
+        raise ClusterUnavailable(
+            f"the node {socket.gethostname()} has {here}, and this command {wanted}: install the same on all nodes."
+        )
+
+
+def nodes(look: Callable[[], str]) -> list[Node]:
+    """The living nodes of the cluster that is connected; `look` says in each which sandbox it has.
+
+    `look` raises SandboxUnavailable where there is none.
+    """
+    living = [node for node in ray.nodes() if node["Alive"]]
+    asked = []
+    for node in living:
+        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_describe)
+        asked.append(task.remote(cloudpickle.dumps(look)))
+    return [_node(node, reference) for node, reference in zip(living, asked, strict=True)]
+
+
+def _node(node: Mapping[str, Any], reference: Any) -> Node:
+    """A node as it describes itself."""
+    host, cpus = str(node["NodeManagerHostname"]), int(node["Resources"].get("CPU", 0))
+    try:
+        versions, sandbox, problem = ray.get(reference, timeout=_DESCRIBE_SECONDS)
+    except GetTimeoutError:
+        versions, sandbox, problem = "", "", f"did not answer within {_DESCRIBE_SECONDS:.0f} seconds"
+    except RayError as error:
+        versions, sandbox, problem = "", "", " ".join(str(getattr(error, "cause", error)).split())[:300]
+    if versions and versions != str(Versions.here()):
+        problem = f"differs from this machine, which has {Versions.here()}: install the same"
+    return Node(host=host, cpus=cpus, versions=versions, sandbox=sandbox, problem=problem)
+
+
+def _describe(look: bytes) -> tuple[str, str, str]:
+    """In a worker process: versions, the sandbox, and why there is none."""
+    try:
+        return str(Versions.here()), cloudpickle.loads(look)(), ""
+    except SandboxUnavailable as error:
+        return str(Versions.here()), "", f"takes no programs: {error}"

@@ -1,0 +1,149 @@
+"""Work on a Ray cluster of two nodes, both on this machine: every piece once, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ray = pytest.importorskip("ray", reason="needs the extra 'scale'")
+
+from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
+
+from atc import cluster as scale  # noqa: E402
+from atc.cli.pool import portable  # noqa: E402
+from atc.config import Config, CredentialEntry  # noqa: E402
+from sandbox.errors import SandboxUnavailable  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Ray's own
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Cluster]:
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
+    with scale.connected(nodes.address):
+        yield scale.RayPool(environment={"ATC_TEST_KEY": "k3y"}, talk=lambda _: None)
+
+
+def opener(work):
+    """An opener of workers that do `work`; made here, so that it is sent as it stands."""
+
+    @contextmanager
+    def opened():
+        yield work
+
+    return opened
+
+
+def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory(pool: scale.RayPool) -> None:
+    def work(number):
+        time.sleep(0.05)
+        return number, os.environ["ATC_TEST_KEY"], ray.get_runtime_context().get_node_id()
+
+    found = list(pool(opener(work), range(40)))
+    assert sorted(number for number, _, _ in found) == list(range(40))
+    assert {key for _, key, _ in found} == {"k3y"}
+    assert len({node for *_, node in found}) == 2
+
+
+def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
+    pool: scale.RayPool, tmp_path: Path
+) -> None:
+    def work(number):
+        died = tmp_path / str(number)
+        if number == 3 or (number % 7 == 0 and not died.exists()):
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    done = []
+    with pytest.raises(scale.ClusterUnavailable, match=r"died 4 times.* the same command goes on"):
+        done.extend(pool(opener(work), range(15)))
+    assert Counter(done) == Counter(set(range(15)) - {3})
+
+
+def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster) -> None:
+    bare, told = nodes.head_node.node_id, []
+
+    @contextmanager
+    def opened():
+        if ray.get_runtime_context().get_node_id() == bare:
+            raise SandboxUnavailable("none here")
+        yield lambda _: ray.get_runtime_context().get_node_id()
+
+    with scale.connected(nodes.address):
+        found = Counter(scale.RayPool(talk=told.append)(opened, range(20)))
+    assert found.total() == 20
+    assert bare not in found
+    assert told == [f"The node {socket.gethostname()} takes none of this work: none here"]
+
+
+def test_other_versions_are_refused(pool: scale.RayPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = scale.Versions("9.9", *scale.Versions.here()[1:])
+    monkeypatch.setattr(scale.Versions, "here", classmethod(lambda cls: ours))
+    with pytest.raises(scale.ClusterUnavailable, match=r"has atc .*, and this command atc 9\.9.*install the same"):
+        list(pool(opener(abs), [1]))
+
+
+def test_secrets_go_along_as_they_are_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "t0ken")
+    config = Config(credentials={"api": CredentialEntry(value="env:TOKEN", hosts=("api.example.org",))})
+    assert portable(config).credentials["api"].value == "t0ken"
+    assert "t0ken" not in repr(portable(config))
+
+
+def test_a_benchmark_has_the_same_rows_from_the_cluster(
+    atc_, nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
+
+    def rows(name: str, *more: str) -> list[dict]:
+        out = tmp_path / name
+        run = ("bench", "run", "toolflow", "--strategy", "gold", "--services", "places", "--limit", "6")
+        code, shown, told = atc_(*run, "--out", out, "--json", *more)
+        assert (code, json.loads(shown)["solved"]) == (0, 6), told
+        made = [json.loads(line)["row"] for line in out.read_text().splitlines()[1:]]
+        return sorted(({key: row[key] for key in ("id", "correct", "calls", "status")} for row in made), key=str)
+
+    assert rows("here") == rows("there", "--workers", f"ray:{nodes.address}")
+
+
+@pytest.mark.usefixtures("own_folders")
+@pytest.mark.parametrize(
+    ("workers", "code", "told"),
+    [
+        ("ray:127.0.0.1:1", 3, "no Ray cluster answers"),
+        ("ray:ray://x:1", 3, "give HOST:PORT"),
+        ("slurm", 2, "must be 'ray'"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_a_sentence(atc_, workers: str, code: int, told: str) -> None:
+    ended, _, shown = atc_("bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", workers)
+    assert (ended, told in shown) == (code, True), shown
+
+
+@pytest.mark.usefixtures("own_folders")
+def test_doctor_shows_the_nodes(atc_, nodes: Cluster) -> None:
+    shown = json.loads(atc_("doctor", "--json", "--workers", f"ray:{nodes.address}")[1])
+    found = [check for check in shown if check["name"].startswith("node ")]
+    assert [check["state"] for check in found] == ["ok", "ok"], found
+    assert all(str(scale.Versions.here()) in check["detail"] for check in found)
