@@ -17,5 +17,5 @@ format:
 	ruff check --fix .
 
 docs:
-	python docs/scripts/reference.py
+	python scripts/reference.py
 	zensical build --strict --clean

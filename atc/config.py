@@ -40,6 +40,7 @@ class InvalidConfig(AtcError):
     """A setting that cannot be used: names the file (or flag, or variable), the key, what was found and wanted."""
 
     exit_code = 2
+    page = "reference/configuration"
 
 
 @dataclass(frozen=True)

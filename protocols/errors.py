@@ -27,6 +27,8 @@ class AtcError(Exception):
 
     exit_code = 3
     """Of the command line where this error ends it: 2 for wrong usage, 3 for what is missing or down."""
+    page = ""
+    """The page of the documentation that helps, which the command line names; see `docs_page`."""
 
 
 class InvalidProtocol(AtcError):
@@ -71,6 +73,8 @@ class ModelUnavailable(AtcError):
 
     It is no verdict on the task, so a run may be repeated. The message is one sentence with the next step.
     """
+
+    page = "start/your-model"
 
 
 class OutOfTime(ModelUnavailable):

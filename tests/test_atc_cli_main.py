@@ -104,7 +104,7 @@ def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
     assert _explained(InvalidProtocol("a.json", "bad."))[1] == 2
     assert _explained(UnknownTool("x", ["xy"]))[1] == 2
     assert _explained(SourceUnavailable("down"))[1] == 3
-    assert _explained(ModelUnavailable("down")) == ("down", 3)
+    assert _explained(ModelUnavailable("It is down.")) == ("It is down. More: docs/start/your-model.md", 3)
     assert _explained(OSError(28, "No space left on device", "x")) == (
         "No space left on device (x); set ATC_DEBUG=1 to see where.",
         3,
@@ -158,5 +158,5 @@ def test_a_result_that_cannot_be_written_is_an_error() -> None:
 def test_a_setting_that_is_wrong_is_found_by_every_verb(atc_, tmp_path: Path) -> None:
     (tmp_path / "atc.toml").write_text("modle = 'x'")
     for arguments in (["config", "show"], ["doctor"], ["runs", "list"], ["tools", "list"], ["run", "x"]):
-        said = "atc: atc.toml: unknown setting 'modle'; did you mean 'model'?\n"
+        said = "atc: atc.toml: unknown setting 'modle'; did you mean 'model'? More: docs/reference/configuration.md\n"
         assert atc_(*arguments) == (2, "", said), arguments

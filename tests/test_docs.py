@@ -13,11 +13,11 @@ import yaml
 
 from atc.agent import Agent
 from atc.cli.main import PAGES as HELPFUL
-from atc.config import Config
+from atc.config import Config, InvalidConfig
 from atc.models.scripted import ScriptedModel
 from atc.strategies import table
 from atc.types import FaultKind
-from protocols.errors import docs_page
+from protocols.errors import ModelUnavailable, docs_page
 from protocols.sources import load_tools
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +27,7 @@ PAGES = sorted({*DOCS.rglob("*.md"), *ROOT.glob("*.md")} - GENERATED)
 
 
 def script(name):
-    spec = importlib.util.spec_from_file_location(name, DOCS / "scripts" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -60,7 +60,9 @@ def test_messages_lead_to_pages_that_there_are():
     code = "\n".join(file.read_text() for package in packages for file in (ROOT / package).rglob("*.py"))
     named = [f"{path}.md{heading}" for path, heading in re.findall(r"docs_page\(['\"]([\w/]+)(#[\w-]+)?['\"]\)", code)]
     named += re.findall(r"docs/([\w/]+\.md(?:#[\w-]+)?)", code)
-    named += [docs_page(name).removeprefix("docs/") for name in HELPFUL.values()]
+    named += [
+        docs_page(name).removeprefix("docs/") for name in (*HELPFUL.values(), InvalidConfig.page, ModelUnavailable.page)
+    ]
     assert [name for name in named if dead(name, DOCS)] == []
 
 

@@ -140,7 +140,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
         case click.ClickException():
             return error.format_message(), 2
         case AtcError():
-            return str(error), error.exit_code
+            more = f" More: {docs_page(error.page)}" if error.page and "More: " not in str(error) else ""
+            return f"{error}{more}", error.exit_code
         case ModuleNotFoundError() if extra := _extra_of(error):
             return f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.", 3
         case OSError() if error.errno == errno.ENOSPC and error.filename is None:

@@ -1,6 +1,6 @@
 """Write the pages of the reference that are made from the code: `cli.md` from click, `settings.md` from `atc.config`.
 
-    python docs/scripts/reference.py
+    python scripts/reference.py
 
 The files are made before each build of the site and are not kept in git.
 """
@@ -20,7 +20,7 @@ import click
 from atc import config
 from atc.cli.main import cli
 
-REFERENCE = Path(__file__).resolve().parent.parent / "reference"
+REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:

@@ -1,6 +1,6 @@
 """Draw the pictures of `pictures.yaml` as SVG files.
 
-    python docs/scripts/pictures.py
+    python scripts/pictures.py
 
 A picture is boxes at places, and arrows between them. `at` is x, y, width and height of a box in points; an arrow
 `a.b > c.t` goes from the bottom of `a` to the top of `c` (sides l, r, t, b), and bends where the two are not in line.
@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 SOURCE = Path(__file__).with_suffix(".yaml")
-FOLDER = Path(__file__).resolve().parent.parent / "how" / "pictures"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "how" / "pictures"
 
 _COLOURS = {  # kind of a box: fill, border
     "step": ("#e8eefc", "#4263c4"),

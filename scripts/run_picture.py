@@ -39,7 +39,7 @@ with Agent(load_tools(list_books), model=model) as agent:
     view = RunView(console)
     solution = agent.run(TASK, observer=view)
     console.print(solution.answer, style="bold")
-target = Path(__file__).parent.parent / "pictures" / "run.svg"
+target = Path(__file__).parent.parent / "docs" / "pictures" / "run.svg"
 picture = console.export_svg(title="atc", unique_id="run")
 picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # fonts from elsewhere
 target.write_text(picture, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The pictures of the viewer in the documentation, taken in a real Chromium: python docs/scripts/screenshots.py.
+"""The pictures of the viewer in the documentation, taken in a real Chromium: python scripts/screenshots.py.
 
 An order desk is asked to give money back; a scripted model writes a wrong program and then a right one. Chromium comes
 by `.ci/chromium`.
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 sys.path.insert(0, str(ROOT / "tests"))
 
