@@ -27,7 +27,6 @@ from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
 from sandbox.errors import SandboxUnavailable
-from sandbox.trace import Failure
 
 _EPILOG = """\b
 Examples:
@@ -172,59 +171,43 @@ def _conclude(solution: Solution, view: RunView) -> None:
     """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
     took = (
         f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {count(solution.calls, 'call')},"
-        f" {count(solution.repairs, 'repair')}, {solution.usage.tokens} tokens"
+        f" {count(solution.repairs, 'repair')}, {solution.usage.tokens} tokens · run {solution.run}"
     )
-    where = f" · run {solution.run}" if solution.run else ""
-    view.line(solution.status, took + where, "green" if solution.status == "solved" else "red")
+    view.line(solution.status, took, "green" if solution.status == "solved" else "red")
     for call in solution.orphans:
         view.line("left", f"{told_call(call)}: an earlier program made it, the answer's does not", "yellow")
     for call in solution.unknown:
         view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
-    for line in _next_steps(solution, f"atc runs resume {solution.run}" if solution.run else ""):
-        view.say(line)
-
-
-def _next_steps(solution: Solution, resume: str) -> Iterator[str]:
-    """Why there is no answer that stands, and what to do; `resume` is empty where the run is not stored."""
-    if solution.status == "solved":
-        return
-    pause = _pause(solution)
-    if solution.status == "paused" and pause is None:
-        yield f"It would answer: {solution.answer}"
-        yield f"To let what is left stand: {resume} --accept-orphans" if resume else "Undo what is left by hand."
-        return
-    why = _why(solution) or ""
-    yield why
-    if not resume:
-        return
-    if solution.status == "failed":
-        setting, is_set, _ = (solution.limit or "").partition(" = ")
-        if is_set:
-            yield f"Go on with more of it: {resume} --{setting.replace('_', '-')} MORE"
-        yield f"See every attempt with: atc runs show {solution.run}"
-    elif solution.unknown:
-        yield (
-            f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
-            " --on-unknown skip. To look once more: the command without either."
-        )
-    elif resume not in why:
-        yield f"Go on with: {resume}"
+    if (why := _why(solution)) is not None:
+        view.say(why)
+        resume = f"atc runs resume {solution.run}"
+        if resume not in why:
+            view.say(_next_step(solution, resume))
 
 
 def _why(solution: Solution) -> str | None:
     """Why there is no answer that stands, in a sentence; None where there is one."""
+    last = solution.attempts[-1] if solution.attempts else None
     if solution.status == "solved":
         return None
     if solution.status == "paused":
-        pause = _pause(solution)
-        return pause.message if pause else "Writes are left that the final program does not make."
+        failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
+        left = f"Writes are left that the final program does not make. It would answer: {solution.answer}"
+        return failure.message if failure else left
     if solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it, or ask for less."
-    last = solution.attempts[-1] if solution.attempts else None
     return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
 
 
-def _pause(solution: Solution) -> Failure | None:
-    """What stopped the last program, if it was paused."""
-    last = solution.attempts[-1] if solution.attempts else None
-    return last.trace.failure if last is not None and last.paused and last.trace is not None else None
+def _next_step(solution: Solution, resume: str) -> str:
+    """What to do where there is no answer that stands."""
+    if solution.status == "failed":
+        setting, is_set, _ = (solution.limit or "").partition(" = ")
+        more = f" · go on with more of it: {resume} --{setting.replace('_', '-')} MORE" if is_set else ""
+        return f"See every attempt with: atc runs show {solution.run}{more}"
+    if solution.unknown:
+        return (
+            f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
+            " --on-unknown skip. To look once more: the command without either."
+        )
+    return f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else "")
