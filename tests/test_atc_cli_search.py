@@ -66,17 +66,6 @@ def test_explain_says_how_in_json_too(run):
     assert "bm25: " in plain.splitlines()[-1]
 
 
-def test_a_tool_that_is_named_comes_first(run):
-    result = run("search", "get_credits of rivers", "--method", "bm25", "--json")
-    hits = json.loads(result.stdout)
-    assert (hits[0]["alias"], hits[0]["why"]) == ("get_credits", "named")
-
-
-def test_without_vectors_auto_searches_by_words(run):
-    report = json.loads(run("search", "rivers", "--explain", "--json").stdout)
-    assert report["method"] == "bm25"
-
-
 def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     result = run("search", "zymurgy", "--method", "bm25")
     assert (result.exit_code, result.stdout) == (0, "")
@@ -88,7 +77,6 @@ def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     [
         (("search", "x", "--method", "bm24"), "no method of search is named 'bm24'; did you mean 'bm25'?"),
         (("search", "x", "--method", "bm25:k=2"), "the method of search 'bm25' has no flag 'k'"),
-        (("search", "x", "--method", "reinvoke-split:on=bm25"), "no synthetic queries yet"),
     ],
 )
 def test_a_method_that_cannot_be_had_says_why(run, monkeypatch, arguments, said):

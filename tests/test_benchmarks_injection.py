@@ -8,17 +8,10 @@ from click.testing import CliRunner
 
 from benchmarks.injection.__main__ import main, needless
 from benchmarks.injection.attack import InvalidScenario, attack, desk_service, load_scenarios
-from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.task import load_tasks
 from toolflow_bench.world import World
 
 SCENARIOS = load_scenarios()
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 def named(name):

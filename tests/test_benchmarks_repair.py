@@ -13,7 +13,6 @@ from benchmarks.repair.arms import ARMS, Bench, repeated
 from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.rows import Header, InvalidRunFile
 from toolflow_bench.runner import Item
 from toolflow_bench.suites import choose_tasks
@@ -61,12 +60,6 @@ class Shelf:
 
 def fenced(source):
     return f"```python\n{source}```"
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with ZygoteSandbox() as running:
-        yield running
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from atc.retrieve.store import Store
 np = pytest.importorskip("numpy")
 pytest.importorskip("bm25s")
 
-from atc.retrieve.blend import Blend, Signals, discriminant, mixture  # noqa: E402
+from atc.retrieve.blend import Blend, Signals, discriminant  # noqa: E402
 from atc.retrieve.index import ToolIndex  # noqa: E402
 from tests.retrieve_index_lab import Words, zoo  # noqa: E402
 
@@ -75,14 +75,6 @@ def test_a_document_that_comes_up_more_than_its_share_is_held_back(kept):
         often = signals.popularity([asked] * 50, signals.embed([asked] * 50))
         assert list(signals.names)[int(np.argmax(often))] == name
         assert often.min() < 0 < often.max()
-
-
-def test_a_mixture_of_one_view_keeps_its_order_and_of_several_adds_the_best_request():
-    whole = np.array([[2.0, 1.0, 0.0, -1.0]], np.float32)
-    assert np.argsort(-mixture(whole)).tolist() == [0, 1, 2, 3]
-    requests = np.array([[0.0, 0.0, 6.0, 0.0], [0.0, 0.1, 0.0, 0.0]], np.float32)
-    assert np.argmax(mixture(np.concatenate([whole, requests]))) == 2
-    assert mixture(np.zeros((2, 0), np.float32)).shape == (0,)
 
 
 def test_the_adapter_looks_at_what_tells_tools_apart():

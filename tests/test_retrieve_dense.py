@@ -35,15 +35,6 @@ def found(dense: Dense, view: str | tuple[str, ...], n: int = 10) -> list[str]:
     return [dense.names[position] for position in dense.top([view], n=n)[0].positions]
 
 
-def clouds(rows: int, dimensions: int = 24, centres: int = 60, seed: int = 1):
-    """Vectors in clouds, as texts of some subjects have them."""
-    random = np.random.default_rng(seed)
-    middles = random.standard_normal((centres, dimensions))
-    return of_length_one(
-        (middles[random.integers(centres, size=rows)] + 0.5 * random.standard_normal((rows, dimensions))).astype("f4")
-    )
-
-
 def test_the_nearest_come_first_with_their_cosines():
     dense = compass("n", "e", "s", "ne")
     ranked = dense.top(["n", "e"], n=3)
@@ -62,16 +53,6 @@ def test_a_view_of_several_texts_is_their_mean_of_length_one():
     assert found(dense, ("n", "e"), n=1) == ["ne"]
     assert dense.embed([("n", "s"), (), ""]).any() == np.False_
     assert dense.embed([]).shape == (0, 2)
-
-
-def test_a_blank_view_and_an_empty_index_find_nothing():
-    dense = compass("n", "e")
-    assert found(dense, "") == []
-    assert found(dense, ()) == []
-    empty = compass()
-    assert len(empty.names) == 0
-    assert found(empty, "n") == []
-    assert empty.scores(["n"]).shape == (1, 0)
 
 
 @settings(max_examples=60, deadline=None)

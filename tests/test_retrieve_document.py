@@ -65,12 +65,6 @@ def test_texts_say_what_the_tool_takes_and_gives():
     }
 
 
-def test_a_document_survives_being_written_down():
-    [document] = documents([TOOL])
-    assert read_document(json.loads(json.dumps(dump_document(document)))) == document
-    assert dump_document(ToolDocument(name="x")) == {"name": "x"}
-
-
 def test_a_digest_changes_with_anything_that_is_said():
     [document] = documents([TOOL])
     changed = [

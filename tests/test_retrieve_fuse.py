@@ -1,20 +1,11 @@
 """Rankings made one: z-scores, multi-view, peak rank, reciprocal ranks, and the hybrid ranker."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from atc.retrieve.base import Hit, Ranked
 from atc.retrieve.fuse import Hybrid, hits, multi_view, peak_rank, rrf
 
 NAMES = ["ant", "bee", "cat", "dog", "eel"]
-quickly = settings(max_examples=25, deadline=None)
-SCORES = arrays.arrays(
-    np.float32,
-    arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=7),
-    elements=st.integers(-4, 4).map(lambda number: number / 4),
-)
 
 
 def ranked(*pairs: tuple[str, float]) -> list[Hit]:
@@ -40,31 +31,6 @@ class Fixed:
     def top(self, views, *, n):
         positions = np.argsort(-self._scores, kind="stable")[:n]
         return [Ranked(positions, self._scores[positions]) for _ in views]
-
-
-def tuples(scores) -> list[tuple[float, float]]:
-    """Algorithm 2 word by word: the greatest (reversed rank, similarity) over the views, ranks of ties averaged."""
-    found = []
-    for document in range(scores.shape[1]):
-        of_views = []
-        for row in scores:
-            below, same = np.sum(row < row[document]), np.sum(row == row[document])
-            of_views.append((below + (same + 1) / 2, row[document]))
-        found.append(max(of_views))
-    return found
-
-
-@quickly
-@given(SCORES)
-def test_multi_view_orders_documents_as_algorithm_2_orders_its_tuples(scores):
-    names = [str(number) for number in range(scores.shape[1])]
-    scores = scores + np.arange(scores.shape[1]) / 100  # equal similarities share a rank; cut lists cannot know theirs
-    lists = [[Hit(names[at], float(row[at])) for at in np.argsort(-row)] for row in scores]
-    places = {int(hit.tool): place for place, hit in enumerate(multi_view(lists))}
-    wanted = tuples(scores)
-    for one in range(len(wanted)):
-        for other in range(len(wanted)):
-            assert wanted[one] <= wanted[other] or places[one] < places[other]
 
 
 def test_peak_rank_goes_by_rank_then_similarity_then_name():

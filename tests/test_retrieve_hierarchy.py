@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from atc.retrieve.agents import AnyTool, Options, Search, schema
+from atc.retrieve.agents import AnyTool, Options, Search
 from atc.retrieve.document import ToolDocument
 from protocols.errors import ModelUnavailable
 from tests.hierarchy_lab import (
@@ -131,14 +131,11 @@ def test_an_agent_that_repeats_itself_is_stopped() -> None:
     ("said", "answer"),
     [
         ("Sure, I will look.", "error: reply with one JSON object of a thought"),
-        ('{"thought": "x"}', "error: reply with one JSON object of a thought"),
-        ("[1, 2]", "error: reply with one JSON object of a thought"),
         (call("rm_rf"), "error: there is no function 'rm_rf'; there are create_agent_category_level, "),
         (call("create_agent_tool_level", tools=["club0"]), "error: there is no function 'create_agent_tool_level'"),
         (call("create_agent_category_level"), "error: 'category' must be a name, got None"),
         (call("create_agent_category_level", category="sport"), "error: not among the category here: 'sport'; there"),
         (call("get_tools_in_category", category="sports", page=7), "error: there is no page 7; the list has 1"),
-        (call("get_tool_descriptions", tools=[]), "error: 'tools' must be a list of names, got []"),
         (call("get_tool_descriptions", tools=[{"a": 1}]), "error: 'tools' must be a list of names"),
         (call("get_tool_descriptions", tools=["club99"]), "error: not among the tools here: 'club99'; there are 'club"),
     ],
@@ -216,13 +213,3 @@ def test_small_boxes_have_no_level_that_has_nothing_to_choose(
     search = played(Cast({"": [FINISH]}), documents)
     assert [agent.role for agent in search.agents] == roles
     assert search.retrieval(k=5).hits == ()
-
-
-def test_every_function_of_an_agent_is_in_its_instructions_and_its_schema() -> None:
-    search = AnyTool(WORLD, Cast({})).start("q")
-    search.add_category_agent("food")
-    search.add_category_agent("weather")
-    for agent in search.agents:
-        offered = [one["properties"] for one in schema(search, agent)["properties"]["call"]["anyOf"]]
-        names = [properties["function"]["enum"][0] for properties in offered]
-        assert names == [line[2:].split("(")[0] for line in agent.history[0].content.splitlines() if line[:2] == "- "]

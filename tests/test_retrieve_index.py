@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from atc.retrieve import dense, store
+from atc.retrieve import dense
 from atc.retrieve import index as index_module
 from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.document import ToolDocument
@@ -208,13 +208,3 @@ def test_many_documents_go_through_inverted_lists(tmp_path: Path, monkeypatch: p
         ranked = index.dense.top(["counts the fox in Oslo"], n=3)[0]
         [best] = exact.dense.top(["counts the fox in Oslo"], n=1)  # type: ignore[union-attr]
         assert ranked.scores[0] == pytest.approx(best.scores[0], abs=1e-3)
-
-
-def test_a_text_is_embedded_once() -> None:
-    embedder, kept = BagOfWords(), store.Store()
-    rows = kept.embedded(["{cat dog", "{fox", "{cat dog"], embedder)
-    assert embedder.asked == ["{cat dog", "{fox"]
-    assert (rows[0] == rows[2]).all()
-    assert kept.embedded(["{fox"], embedder).shape == (1, embedder.dimensions)
-    assert kept.embedded([], embedder).shape == (0, embedder.dimensions)
-    assert embedder.asked == ["{cat dog", "{fox"]

@@ -39,30 +39,10 @@ def test_scores_are_those_of_bm25s() -> None:
         np.testing.assert_allclose(ours, theirs.get_scores(tokens(query)), rtol=1e-6)
 
 
-def test_a_word_said_twice_counts_twice() -> None:
-    once, twice = index().scores(["weather", "weather weather"])
-    np.testing.assert_allclose(twice, 2 * once)
-
-
 def test_equal_documents_come_in_the_order_of_their_names() -> None:
     names = [f"tool_{i:05}" for i in np.random.default_rng(0).permutation(10_000)]
     ranker = Lexical.build(names, ["the same description"] * len(names))
     assert found(ranker, "same description", n=12) == [f"tool_{i:05}" for i in range(12)]
-
-
-def test_scores_at_positions_are_the_scores_there() -> None:
-    views = ["weather in the zoo zoo", "flights"]
-    at = np.array([4, 0, 0, 2])
-    np.testing.assert_allclose(index().scores(views, at), index().scores(views)[:, at])
-
-
-def test_no_documents_no_words_and_no_views() -> None:
-    assert found(Lexical.build([], []), "weather") == []
-    assert found(Lexical.build(["a"], [""]), "weather") == []
-    assert Lexical.build([], []).scores(["weather"]).shape == (1, 0)
-    assert index().scores([]).shape == (0, 5)
-    assert index().scores(["weather"], np.array([], dtype=np.int64)).shape == (1, 0)
-    assert found(index(), "weather", n=0) == []
 
 
 def test_on_real_queries_it_finds_what_it_found() -> None:

@@ -22,7 +22,6 @@ DOCUMENTS = [
 @pytest.mark.parametrize(
     ("spec", "flags"),
     [
-        ("bm25", {}),
         ("toolqp:queries=6,own_query=no", {"queries": 6, "own_query": False}),
         ("anytool:flat, pool=16", {"flat": True, "pool": 16}),
         ("reinvoke:intents=none,on=bm25", {"intents": "none", "on": "bm25"}),
@@ -39,7 +38,6 @@ def test_a_spec_is_a_name_and_flags(spec, flags):
         ("toolqp:querys=6", "the method of search 'toolqp' has no flag 'querys'; its flags: on, queries,"),
         ("toolqp:queries=many", "the method of search 'toolqp' takes a whole number as queries, not 'many'."),
         ("anytool:flat=perhaps", "the method of search 'anytool' takes yes or no as flat, not 'perhaps'."),
-        ("bm25:k=1", "the method of search 'bm25' has no flag 'k'; its flags: none."),
     ],
 )
 def test_a_wrong_spec_says_what_there_is(spec, said):
@@ -51,11 +49,6 @@ def test_a_wrong_spec_says_what_there_is(spec, said):
 @pytest.fixture
 def index():
     return ToolIndex.build(DOCUMENTS)
-
-
-def test_words_need_nothing_but_the_index(index):
-    found = build("bm25", Setup(index=index)).search("rain in the city", k=2)
-    assert [hit.tool for hit in found.hits] == ["weather"]
 
 
 def test_what_a_method_lacks_is_said_when_it_is_built(index):

@@ -1,14 +1,11 @@
 """The words of a text: what is split, dropped and stemmed."""
 
-import sys
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.retrieve import words
-from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.words import tokens
 
 
@@ -16,20 +13,15 @@ from atc.retrieve.words import tokens
     ("text", "expected"),
     [
         ("getUserToken", ["get", "user", "token"]),
-        ("get_user_token", ["get", "user", "token"]),
-        ("HTTPServer", ["http", "server"]),
         ("APIs", ["api"]),
         ("mp3 COVID19 oauth2", ["mp3", "covid19", "oauth2"]),
         ("What is the weather in Paris?", ["weather", "pari"]),
         ("What is it?", []),
-        ("", []),
         ("café CAFÉ naïve Größe", ["cafe", "cafe", "naiv", "gross"]),
         ("ｆｕｌｌ ﬁle", ["full", "file"]),
         ("Поиск инструмента", ["поиск", "инструмента"]),
-        ("हिन्दी में", ["हिन्दी", "में"]),
         ("搜索工具", ["搜", "索", "工", "具", "搜索", "索工", "工具"]),
         ("搜索API工具", ["搜", "索", "搜索", "api", "工", "具", "工具"]),
-        ("ツール", ["ツ", "ー", "ル", "ツー", "ール"]),
         ("🦓 __ -- \ud800", []),
     ],
 )
@@ -49,12 +41,3 @@ def test_any_text_is_read_and_its_words_are_its_own(text: str) -> None:
     found = tokens(text)
     assert all(found)
     assert tokens(text + " " + text) == found * 2
-
-
-def test_a_missing_package_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    words._stems.cache_clear()
-    monkeypatch.setattr(sys, "path", [])
-    monkeypatch.delitem(sys.modules, "Stemmer", raising=False)
-    monkeypatch.setattr("atc.retrieve.base.find_spec", lambda _: None)
-    with pytest.raises(RetrievalUnavailable, match=r"pip install 'automatic-tool-chain\[retrieval\]'"):
-        tokens("weather")

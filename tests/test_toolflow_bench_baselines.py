@@ -16,7 +16,7 @@ from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.zygote import ZygoteSandbox
-from toolflow_bench.baselines import BASELINES, Baseline, baseline_worker
+from toolflow_bench.baselines import Baseline, baseline_worker
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, run_suite
@@ -114,12 +114,6 @@ ITEMS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[ZygoteSandbox]:
-    with ZygoteSandbox() as running:
-        yield running
-
-
 @pytest.fixture
 def shops() -> list[Shop]:
     """Every shop that was opened."""
@@ -170,20 +164,6 @@ def test_wrong_answers_are_wrong(name: Baseline, open_shop, sandbox, tmp_path: P
             assert len({row.answer for row in rows}) > 2
 
 
-def test_a_blind_caller_carries_ids_from_call_to_call(open_shop, sandbox, tmp_path: Path) -> None:
-    (row,) = ask(baseline_worker("random", open_shop, sandbox=sandbox), tmp_path, [ITEMS[1]])
-    given = [call["arguments"] for call in row.made if call["tool"] in ("get_film", "add_to_list")]
-    assert any(arguments["film_id"] in {film["film_id"] for film in FILMS} for arguments in given)
-    (again,) = ask(baseline_worker("random", open_shop, sandbox=sandbox), tmp_path / "again", [ITEMS[1]])
-    assert (again.answer, again.programs) == (row.answer, row.programs)
-    assert [call["arguments"] for call in again.made] == [call["arguments"] for call in row.made]
-
-
-def test_every_baseline_has_a_worker(open_shop, sandbox, tmp_path: Path) -> None:
-    for name in BASELINES:
-        assert len(ask(baseline_worker(name, open_shop, sandbox=sandbox), tmp_path / name)) == 2
-
-
 class Model(ScriptedModel):
     """Writes the gold program of the question that it is asked, after a wrong one where told so."""
 
@@ -212,13 +192,6 @@ def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, t
     assert rows[2].state is None  # what the task before had written was forgotten
     assert rows[0].tools == ITEMS[0].candidates
     assert sandbox.run  # still open: agents do not close what they share
-
-
-def test_several_jobs_have_a_world_each(open_shop, shops, sandbox, tmp_path: Path) -> None:
-    rows = ask(worker(Model(), open_shop, sandbox), tmp_path, repeats=6, pool=Threads(3))
-    assert all(row.correct for row in rows), [(row.status, row.error, row.reason) for row in rows]
-    assert len(shops) == 3
-    assert sum(shop.resets for shop in shops) == 12
 
 
 def test_a_repair_is_seen_in_its_row(open_shop, sandbox, tmp_path: Path) -> None:

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import json
-from statistics import fmean
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from atc.models.prices import FREE, Price, price_of
 from atc.types import FaultKind
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import CLASSES, Row, Share, failure_class, mean_of_tasks, summarize
-from toolflow_bench.resampling import bootstrap, estimate, recipe_of, wilson
+from toolflow_bench.resampling import bootstrap, recipe_of, wilson
 
 
 def row(number: int, **more: object) -> Row:
@@ -60,16 +57,6 @@ def test_the_interval_repeats_and_narrows() -> None:
     assert low < narrow_low < 0.5 < narrow_high < high
     assert bootstrap([True] * 5) == (1.0, 1.0)
     assert bootstrap([]) is None
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(0, 5))
-def test_an_interval_lies_among_the_values(values: list[float], seed: int) -> None:
-    found = estimate(values, seed=seed)
-    assert found is not None
-    assert found.n == len(values)
-    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
-    assert found.mean == pytest.approx(fmean(values))
 
 
 TASK = {"split": "long", "gold": ("a", "b"), "tools": ("a", "b"), "cost": 0.5}
@@ -135,15 +122,11 @@ def test_difficulty_is_depth_times_distinct_tools() -> None:
         ({"status": "outage"}, ""),
         ({"status": "solved", "answer": "x"}, "wrong_answer"),
         ({"status": "solved", "answer": "x", "tools": ("a",)}, "retrieval"),
-        ({"status": "solved", "answer": "x", "tools": ("a",), "made": ({"tool": "b"},)}, "wrong_answer"),
         ({"limit": "max_seconds = 60"}, "limit"),
-        ({"limit": "max_seconds = 60", "faults": ({"kind": "syntax"},)}, "limit"),
         ({"status": "solved", "answer": "x", "limit": "max_tokens = 9"}, "wrong_answer"),
-        ({"status": "paused", "faults": ({"kind": "policy"},)}, "tool"),
         ({"faults": ({"kind": "tool_failed"}, {"kind": "misread_result"})}, "misread"),
         ({"faults": ({"kind": "misread_result"}, {"kind": "tool_failed"})}, "tool"),
         ({"faults": ({"kind": "bad_arguments"},)}, "program"),
-        ({"faults": ({"kind": "no_answer"},)}, "no_answer"),
         ({}, "no_answer"),
     ],
 )
@@ -183,21 +166,6 @@ def test_runs_are_compared_on_the_tasks_they_share() -> None:
     assert (back.only_a, back.only_b, back.p) == (5, 0, 0.0625)
     assert back.differences["success"].mean == -success.mean
     assert json.loads(json.dumps(found.as_json()))["shared"] == 18
-
-
-def test_a_run_does_not_differ_from_itself() -> None:
-    found = compare(ROWS, ROWS)
-    assert (found.shared, found.only_a, found.only_b, found.p) == (4, 0, 0, None)
-    assert all((one.mean, one.low, one.high) == (0, 0, 0) for one in found.differences.values())
-    assert compare([], ROWS).shared == 0
-    assert compare([], ROWS).differences == {}
-
-
-def test_pairing_sees_what_two_intervals_hide() -> None:
-    hard = [row(n, status="solved", correct=n <= 10, seconds=float(n)) for n in range(1, 41)]
-    faster = [row(n, status="solved", correct=n <= 10, seconds=n - 0.5) for n in range(1, 41)]
-    found = compare(hard, faster).differences["seconds"]
-    assert (found.low, found.high) == (-0.5, -0.5)
 
 
 def test_wilsons_interval_is_right_at_the_edge() -> None:

@@ -3,8 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from toolflow_bench.paths import (
     correct_path,
@@ -66,48 +64,6 @@ def test_calls_that_never_left_and_those_of_the_journal() -> None:
         "abc", [call("b"), call("a"), call("a", 1, reused=True), call("b", 1, reused=True), call("c", 1)]
     )
     assert precision("ac", made) == 2 / 3
-
-
-TOOLS = st.lists(st.sampled_from("abcd"), max_size=12)
-GOLD = st.lists(st.sampled_from("abcd"), min_size=1, max_size=8)
-
-
-@given(GOLD)
-def test_the_gold_path_itself_is_perfect(gold: list[str]) -> None:
-    made = calls("".join(gold))
-    assert path_rate(gold, made) == 1
-    assert precision(gold, made) == 1
-    assert correct_path(gold, made) is True
-
-
-@given(GOLD, TOOLS)
-def test_laws_of_the_rates(gold: list[str], tools: list[str]) -> None:
-    made = calls("".join(tools))
-    rates = {rate: rate(gold, made) for rate in (path_rate, precision)}
-    assert all(value is not None and 0 <= value <= 1 for value in rates.values())
-    assert (rates[path_rate] == 0) == (rates[precision] == 0)
-    if correct_path(gold, made):
-        assert rates[path_rate] == 1
-    assert path_rate(gold, made[::-1]) == rates[path_rate]
-
-
-@given(GOLD, TOOLS, TOOLS, st.sampled_from("abcd"))
-def test_more_calls_never_lose_the_path(gold: list[str], before: list[str], after: list[str], extra: str) -> None:
-    some = calls("".join(before))
-    more = [*some, call(extra), *calls("".join(after))]
-    assert (path_rate(gold, more) or 0) >= (path_rate(gold, some) or 0)
-    assert correct_path(gold, [*some, *calls("".join(gold))])
-    if correct_path(gold, some):
-        assert correct_path(gold, more)
-
-
-@given(TOOLS, GOLD)
-def test_a_loop_has_no_length(tools: list[str], gold: list[str]) -> None:
-    doubled = [tool for tool in tools for _ in range(2)]
-    assert correct_path(gold, calls("".join(tools))) == correct_path(gold, calls("".join(doubled)))
-    assert correct_path([tool for tool in gold for _ in range(3)], calls("".join(tools))) == correct_path(
-        gold, calls("".join(tools))
-    )
 
 
 WRITING = frozenset({"book", "pay"})

@@ -182,17 +182,6 @@ def test_an_opened_task_has_everything_that_is_known_of_its_answers(save: Save) 
     assert re.search(r'search_films\s*\(\s*title="Alien"\s*\)', page.text)
 
 
-def test_failures_are_counted_by_class(save: Save) -> None:
-    rows = [row(1), wrong(2), wrong(3), wrong(4, failure="limit"), wrong(5, failure="not heard of"), outage(6)]
-    page = Page(page_of(save("run", rows)))
-    said = [attributes["aria-label"] for attributes in page.named("a") if "aria-label" in attributes]
-    assert said == [
-        f"A · qwen. {part}: show them"
-        for part in ("Right: 1 answer", "Limit: 1 answer", "Wrong answer: 2 answers", "Other: 1 answer")
-    ]
-    assert "+ 1 outage" in page.text
-
-
 def test_repeats_of_a_task_stand_together(save: Save) -> None:
     rows = [row(1, repeat=0), wrong(1, repeat=1), row(1, repeat=2), row(2)]
     page = Page(page_of(save("run", rows)))
@@ -218,9 +207,7 @@ def test_a_task_whose_question_changed_is_another_task(save: Save) -> None:
     ("rows", "said"),
     [
         ([], "There are no rows yet."),
-        ([outage(1), outage(2)], "No answer was graded."),
         ([row(1, cost=None)], "Nothing to draw: no run has both a graded answer and us dollars a task."),
-        ([row(1, cost=0.0)], "Nothing to draw: $0 for every run."),
         ([row(1, cost=None), row(2)], "No cost for A: some of the answers have no price."),
     ],
 )
@@ -236,17 +223,6 @@ def test_long_outputs_are_cut_with_a_note_and_the_page_stays_small(save: Save) -
     assert len(page.encode()) < 8e6
     assert "more, in the file of rows" in page
     assert "more calls, in the file of rows" in page
-
-
-def test_twelve_runs_have_a_letter_and_a_name_of_their_own(save: Save) -> None:
-    paths = [
-        save(f"run-{number}", [row(1), wrong(2)], model=f"model-{number // 2}", seed_=number) for number in range(12)
-    ]
-    runs = load_runs(paths)
-    assert "".join(run.letter for run in runs) == "ABCDEFGHIJKL"
-    assert len({run.name for run in runs}) == 12
-    page = Page(render(runs, compared(runs)))
-    assert all(run.name in page.text for run in runs)
 
 
 def test_more_than_twelve_runs_are_a_leaderboard(save: Save) -> None:
@@ -368,21 +344,14 @@ def test_the_policy_allows_this_style_and_this_script_and_nothing_else(save: Sav
     ("shown", "expected"),
     [
         (formats.percent(0.625), "62.5%"),
-        (formats.percent(None), "–"),
         (formats.interval((0.551, 0.689)), "55–69%"),
         (formats.points(-0.042), "−4.2"),
         (formats.points(-0.0001), "0.0"),
-        (formats.mean(1234.4), "1,234"),
-        (formats.mean(0.25), "0.25"),
         (formats.seconds(0.0084), "8 ms"),
-        (formats.seconds(0.9999), "1.0 s"),
         (formats.seconds(99.96), "1 min 40 s"),
         (formats.seconds(7505), "2 h 05 min"),
         (formats.dollars(0.00421), "$0.00421"),
-        (formats.dollars(1.3), "$1.30"),
         (formats.dollars(0), "$0"),
-        (formats.short(1500), "1.5k"),
-        (formats.counted(1, "task"), "1 task"),
     ],
 )
 def test_figures_are_spelt(shown: str, expected: str) -> None:
@@ -538,22 +507,13 @@ def test_the_policy_holds_where_escaping_would_fail(save: Save, opened: Any, lis
 
 
 @needs_chromium
-@pytest.mark.parametrize(
-    ("fragment", "shown", "count"),
-    [
-        ("#tasks&run=B&failure=limit", ["movies-002"], "1 of 4 tasks"),
-        ("#tasks&verdict=differ&search=MADE+movies-003", ["movies-003"], "1 of 4 tasks"),
-    ],
-)
-def test_tasks_are_filtered_by_the_address(
-    save: Save, opened: Any, fragment: str, shown: list[str], count: str
-) -> None:
+def test_tasks_are_filtered_by_the_address(save: Save, opened: Any) -> None:
     first = save("first", [row(1), row(2), wrong(3), outage(4)])
     second = save("second", [row(1), wrong(2, failure="limit"), row(3), wrong(4)], strategy="react")
-    page, console = opened(page_of(first, second), fragment)
+    page, console = opened(page_of(first, second), "#tasks&run=B&failure=limit&verdict=differ&search=MADE")
     tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
     numbers = [int((task["id"] or "").removeprefix("task-")) for task in tasks if "hidden" not in task]
-    assert [f"movies-{number:03d}" for number in numbers] == shown
-    assert count in page.text
+    assert [f"movies-{number:03d}" for number in numbers] == ["movies-002"]
+    assert "1 of 4 tasks" in page.text
     assert "hidden" not in page.named("form")[0]
     assert console == []

@@ -66,22 +66,11 @@ def test_a_key_that_came_with_other_arguments_is_refused(service: Served) -> Non
     assert texts(service) == ["milk"]
 
 
-def test_arguments_that_were_refused_use_up_no_key(service: Served) -> None:
-    assert send(service, "POST", "/notes", {"text": ""}, idempotency_key="k")[0] == 422
-    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[0] == 201
-
-
 @pytest.mark.parametrize("key", ["", "x" * 256])
 def test_a_key_has_1_to_255_characters(service: Served, key: str) -> None:
     status, body, _ = send(service, "POST", "/notes", {"text": "milk"}, idempotency_key=key)
     assert (status, "Idempotency-Key must be" in body["detail"]) == (422, True)
     assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="x" * 255)[0] == 201
-
-
-def test_a_key_means_nothing_where_none_is_taken(service: Served) -> None:
-    note = send(service, "POST", "/notes", {"text": "milk"})[1]
-    assert send(service, "DELETE", f"/notes/{note['note_id']}", idempotency_key="k")[0] == 200
-    assert send(service, "DELETE", f"/notes/{note['note_id']}", idempotency_key="k")[0] == 404
 
 
 def test_a_reset_forgets_writes_and_keys_and_only_where_asked_the_log(service: Served) -> None:
@@ -122,13 +111,10 @@ def test_a_tool_sends_its_key(service: Served) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
         b"{",
-        b"[1]",
         b"[" * 100_000,
         b"\xff",
         b'{"text": "a", "stars": NaN}',
-        b'{"text": "a", "stars": 1e999}',
         b'{"text": "a", "stars": 1' + b"0" * 400 + b"}",
         b'{"text": "a", "stars": true}',
         b'{"text": "\\ud800"}',
@@ -147,28 +133,10 @@ def test_a_path_argument_may_hold_a_slash(service: Served) -> None:
     assert send(service, "DELETE", "/notes/")[:2] == (404, {"detail": "Not Found"})
 
 
-def test_another_method_is_told_which_are_taken(service: Served) -> None:
-    status, _, headers = send(service, "PATCH", "/notes", {})
-    assert (status, headers["allow"]) == (405, "GET, POST")
-
-
 def test_a_bug_in_a_handler_is_told_and_the_service_goes_on(service: Served, caplog: pytest.LogCaptureFixture) -> None:
     assert send(service, "GET", "/trouble")[:2] == (500, {"detail": "a bug in the service: ZeroDivisionError: oh"})
     assert "get_trouble failed" in caplog.text
     assert texts(service) == []
-
-
-def test_the_log_says_what_was_asked_and_whether_it_wrote(service: Served) -> None:
-    send(service, "POST", "/notes", {"text": "milk"})
-    send(service, "POST", "/notes", {"text": "milk"})
-    send(service, "GET", "/notes?x=1")
-    shown = [(r.operation, r.arguments, r.status, r.wrote) for r in service.app.state.requests]
-    assert shown == [
-        ("add_note", {"text": "milk", "stars": 0}, 201, True),
-        ("add_note", {"text": "milk", "stars": 0}, 409, False),
-        ("list_notes", None, 422, False),
-    ]
-    assert all(record.milliseconds > 0 for record in service.app.state.requests)
 
 
 def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Served) -> None:
@@ -189,10 +157,7 @@ def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Serve
     ("method", "path", "body", "status", "said"),
     [
         ("POST", "/bench/reset", {"lgo": True}, 422, "'log' alone"),
-        ("POST", "/bench/reset", {"log": 1}, 422, "'log' alone"),
         ("POST", "/bench/faults", {"rate_50": 1}, 422, "did you mean 'rate_500'"),
-        ("POST", "/bench/faults", {"rate_500": 2}, 422, "from 0 to 1"),
-        ("POST", "/bench/faults", [], 422, "JSON object"),
         ("GET", "/bench/nothing", None, 404, "/bench/state"),
     ],
 )

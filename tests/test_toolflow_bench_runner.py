@@ -6,10 +6,9 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,7 @@ from atc.side_by_side import Threads
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.errors import ModelUnavailable, SourceUnavailable
 from sandbox.trace import ToolCall, Trace
-from toolflow_bench.metrics import Row
-from toolflow_bench.rows import Header, InvalidRunFile, RowFile, read_rows
+from toolflow_bench.rows import Header, InvalidRunFile, read_rows
 from toolflow_bench.runner import Answered, Item, OpenWorker, digest, run_suite
 from toolflow_bench.task import Question
 
@@ -212,9 +210,9 @@ def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path) -> None:
     assert all(row.correct for row in rows)
 
 
-def in_a_process(source: str, out: Path, jobs: int) -> subprocess.CompletedProcess[bytes]:
+def in_a_process(source: str, out: Path) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
-    command = [sys.executable, "-c", source, str(out), str(jobs)]
+    command = [sys.executable, "-c", source, str(out)]
     return subprocess.run(command, env=env, capture_output=True, timeout=30, check=False)
 
 
@@ -228,14 +226,13 @@ def solve(question, *, seed, max_seconds):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
     return twice(question, seed=seed, max_seconds=max_seconds)
-run_suite(ITEMS, alone(solve), header=HEADER, out=Path(sys.argv[1]), pool=Threads(int(sys.argv[2])))
+run_suite(ITEMS, alone(solve), header=HEADER, out=Path(sys.argv[1]), pool=Threads(2))
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_ends_at_once_and_leaves_a_file_to_go_on_with(tmp_path: Path, jobs: int) -> None:
+def test_ctrl_c_ends_at_once_and_leaves_a_file_to_go_on_with(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
-    ended = in_a_process(INTERRUPTED, out, jobs)
+    ended = in_a_process(INTERRUPTED, out)
     assert ended.returncode == -signal.SIGINT, ended.stderr.decode()
     assert b"KeyboardInterrupt" in ended.stderr
     kept = {row.id for row in read_rows(out)[1]}
@@ -244,43 +241,6 @@ def test_ctrl_c_ends_at_once_and_leaves_a_file_to_go_on_with(tmp_path: Path, job
     rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out)
     assert len(solve.asked) == len(QUESTIONS) - len(kept)
     assert all(row.correct for row in rows)
-
-
-def test_digest_changes_with_an_answer() -> None:
-    assert digest(QUESTIONS) == digest(list(QUESTIONS))
-    assert digest(QUESTIONS) != digest([replace(QUESTIONS[0], answer=3), *QUESTIONS[1:]])
-
-
-def test_rows_survive_their_file(tmp_path: Path) -> None:
-    call = {"attempt": 0, "tool": "t", "arguments": {"a": [1, None]}, "outcome": "done", "reused": False}
-    row = Row(
-        id="a",
-        question="?",
-        expected={"flights": {"bookings": [{"seats": 2}]}},
-        needs=2,
-        answer="\ud800",
-        repeat=3,
-        gold=("t", "u", "t"),
-        made=(call,),
-        programs=("print(1)\n", ""),
-        state={"flights": {}},
-        cp=False,
-        cost=0.25,
-    )
-    with RowFile(tmp_path / "r.jsonl", HEADER) as file:
-        file.append(row)
-    assert read_rows(tmp_path / "r.jsonl") == (replace(HEADER, settings={"samples": 4, "tools": []}), [row])
-
-
-def test_a_file_of_an_older_version_is_named_as_such(tmp_path: Path) -> None:
-    out = tmp_path / "r.jsonl"
-    out.write_text(json.dumps({"format": 1, "header": asdict(HEADER)}) + "\n")
-    said = r"written by an older version of atc, in format 1; this one reads 2; "
-    with pytest.raises(InvalidRunFile, match=said + "give another --out, or --restart to begin anew"):
-        run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
-    with pytest.raises(InvalidRunFile, match=said + "measure again to have its figures"):
-        read_rows(out)
-    assert len(run_suite(ITEMS, alone(Twice()), header=HEADER, out=out, restart=True)) == len(ITEMS)
 
 
 def test_repeats_are_rows_of_their_own(tmp_path: Path) -> None:
@@ -386,21 +346,20 @@ def killed(row, done, total):
         with Path(sys.argv[1]).open("ab") as file:
             file.write(b'{"row": {"id": "q4", "questi')  # as if the kernel had taken half a line
         os.kill(os.getpid(), signal.SIGKILL)
-run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path(sys.argv[1]), pool=Threads(int(sys.argv[2])), on_row=killed)
+run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path(sys.argv[1]), pool=Threads(2), on_row=killed)
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
-    ended = in_a_process(KILLED, out, jobs)
+    ended = in_a_process(KILLED, out)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     kept = out.read_bytes()
     assert not kept.endswith(b"\n")
     before = read_rows(out)[1]
     assert len(before) == 3
     solve = Twice()
-    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out, pool=Threads(jobs))
+    rows = run_suite(ITEMS, alone(solve), header=HEADER, out=out, pool=Threads(2))
     assert sorted(solve.asked) == sorted(
         question.question for question in QUESTIONS if question.id not in {row.id for row in before}
     )

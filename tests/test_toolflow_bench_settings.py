@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 
 import pytest
 
@@ -43,31 +43,6 @@ def test_a_declared_verifying_read_stays():
     assert (
         without_responses(Toolbox([Tool(protocol=protocol, call=print)]))["add_note"].protocol.verified_by == declared
     )
-
-
-def test_a_bare_world_is_the_same_world():
-    class World:
-        toolbox = Toolbox([Tool(protocol=PROTOCOL, call=print)])
-        written = "something"
-
-        def reset(self):
-            self.written = ""
-
-        def snapshot(self):
-            return {"notes": {"written": [{"text": self.written}]}}
-
-    world, closed = World(), []
-
-    @contextmanager
-    def opened():
-        yield world
-        closed.append(True)
-
-    with hardened(opened, ["blind"])() as found:
-        assert found.toolbox["get_note"].protocol.output_schema is None
-        assert found.snapshot() == world.snapshot()
-        found.reset()
-    assert (world.written, closed) == ("", [True])
 
 
 def api(name: str) -> dict[str, object]:

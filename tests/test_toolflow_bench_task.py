@@ -37,14 +37,10 @@ def test_questions_are_read_in_order(tmp_path: Path) -> None:
             "line 2: 'type' must be one of number, text, set, list, none, state, got 'float'",
         ),
         (GOOD | {"id": "b", "answer": "5"}, "line 2: the 'answer' of type 'number' must be a number, got '5'"),
-        (GOOD | {"id": "b", "answer": True}, "must be a number, got True"),
         (GOOD | {"id": "b", "type": "text", "answer": "--"}, "must be a text, got '--'"),
-        (GOOD | {"id": "b", "type": "set"}, "must be a list of texts and numbers, got 5"),
         (GOOD | {"id": "b", "type": "list", "answer": [{}]}, "must be a list of texts and numbers"),
         (GOOD | {"id": "b", "calls": 0}, "line 2: 'calls' must be a whole number of at least 1, got 0"),
         (GOOD | {"id": "b", "tolerence": 1}, "unknown field 'tolerence'; did you mean 'tolerance'?"),
-        (GOOD | {"id": "b", "tolerance": -1}, "'tolerance' must be a number of at least 0"),
-        (GOOD | {"id": "b", "accept": "five"}, "'accept' must be a list of texts"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line: Any, said: str) -> None:
@@ -100,21 +96,15 @@ def test_tasks_are_read_from_every_file_of_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"program": None}, "'program' must be a text, got None"),
         ({"split": "medium"}, "'split' must be one of long, short, got 'medium'"),
-        ({"candidates": ["a"]}, "'candidates' must be a list of 20 different names of tools"),
         ({"candidates": ["a"] * 20}, "'candidates' must be a list of 20 different names of tools"),
         (
             {"operations": ["get_moon"], "calls": 1},
             "the gold program calls 'get_moon', which is not among 'candidates'",
         ),
         ({"calls": 8}, "'operations' has 7 calls, 'calls' says 8"),
-        ({"answer": "five"}, "the 'answer' of type 'number' must be a number, got 'five'"),
         ({"type": "none"}, "the 'answer' of type 'none' must be null, got 5"),
         ({"type": "state"}, "the 'answer' of type 'state' must be records by service and collection, got 5"),
-        ({"type": "set", "answer": []}, "must be a list of texts and numbers, got []"),
-        ({"writes": 1}, "'writes' must be true or false, got 1"),
-        ({"candiates": []}, "unknown field 'candiates'; did you mean 'candidates'?"),
     ],
 )
 def test_a_bad_task_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
@@ -123,13 +113,6 @@ def test_a_bad_task_is_named(tmp_path: Path, change: dict[str, Any], said: str) 
         load_tasks(tmp_path)
     assert said in str(caught.value)
     assert "tasks.jsonl, line 1: " in str(caught.value)
-
-
-@pytest.mark.parametrize("field", sorted(TASK.keys() - {"program", "query"}))
-def test_a_task_without_a_field_says_which(tmp_path: Path, field: str) -> None:
-    (tmp_path / "tasks.jsonl").write_text(json.dumps({k: v for k, v in TASK.items() if k != field}))
-    with pytest.raises(InvalidTask, match=f"line 1: the field '{field}' is missing; needed are id, "):
-        load_tasks(tmp_path)
 
 
 def test_two_files_with_one_id_and_a_folder_without_tasks(tmp_path: Path) -> None:
