@@ -383,7 +383,7 @@ def test_the_command_writes_a_page_and_replaces_its_own(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run_report(save("run", [row(1)]))
-    assert capsys.readouterr().out.startswith("report.html: 1 run, 1 row, ")
+    assert capsys.readouterr().out.startswith("report.html: 1 run, 1 row")
     run_report(save("run", [row(1), row(2)]), "-o", "report.html")
     assert "movies-002" in (tmp_path / "report.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run.jsonl"]
