@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from atc.cli.bench_report import report
+from atc.cli.main import cli
 from atc.pages import formats
 from protocols.errors import AtcError
 from toolflow_bench.metrics import Row
@@ -375,7 +375,7 @@ def test_a_scale_holds_every_value_in_order(values: list[float]) -> None:
 
 
 def run_report(*arguments: str | Path) -> None:
-    report.main([str(argument) for argument in arguments], standalone_mode=False)
+    cli.main(["bench", "report", *map(str, arguments)], standalone_mode=False)
 
 
 def test_the_command_writes_a_page_and_replaces_its_own(
