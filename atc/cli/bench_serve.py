@@ -7,7 +7,6 @@ import secrets
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 
 import click
 
@@ -15,8 +14,6 @@ from atc.cli.options import json_option
 from atc.cli.output import count, print_columns, print_json, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
-from toolflow_bench.services.control import set_faults
-from toolflow_bench.services.faults import Faults, parse_faults
 from toolflow_bench.services.serve import serve as start
 from toolflow_bench.services.service import NAMES, find_service
 
@@ -25,7 +22,6 @@ Examples:
   atc bench serve
   atc bench serve flights movies --port 8000
   atc bench serve --mcp
-  atc bench serve flights --faults rate_500=0.1 --faults latency_ms=20 --seed 7
 """
 
 
@@ -39,17 +35,6 @@ Examples:
     help="Port of the first service, the others get the next ones; without it, free ports.",
 )
 @click.option(
-    "--faults",
-    "pairs",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help=(
-        "Let them fail: latency_ms, rate_429, rate_500, rate_drop, rate_drop_after, rate_truncated, rate_drift (rates "
-        "from 0 to 1), retry_after_seconds; repeatable."
-    ),
-)
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What the faults are drawn by.")
-@click.option(
     "--mcp",
     type=click.IntRange(1, 65535),
     is_flag=False,
@@ -58,31 +43,23 @@ Examples:
     help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).",
 )
 @json_option
-def serve(
-    *, services: tuple[str, ...], port: int, pairs: tuple[str, ...], seed: int, mcp: int | None, as_json: bool
-) -> None:
+def serve(services: tuple[str, ...], *, port: int, mcp: int | None, as_json: bool) -> None:
     """Serve the bench's services on 127.0.0.1 until Ctrl-C; without SERVICE all of them.
 
     Shows the address of each one's OpenAPI document. Beside its operations a service answers POST /bench/reset, GET
     /bench/state, GET /bench/log and POST /bench/faults.
     """
-    faults = _faults(pairs, seed)
     chosen = [find_service(name) for name in dict.fromkeys(services or NAMES)]
     # All data first: a wheel that is missing is told before anything answers.
     databases = [service.database(None, announce=say) for service in chosen]
     with ExitStack() as stack:
         rows = []
         for number, (service, database) in enumerate(zip(chosen, databases, strict=True)):
-            app = service.app(database)
-            set_faults(app, faults)
-            served = stack.enter_context(start(app, port=port and port + number))
+            served = stack.enter_context(start(service.app(database), port=port and port + number))
             rows.append((service.name, len(service.operations), served.url, served.document_url))
         if as_json:
             keys = ("name", "operations", "url", "document")
-            shown = {
-                "services": [dict(zip(keys, row, strict=True)) for row in rows],
-                "faults": asdict(faults) if faults else None,
-            }
+            shown = {"services": [dict(zip(keys, row, strict=True)) for row in rows]}
             print_json(shown if mcp is None else shown | {"mcp": f"http://127.0.0.1:{mcp}/mcp"})
         else:
             print_columns([(name, count(size, "operation"), document) for name, size, _, document in rows])
@@ -105,16 +82,3 @@ def _serve_mcp(sources: Sequence[str], port: int) -> None:
         say(f"MCP at http://127.0.0.1:{port}/mcp, bearer token {token}")
         app = http_app(tools_server(Gateway(agent)), host="127.0.0.1", port=port, token=token)
         serve_http(app, host="127.0.0.1", port=port)
-
-
-def _faults(pairs: Sequence[str], seed: int) -> Faults | None:
-    values: dict[str, str | int] = {}
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        if not name or not value:
-            raise click.UsageError(f"--faults takes NAME=VALUE such as rate_500=0.1, got {pair!r}.")
-        values[name] = value
-    try:
-        return parse_faults({"seed": seed, **values}) if values else None
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error

@@ -105,7 +105,7 @@ _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultK
 
 
 def parse_faults(values: Mapping[str, Json]) -> Faults | None:
-    """Faults from names and values, a number as text included (`{"rate_500": "0.1"}`); `None` for no values at all.
+    """Faults from names and values (`{"rate_500": 0.1}`); `None` for no values at all.
 
     Raises:
         ValueError: an unknown name, or a value out of its range; the message says what is allowed.
@@ -117,17 +117,8 @@ def parse_faults(values: Mapping[str, Json]) -> Faults | None:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
             raise ValueError(f"no fault named {name!r}; {hint}")
-        given[name] = _number(name, value) if isinstance(value, str) else value
+        given[name] = value
     return Faults(**given) if given else None
-
-
-def _number(name: str, text: str) -> int | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise ValueError(f"{name!r} must be a number, got {text!r}.")
 
 
 _Path = tuple[str, ...]
