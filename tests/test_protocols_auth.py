@@ -2,36 +2,20 @@
 
 import base64
 import hashlib
+import json
 import threading
-import time
-from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import pytest
 
+pytest.importorskip("uvicorn")
+
 from protocols.errors import CredentialMissing, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
-
-uvicorn = pytest.importorskip("uvicorn")
-
-
-@contextmanager
-def running(app):
-    """The app on a free port; gives its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    host, port = server.servers[0].sockets[0].getsockname()[:2]
-    try:
-        yield f"http://{host}:{port}"
-    finally:
-        server.should_exit = True
-        thread.join()
+from toolflow_bench.services.serve import serve
 
 
 def document(url, schemes, *operations, security=None):
@@ -48,8 +32,6 @@ def document(url, schemes, *operations, security=None):
 
 
 def tools_of(tmp_path, told, **settings):
-    import json
-
     file = tmp_path / "api.json"
     file.write_text(json.dumps(told))
     return load_tools(str(file), invoker=Invoker(InvokeSettings(**settings)))
@@ -170,8 +152,8 @@ def shop():
             return {"access_token": "person-2", "expires_in": 3600}
         return JSONResponse({"error": "invalid_client"}, 401)
 
-    with running(app) as url:
-        yield url, asked
+    with serve(app) as served:
+        yield served.url, asked
 
 
 def test_a_client_gets_its_token_by_its_secret(shop):

@@ -1,11 +1,9 @@
 """Schemas: validated without the network, resolved without end."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from protocols.judge import violations
-from protocols.schema import narrowed, resolve, shape, type_name, types, validator
+from protocols.schema import narrowed, resolve, shape, validator
 from tests.loopback import Reply, serving
 
 
@@ -46,32 +44,6 @@ def test_resolve_keeps_what_stands_beside_the_reference():
 @pytest.mark.parametrize("ref", ["#/$defs/none", "http://a.example/x", "#/$defs/A/x/y"])
 def test_resolve_gives_nothing_for_what_leads_nowhere(ref):
     assert resolve({"$ref": ref}, {"$defs": {"A": {"x": 5}}}) == {}
-
-
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"type": ["string", "null"]}, ("string", "null")),
-        ({"enum": ["a", 1, "b"]}, ("string", "integer")),
-        ({"items": {}}, ("array",)),
-        ({}, ()),
-    ],
-)
-def test_types(schema, expected):
-    assert types(schema) == expected
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(json_values)
-def test_a_value_has_the_type_that_it_is_named(value):
-    assert not violations({"type": type_name(value)}, value)
 
 
 def test_shape_of_nested_values():

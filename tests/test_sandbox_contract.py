@@ -92,12 +92,6 @@ def test_drift_names_each_clause_once():
     assert drift == ('[1].id: null is not of type "integer"', '[3]: "id" is a required property')
 
 
-def test_a_contract_is_built_once_for_a_protocol():
-    protocol = ToolProtocol(name="t")
-    assert contract(protocol) is contract(protocol)
-    assert contract(ToolProtocol(name="t")) is not contract(protocol)
-
-
 def test_types_alone_decide_only_where_nothing_else_is_asked():
     number = {"type": "integer"}
     some = ToolProtocol(name="f", input_schema={"type": "object", "properties": {"n": number}, "minProperties": 1})

@@ -163,88 +163,78 @@ def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, on_
         assert intents  # one before each sending
 
 
-def test_a_lost_answer_is_read_where_the_write_took_effect():
-    desk = Desk(faults=[LOST])
-    sent = send(desk)
-    assert sent.response == {"watch_id": "w1", "flight": "f1", "note": "late"}
-    assert "list_watches shows it" in sent.note
-    assert (desk.sent, len(desk.watches)) == (1, 1)
+RECORDED = {"watch_id": "w1", "flight": "f1", "note": "late"}
+OOPS = ToolError(500, "oops", outcome="unknown")
 
 
-def test_a_write_that_did_not_happen_is_sent_again():
-    desk = Desk(faults=[DROPPED])
+@pytest.mark.parametrize(
+    ("desk", "how", "response", "sendings", "waited"),
+    [
+        (Desk(faults=[LOST]), {}, RECORDED, 1, 0),
+        (Desk(faults=[DROPPED]), {}, RECORDED, 2, 10),  # a service that has not answered may still be at work
+        (Desk(faults=[OOPS]), {}, RECORDED, 2, 0),
+        (Desk(faults=[LOST, DROPPED, LOST]), {"verified": False, "key": "Idempotency-Key"}, RECORDED, 4, 0),
+        (Desk(faults=[LOST]), {"tool": "put_watch"}, {**RECORDED, "watch_id": "f1"}, 1, 0),
+        (Desk(faults=[DROPPED]), {"tool": "put_watch"}, {**RECORDED, "watch_id": "f1"}, 2, 10),
+    ],
+    ids=["lost answer", "not done", "answered", "with a key", "replaced", "not replaced"],
+)
+def test_a_write_whose_answer_was_lost_is_done_once(desk, how, response, sendings, waited):
     clock = Clock()
-    sent = send(desk, clock=clock)
-    assert (sent.response["watch_id"], desk.sent, len(desk.watches)) == ("w1", 2, 1)
-    assert "sent again" in sent.note
-    assert sum(clock.waits) >= 10.0  # a service that has not answered may still be at work
+    sent = send(desk, clock=clock, **how)
+    assert (sent.response, desk.sent, desk.watches) == (response, sendings, [response])
+    assert sum(clock.waits) >= waited
+    assert waited or "key" in how or sum(clock.waits) == 0
+    if "key" not in how:
+        assert ("list_watches shows it" if sendings == 1 else "sent again") in sent.note
 
 
-def test_a_service_that_answered_is_not_waited_for():
-    clock = Clock()
-    desk = Desk(faults=[ToolError(500, "oops", outcome="unknown")])
-    assert send(desk, clock=clock).response["watch_id"] == "w1"
-    assert (desk.sent, sum(clock.waits)) == (2, 0)
+@pytest.mark.parametrize(("fault", "sendings"), [(LOST, 1), (DROPPED, 2)])
+def test_a_removal_is_settled_by_its_absence(fault, sendings):
+    desk = Desk(faults=[fault], watches=[RECORDED])
+    assert send(desk, "delete_watch").response == RECORDED
+    assert (desk.sent, desk.watches) == (sendings, [])
 
 
 def test_a_write_that_shows_up_late_is_not_repeated():
     desk, clock = Desk(faults=[DROPPED]), Clock()
-    late = {"watch_id": "w9", "flight": "f1", "note": "late"}
+    late = {**RECORDED, "watch_id": "w9"}
     clock.then.append(lambda now: desk.watches.append(late) if now > 1004 and late not in desk.watches else None)
     assert send(desk, clock=clock).response == late
     assert desk.sent == 1
 
 
-def test_an_equal_record_from_before_is_not_taken_for_the_write():
-    desk = Desk(faults=[DROPPED], watches=[{"watch_id": "w0", "flight": "f1", "note": "late"}])
+def test_an_equal_record_from_before_or_of_another_call_is_not_taken_for_the_write():
+    desk = Desk(faults=[DROPPED], watches=[{**RECORDED, "watch_id": "w0"}])
     assert send(desk).response["watch_id"] == "w1"
     assert (desk.sent, len(desk.watches)) == (2, 2)
-
-
-def test_what_another_call_of_the_run_wrote_is_not_this_ones():
-    desk = Desk(faults=[DROPPED])
-    other = {"watch_id": "w7", "flight": "f1", "note": "late"}
-    clock = Clock()
+    desk, clock, other = Desk(faults=[DROPPED]), Clock(), {**RECORDED, "watch_id": "w7"}
     clock.then.append(lambda now: desk.watches.append(other) if not desk.watches else None)
     assert send(desk, clock=clock, results=[other]).response["watch_id"] == "w1"
     assert desk.sent == 2
 
 
 @pytest.mark.parametrize(
-    ("desk", "why"),
+    ("desk", "how", "why"),
     [
-        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")] * 3), "could not be asked before"),
-        (Desk(faults=[LOST], broken_reads=[None, *[ToolError(500, "no")] * 99]), "failed"),
-        (Desk(faults=[DROPPED], pages=2), "does not tell"),
+        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")] * 3), {}, "could not be asked before"),
+        (Desk(faults=[LOST], broken_reads=[None, *[ToolError(500, "no")] * 99]), {}, "failed"),
+        (Desk(faults=[DROPPED], pages=2), {}, "does not tell"),
+        (Desk(faults=[LOST]), {"verified": False}, "nothing shows"),
+        (Desk(faults=[LOST]), {"verified": False, "on_unknown": "retry-idempotent"}, "nothing shows"),
     ],
-    ids=["no baseline", "the read fails", "only a page"],
+    ids=["no baseline", "the read fails", "only a page", "neither key nor read", "not idempotent"],
 )
-def test_what_the_read_does_not_tell_is_not_guessed(desk, why):
+def test_what_nothing_tells_is_not_guessed_but_left_to_a_person(desk, how, why):
     with pytest.raises(StillUnknown, match=why):
-        send(desk)
+        send(desk, **how)
     assert desk.sent == 1
 
 
-@pytest.mark.parametrize("failures", [1, 2])
-def test_a_verifying_read_that_fails_is_made_again_also_when_the_time_to_settle_is_over(failures):
-    lost = ToolCall(index=0, tool="create_watch", arguments={}, line=1, baseline=[{"watches": []}], outcome="unknown")
-    desk = Desk(watches=[{"watch_id": "w1", "flight": "f1", "note": "late"}])
-    desk.broken_reads = [ToolError(503, "busy")] * failures
-    assert send(desk, earlier=(lost, 0.0)).response["watch_id"] == "w1"
-    assert desk.sent == 0
-
-
-def test_without_key_and_read_it_is_left_to_a_person():
+def test_what_may_be_repeated_is_sent_again_without_proof_where_the_settings_say_so():
     desk = Desk(faults=[LOST])
-    with pytest.raises(StillUnknown, match="nothing shows"):
-        send(desk, verified=False)
-    assert desk.sent == 1
-
-
-def test_with_a_key_it_is_sent_again_and_done_once():
-    desk = Desk(faults=[LOST, DROPPED, LOST])
-    sent = send(desk, verified=False, key="Idempotency-Key")
-    assert (sent.response["watch_id"], desk.sent, len(desk.watches)) == ("w1", 4, 1)
+    send(desk, "put_watch", verified=False, idempotent=True, on_unknown="retry-idempotent")
+    assert desk.sent == 2
 
 
 def test_a_conflict_under_a_key_that_stays_is_a_refusal():
@@ -254,44 +244,12 @@ def test_a_conflict_under_a_key_that_stays_is_a_refusal():
     assert (caught.value.outcome, caught.value.status, desk.sent) == ("refused", 409, 2)
 
 
-@pytest.mark.parametrize("fault", [LOST, DROPPED])
-def test_a_replacement_is_settled_by_its_record(fault):
-    desk = Desk(faults=[fault])
-    sent = send(desk, "put_watch")
-    assert sent.response == {"watch_id": "f1", "flight": "f1", "note": "late"}
-    assert desk.sent == (1 if fault == LOST else 2)
+KILLED = ToolCall(index=0, tool="create_watch", arguments={}, line=1, baseline=[{"watches": []}], outcome="unknown")
 
 
-@pytest.mark.parametrize("fault", [LOST, DROPPED])
-def test_a_removal_is_settled_by_its_absence(fault):
-    watch = {"watch_id": "w1", "flight": "f1", "note": "late"}
-    desk = Desk(faults=[fault], watches=[watch])
-    assert send(desk, "delete_watch").response == watch
-    assert (desk.sent, desk.watches) == (1 if fault == LOST else 2, [])
-
-
-def test_only_what_may_be_repeated_is_retried_without_proof():
-    desk = Desk(faults=[LOST])
-    send(desk, "put_watch", verified=False, idempotent=True, on_unknown="retry-idempotent")
-    assert desk.sent == 2
-    with pytest.raises(StillUnknown):
-        send(Desk(faults=[LOST]), verified=False, on_unknown="retry-idempotent")
-
-
-@pytest.mark.parametrize(("applied", "sendings"), [(True, 0), (False, 1)])
-def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(applied, sendings):
-    desk = Desk()
-    if applied:
-        desk.create({"flight": "f1", "note": "late"})
-        desk.sent = 0
-    lost = ToolCall(
-        index=0,
-        tool="create_watch",
-        arguments={},
-        line=1,
-        baseline=[{"watches": []}],
-        outcome="unknown",
-        error="killed",
-    )
-    assert send(desk, earlier=(lost, 0.0)).response["watch_id"] == "w1"
-    assert (desk.sent, len(desk.watches)) == (sendings, 1)
+@pytest.mark.parametrize(("watches", "failures", "sendings"), [([RECORDED], 0, 0), ([RECORDED], 2, 0), ([], 0, 1)])
+def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(watches, failures, sendings):
+    # A read that fails is made again, though the time to settle is over.
+    desk = Desk(watches=list(watches), broken_reads=[ToolError(503, "busy")] * failures)
+    assert send(desk, earlier=(KILLED, 0.0)).response == RECORDED
+    assert (desk.sent, desk.watches) == (sendings, [RECORDED])

@@ -20,7 +20,6 @@ BEYOND = {
     "memory_is_limited",  # bytearray
 }
 CONCURRENT = {  # asyncio.to_thread
-    "calls_may_be_gathered",
     "gathered_calls_are_made_at_once",
     "no_more_than_the_limit_at_once",
     "replies_come_in_the_order_of_the_calls",

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox import frames
 from sandbox.clock import waiting_on_person
@@ -211,31 +210,32 @@ def test_whatever_a_child_sends_the_host_gives_a_trace(data):
     assert TypeAdapter(Trace).validate_python(document) == trace
 
 
-def test_what_stops_the_host_stops_the_child_first():
-    def interrupted():
-        raise KeyboardInterrupt
-
-    child = FakeChild(lines(call(tool="f", args={})), hangs=True)
-    with pytest.raises(KeyboardInterrupt):
-        serve_bytes(b"", tools=Toolbox([make_tool("f", {}, interrupted)]), child=child)
-    assert child.ended == 1
-
-
-def test_our_own_errors_are_not_the_tools():
-    def diverged():
+class Broken(Journal):
+    def open(self):
         raise Diverged(0, "a", "b")
 
-    with pytest.raises(AtcError, match="left its recording"):
-        serve_bytes(lines(call(tool="f", args={})), tools=Toolbox([make_tool("f", {}, diverged)]))
+
+def raising(error):
+    def fail(*_):
+        raise error
+
+    return fail
 
 
-def test_an_error_of_the_journals_sink_is_raised():
-    def full(execution, call_, complete):
-        raise OSError(28, "disk full")
-
-    child = FakeChild(lines(call()), hangs=True)
-    with pytest.raises(OSError, match="disk full"):
-        serve(child, "", shop(), limits=Limits(), journal=Journal(sink=full), backend="fake")
+@pytest.mark.parametrize(
+    ("tool", "journal", "error"),
+    [
+        (raising(KeyboardInterrupt()), Journal(), KeyboardInterrupt),
+        (raising(Diverged(0, "a", "b")), Journal(), Diverged),
+        (lambda: 1, Journal(sink=raising(OSError(28, "disk full"))), OSError),
+        (lambda: 1, Broken(), Diverged),
+    ],
+    ids=["ctrl-c", "a tool's replay", "the journal's sink", "the journal"],
+)
+def test_what_fails_on_our_side_is_raised_and_ends_the_child(tool, journal, error):
+    child = FakeChild(lines(call(tool="f", args={})), hangs=True)
+    with pytest.raises(error):
+        serve(child, "", Toolbox([make_tool("f", {}, tool)]), limits=Limits(), journal=journal, backend="fake")
     assert child.ended == 1
 
 
@@ -271,17 +271,6 @@ def test_a_recorded_result_does_not_change_with_the_tools_own_data():
     tools = Toolbox([make_tool("f", {}, lambda: stock), make_tool("g", {}, lambda: stock.append(2))])
     trace = serve_bytes(lines(call(tool="f", args={}), call(1, tool="g", args={}), {"done": 0}), tools=tools)
     assert trace.calls[0].result == [1]
-
-
-def test_a_journal_that_cannot_open_ends_the_child():
-    class Broken(Journal):
-        def open(self):
-            raise Diverged(0, "a", "b")
-
-    child = FakeChild(hangs=True)
-    with pytest.raises(Diverged):
-        serve(child, "", shop(), limits=Limits(), journal=Broken(), backend="fake")
-    assert child.ended == 1
 
 
 def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
