@@ -1,10 +1,11 @@
 """What tests of probing share: tools of a server on loopback, a clock that only sleeping moves, arguments."""
 
+import json
 from contextlib import contextmanager
 from dataclasses import replace
 
 from probing.gate import Caller
-from probing.samples import Log, Origin, ProbeSettings, Value
+from probing.samples import Log, Origin, ProbeSettings, Sample, Value
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -40,6 +41,20 @@ def tool(url, name, *, method="GET", arguments=("q",), **changes):
 def given(**arguments):
     """Arguments as if a generator had made them."""
     return {name: Value(value, Origin(kind="generated")) for name, value in arguments.items()}
+
+
+def sample(number, response=None, *, tool="find", status=None, error="", outcome=None, **arguments):
+    """What a call gave: `response`, or the refusal `error`, in the words of a service that speaks in sentences."""
+    return Sample(
+        number=number,
+        tool=tool,
+        arguments={name: Value(value, Origin(kind="response")) for name, value in arguments.items()},
+        outcome=outcome or ("done" if status is None else "refused"),
+        status=status,
+        response=response,
+        error=error,
+        answer=json.dumps({"detail": error}) if error else None,
+    )
 
 
 class Lab:

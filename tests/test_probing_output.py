@@ -13,9 +13,10 @@ from probing.facts import learn
 from probing.links import ObservedLink
 from probing.output import file_names, write
 from probing.probe import Probed
-from probing.samples import Log, Origin, Sample, Value
+from probing.samples import Log
 from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol, load
 from protocols.sources.folder import read_folder
+from tests.probing_lab import sample
 
 TOKEN = "ghp_abcdefghijABCDEFGHIJ0123456789abcdef"
 
@@ -29,26 +30,16 @@ def protocol(name, method="GET", path="", *arguments):
     )
 
 
-def sample(number, tool, response=None, status=None, error="", outcome=None, **arguments):
-    values = {name: Value(value, Origin(kind="response")) for name, value in arguments.items()}
-    outcome = outcome or ("done" if status is None else "refused")
-    answer = json.dumps({"detail": error}) if error else None
-    return Sample(
-        number=number, tool=tool, arguments=values, outcome=outcome, status=status, response=response, error=error,
-        answer=answer,
-    )  # fmt: skip
-
-
 LIST, GET, EMPTY = protocol("list_users"), protocol("get/user", "GET", "/users/{id}", "id", "full"), protocol("empty")
 ADD, LOST = protocol("add_user", "POST", "/users", "name"), protocol("get_lost", "GET", "/lost", "code")
 SAMPLES = [
-    sample(1, "list_users", {"users": [{"id": "u-171"}], "tags": [], "token": TOKEN}),
-    sample(2, "get/user", {"id": "u-171"}, id="u-171"),
-    sample(3, "get/user", status=404, error="there is no user 'u-999'.", id="u-999"),
-    sample(4, "empty", {"rows": []}),
-    sample(5, "get_lost", status=422, error="argument 'code' must be a known code, got 'a'.", code="a"),
-    sample(6, "get_lost", status=422, error="argument 'code' must be a known code, got 'b'.", code="b"),
-    sample(7, "get_lost", outcome="unknown", error="timed out", code="c"),
+    sample(1, {"users": [{"id": "u-171"}], "tags": [], "token": TOKEN}, tool="list_users"),
+    sample(2, {"id": "u-171"}, tool="get/user", id="u-171"),
+    sample(3, tool="get/user", status=404, error="there is no user 'u-999'.", id="u-999"),
+    sample(4, {"rows": []}, tool="empty"),
+    sample(5, tool="get_lost", status=422, error="argument 'code' must be a known code, got 'a'.", code="a"),
+    sample(6, tool="get_lost", status=422, error="argument 'code' must be a known code, got 'b'.", code="b"),
+    sample(7, tool="get_lost", outcome="unknown", error="timed out", code="c"),
 ]
 WHY_NOT = "it changes something; --allow-writes lets it be called"
 
@@ -78,7 +69,10 @@ def test_what_a_person_changed_is_kept_and_the_new_version_lies_aside(tmp_path):
     edited = tmp_path / "list_users.json"
     edited.write_text(edited.read_text().replace('"name": "list_users"', '"name": "list_users", "title": "Mine"'))
     (tmp_path / "COVERAGE.md").unlink()
-    more = [*SAMPLES, sample(8, "list_users", {"users": [{"id": "u-2", "tags": ["x"]}], "token": TOKEN, "n": 1}, n=1)]
+    more = [
+        *SAMPLES,
+        sample(8, {"users": [{"id": "u-2", "tags": ["x"]}], "token": TOKEN, "n": 1}, tool="list_users", n=1),
+    ]
     written = write(tmp_path, probed(more))
     assert written.kept == ("list_users.json",)
     assert "COVERAGE.md" in written.written
@@ -143,7 +137,7 @@ def test_the_report_to_read(tmp_path):
 
 def test_a_report_holds_no_markup_of_a_service(tmp_path):
     hostile = sample(
-        1, "get_lost", status=400, error="<img src=x onerror=alert(1)> | [a](http://evil)\x1b[31m", code="q"
+        1, tool="get_lost", status=400, error="<img src=x onerror=alert(1)> | [a](http://evil)\x1b[31m", code="q"
     )
     write(tmp_path, probed([hostile], [LOST]))
     text = (tmp_path / "COVERAGE.md").read_text()
