@@ -100,14 +100,11 @@ def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
     assert protocol.binding == PythonBinding(module="prices", function="total")
     assert protocol.required == {"net"}, "the rest is what the function says"
     assert box["sum_up"].call({"net": 100}) == 120
-    assert load_source(str(folder), modules=[str(module)]).tools["sum_up"].call({"net": 10}) == 12
-
-
-def test_a_function_that_the_module_has_not(tmp_path):
-    (tmp_path / "prices.py").write_text("def total(net): return net\n")
-    (tmp_path / "t.json").write_text(json.dumps({"name": "x", "function": "prices:os"}))
+    (folder / "t.json").write_text(json.dumps({"name": "x", "function": "prices:os"}))
     with pytest.raises(InvalidProtocol, match=r"has no public function 'os'. It has total"):
-        load_tools(str(tmp_path / "t.json"), str(tmp_path / "prices.py"))
+        load_tools(str(folder), str(module))
+    (folder / "t.json").write_text(json.dumps([{"name": "sum_up", "function": "prices:total"}]))
+    assert load_source(str(folder), modules=[str(module)]).tools["sum_up"].call({"net": 10}) == 12
 
 
 @pytest.mark.parametrize(
@@ -118,6 +115,8 @@ def test_a_function_that_the_module_has_not(tmp_path):
             "tools.json: method: 'FETCH' is no HTTP method; write one of GET",
         ),
         ({"name": "x", "url": "/users"}, "tools.json: url: '/users' names no http(s) host. Give the whole URL"),
+        ({"name": "x", "url": HOST, "arguments": 5}, "arguments: they must be a list of names or an object, got 5"),
+        ({"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}}, "a: 'air' is no place; write one of path"),
         ({"name": "x", "url": HOST, "arguments": {"a": 5}}, "arguments.a: 5 is neither a sentence nor a schema"),
         ({"name": "x", "function": "total"}, "function: 'total' is no function; write 'module:function'"),
         (

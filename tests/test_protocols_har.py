@@ -124,6 +124,7 @@ def test_what_is_no_call_is_left_out():
         entry("GET", f"{API}/moved", {}, 301),
         entry("GET", f"{API}/cached", "", 304),
         entry("GET", f"{API}/without", "", content={"size": 99}),
+        entry("GET", f"{API}/text", "12", mime="text/plain"),
         entry("GET", "ws://api.shop.example.com/socket", {}),
         entry("GET", "https://ads.tracker.example/v1/a", {"ok": 1}),
         entry("GET", "https://ads.tracker.example/v1/b", {"ok": 1}),

@@ -49,6 +49,7 @@ def test_a_path_argument_that_would_lead_elsewhere_is_refused(call, value):
         "http://{host}/x",
         "http://api.org{path}",
         "http://user:word@api.org/",
+        "http://api.org:0/x",
         "http://evil.org／.api.org/",
         "http://api.org\r\nX: y/",
     ],

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from difflib import Match
 from enum import Enum
 from uuid import UUID
 
@@ -113,7 +114,9 @@ class Array:
         (Leg("JFK", datetime(2013, 1, 1, 5, tzinfo=UTC)), {"origin": "JFK", "at": "2013-01-01T05:00:00+00:00"}),
         (Plane(tail="N1", built=date(2001, 2, 3)), {"tail": "N1", "built": "2001-02-03"}),
         ({Color.RED: (1, 2), 3: None, True: False}, {"red": [1, 2], "3": None, "true": False}),
+        (Match(1, 2, size=3), {"a": 1, "b": 2, "size": 3}),
         ({3, 1, 2}, [1, 2, 3]),
+        ({"a", 1}, ["a", 1]),
         (Decimal("1.5"), 1.5),
         (float("inf"), None),
         (timedelta(minutes=2), 120.0),

@@ -173,6 +173,7 @@ def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
     ("content", "message"),
     [
         ("hello there", "is neither an OpenAPI document nor a protocol: it holds the str 'hello there'"),
+        ('{"a": 1}', "is neither an OpenAPI document nor a protocol: it holds an object with the keys 'a'"),
         ('{"openapi": "3.1.0"}', "is not an OpenAPI document: it holds an OpenAPI document without 'paths'"),
         ('{"name": "x", "binding": {"python": {"module": "os", "function": "system"}}}', "which a file may not"),
         ('[{"name": "x"}, {"name": "x"}]', "two tools are named 'x'. Rename one of them"),
