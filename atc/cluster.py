@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -140,7 +140,7 @@ class RayPool:
         return self._most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
 
     def __call__(
-        self, open_worker: OpenWorker[_Item, _Given], items: Sequence[_Item], /
+        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
     ) -> Generator[_Given, None, None]:
         """See `atc.side_by_side.Pool`. An item whose process died again and again is told of when all others are done.
 

@@ -93,7 +93,7 @@ class Pool(Protocol):
     """Where work is done: threads of this process (`Threads`), or processes of a cluster (`atc.cluster.RayPool`)."""
 
     def __call__(
-        self, open_worker: OpenWorker[_Item, _Given], items: Sequence[_Item], /
+        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
     ) -> Generator[_Given, None, None]:
         """What the workers give for each item, as it comes; when this is left, no further one is begun.
 
@@ -108,7 +108,7 @@ class Threads:
     most: int = 1
 
     def __call__(
-        self, open_worker: OpenWorker[_Item, _Given], items: Sequence[_Item], /
+        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
     ) -> Generator[_Given, None, None]:
         """See `Pool`."""
         idle: queue.SimpleQueue[Callable[[_Item], _Given]] = queue.SimpleQueue()
@@ -120,10 +120,11 @@ class Threads:
             finally:
                 idle.put(worker)
 
+        todo = list(items)
         with ExitStack() as stack:
-            for _ in range(min(self.most, len(items))):
+            for _ in range(min(self.most, len(todo))):
                 idle.put(stack.enter_context(open_worker()))
-            yield from as_done(work, items, most=self.most)
+            yield from as_done(work, todo, most=self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from protocols.jsontypes import Json
@@ -186,6 +186,9 @@ class Usage:
     def tokens(self) -> int:
         """Read anew and written: what a budget counts."""
         return self.input_tokens - self.cached_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(**{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Usage)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

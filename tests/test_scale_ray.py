@@ -10,8 +10,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ray = pytest.importorskip("ray", reason="needs the extra 'scale'")
@@ -21,6 +23,11 @@ from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
 from atc import cluster as scale  # noqa: E402
 from atc.cli.pool import portable  # noqa: E402
 from atc.config import Config, CredentialEntry  # noqa: E402
+from atc.retrieve.document import ToolDocument  # noqa: E402
+from atc.retrieve.expand import expand_all  # noqa: E402
+from atc.retrieve.index import ToolIndex  # noqa: E402
+from atc.side_by_side import Threads  # noqa: E402
+from protocols.ask import Completion  # noqa: E402
 from sandbox.errors import SandboxUnavailable  # noqa: E402
 
 pytestmark = [
@@ -125,6 +132,33 @@ def test_a_benchmark_has_the_same_rows_from_the_cluster(
         return sorted(({key: row[key] for key in ("id", "correct", "calls", "status")} for row in made), key=str)
 
     assert rows("here") == rows("there", "--workers", f"ray:{nodes.address}")
+
+
+def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool) -> None:
+    class Letters:
+        name, dimensions = "letters", 26
+
+        def embed(self, texts):
+            counts = [[text.count(chr(97 + letter)) + 1.0 for letter in range(26)] for text in texts]
+            return np.array(counts, np.float32) / np.linalg.norm(counts, axis=1, keepdims=True).astype(np.float32)
+
+    class Writer:
+        name, prompt_tokens = "writer", 1000
+
+        def __call__(self, messages, *, seed, **_):
+            return Completion(text=json.dumps({"query": f"please do thing number {seed} for me"}), model="writer")
+
+    tools = [ToolDocument(name=f"tool{n}", description=f"does {'abcdefgh'[n % 8] * (n % 5)} {n}") for n in range(1200)]
+    elsewhere = partial(pool, opener(lambda texts: (texts, Letters().embed(texts))))
+    here, there = (ToolIndex.build(tools, embedder=Letters(), embed_all=how) for how in (None, elsewhere))
+    assert np.array_equal(here.dense.vectors, there.dense.vectors)
+    used = [
+        expand_all(tools[:8], index.store, Writer(), queries=2, pool=way)
+        for index, way in ((here, Threads(2)), (there, pool))
+    ]
+    assert used[0] == used[1]
+    assert [here.store.texts(tool) for tool in tools[:9]] == [there.store.texts(tool) for tool in tools[:9]]
+    assert there.store.expanded == 8
 
 
 @pytest.mark.usefixtures("own_folders")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from atc import __version__
-from atc.cli.options import AT_LEAST_ONE, StrategyType, json_option, several, workers_option
+from atc.cli.options import StrategyType, jobs_option, json_option, several, workers_option
 from atc.cli.output import print_json, print_text, say
 from atc.cli.progress import bar
 from atc.config import Config, public
@@ -55,12 +55,7 @@ class RunOptions:
 _SECONDS = click.FloatRange(0, min_open=True)
 run_options = several(
     click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
-    click.option(
-        "--jobs",
-        type=AT_LEAST_ONE,
-        metavar="N",
-        help="Asked at once: 1, and with --workers two for each CPU of the cluster.",
-    ),
+    jobs_option,
     workers_option,
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What random choices start from."),
     click.option(

@@ -79,6 +79,9 @@ servers_options = several(
 strategy_option = click.option(
     "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
+jobs_option = click.option(
+    "--jobs", type=AT_LEAST_ONE, metavar="N", help="At once: 1, and with --workers two for each CPU of the cluster."
+)
 workers_option = click.option(
     "--workers", metavar="ray[:ADDRESS]", help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine."
 )

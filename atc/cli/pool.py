@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from atc.cli.wiring import choose_model, open_agent
 from atc.config import Config
 from atc.side_by_side import Pool, Threads
 from atc.store import RunStore
-from protocols.ask import Ask
+from protocols.ask import Ask, Completion, Message, Powers, powers
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from sandbox.errors import SandboxUnavailable
@@ -128,6 +128,23 @@ class Shared:
 
     def __reduce__(self) -> tuple[Callable[..., Shared], tuple[Any, ...]]:
         return _arrived, (self._name, portable(self.config))
+
+
+class SharedModel:
+    """The model of a `Shared` as an `Ask` that can be sent elsewhere."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self.name, self.prompt_tokens = shared.ask.name, shared.ask.prompt_tokens
+
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self._shared.ask)
+
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        """As the model itself; see `protocols.ask.Ask`."""
+        return self._shared.ask(messages, **options)
 
 
 _there: dict[str, Shared] = {}

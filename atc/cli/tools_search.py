@@ -8,8 +8,17 @@ from typing import Any
 
 import click
 
-from atc.cli.options import AT_LEAST_ONE, json_option, model_option, servers_options, tools_option
+from atc.cli.options import (
+    AT_LEAST_ONE,
+    jobs_option,
+    json_option,
+    model_option,
+    servers_options,
+    tools_option,
+    workers_option,
+)
 from atc.cli.output import print_columns, print_json, print_result, print_text, say
+from atc.cli.pool import Shared, SharedModel, open_pool
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.tools import line_of, summary
@@ -29,6 +38,7 @@ _INDEX_EPILOG = """\b
 Examples:
   atc tools index --tools openapi.json
   atc tools index --tools openapi.json --expand --model local
+  atc tools index --tools catalogue/ --workers ray:10.0.0.5:6379
 """
 _METHODS = (
     "How: auto (default), bm25, dense, hybrid, blend, reinvoke, hyde, q2e, q2d, d2q, toolqp, anytool …, with flags as "
@@ -101,12 +111,13 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
 @click.option("--expand", is_flag=True, help="Let the model write questions that each tool answers (Re-Invoke).")
 @click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, metavar="N",
               help="Of --expand: questions a tool.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Asked at once.")
+@jobs_option
+@workers_option
 @model_option
 @tools_option
 @servers_options
 @json_option
-def index(*, words_only: bool, expand: bool, queries: int, workers: int, as_json: bool, **flags: Any) -> None:
+def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, as_json: bool, **flags: Any) -> None:
     """Prepare searching: words, vectors and, with --expand, questions that the model thinks of.
 
     Only what has changed is read again; questions that were kept are not asked for again, and a fetch or a model that
@@ -117,15 +128,17 @@ def index(*, words_only: bool, expand: bool, queries: int, workers: int, as_json
     began, asked = time.monotonic(), 0
     with ExitStack() as stack:
         toolbox = stack.enter_context(open_toolbox(config))
+        pool = stack.enter_context(open_pool(config, jobs))
+        embedding = pool if config.workers is not None else None  # here, a model takes all cores by itself
         with bar("Reading tools", total=len(toolbox)) as advance:
-            made = open_index(toolbox, config, method="bm25" if words_only else "hybrid", watch=advance)
+            method = "bm25" if words_only else "hybrid"
+            made = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
         if expand:
-            ask = choose_model(config, talk=say)
-            stack.callback(getattr(ask, "close", lambda: None))
+            ask = SharedModel(stack.enter_context(Shared(config)))
             with bar("Asking for questions", total=len(toolbox)) as advance:
                 texts = documents(toolbox.values())
                 watch = lambda done, _: advance(done)  # noqa: E731 - the bar takes one number
-                asked = expand_all(texts, made.store, ask, queries=queries, workers=workers, watch=watch).model_calls
+                asked = expand_all(texts, made.store, ask, queries=queries, pool=pool, watch=watch).model_calls
         report = {
             "tools": len(made.names),
             "embedder": made.dense.embedder.name if made.dense is not None else None,

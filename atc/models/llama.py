@@ -32,8 +32,10 @@ _REPLY_SECONDS = 1800.0
 
 
 def free_cores() -> int:
-    """Cores that this process may use; containers and `taskset` count."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores that this process may use; containers, `taskset` and OMP_NUM_THREADS (so says Ray it) count."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(wanted)) if wanted.isdecimal() and int(wanted) else cores
 
 
 def require_runtime() -> None:

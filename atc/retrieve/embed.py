@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,13 @@ def choose(
         for part, share in MODELS[name].parts
     ]
     return parts[0][0] if len(parts) == 1 else MixedEmbedder(name, parts)
+
+
+@contextmanager
+def embedding(name: str, folder: Path) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
+    """A worker that embeds lists of texts with the embedder of this name, and gives each back with its vectors."""
+    embedder = choose(name, folder=folder)
+    yield lambda texts: (texts, embedder.embed(texts))
 
 
 def of_length_one(vectors: NDArray[np.floating[Any]]) -> Floats:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from atc.retrieve.asking import Tally, a_text, an_object, fault, json_object, one_text
 from atc.retrieve.base import Ranker
 from atc.retrieve.document import ToolDocument, json_text, vector_text
 from atc.retrieve.prompts import fill
 from atc.retrieve.store import Store
-from atc.side_by_side import SideBySide
+from atc.side_by_side import Pool, Threads
 from atc.types import Usage
 from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable
@@ -133,13 +132,14 @@ def expand_all(
     kinds: Sequence[str] = ("queries",),
     queries: int = QUERIES,
     near: Near | None = None,
-    workers: int = 1,
+    pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
 ) -> Usage:
     """Have `ask` write what `store` lacks of `documents`; gives what that took.
 
     `queries` is the number of replies for the sampled kind. `near` is needed for the kind `contrast`; what was written
-    against a neighbour is kept when the neighbour changes. `watch` is told how many of how many documents are done.
+    against a neighbour is kept when the neighbour changes. `pool` says where the model is asked, a document at a time.
+    `watch` is told how many of how many documents are done.
     A reply's seed depends on the document alone, not on the order or on other documents.
 
     Raises:
@@ -148,39 +148,83 @@ def expand_all(
     wanted = [KINDS[kind] for kind in kinds]
     if near is None and any(kind.compares for kind in wanted):
         raise ValueError("expansions of the kind 'contrast' need `near`")
-    tally, stopped = Tally(ask), threading.Event()
-
-    def write(document: ToolDocument) -> None:
-        for kind in wanted:
-            key = {"kind": kind.name, "prompt": kind.version, "model": tally.name}
-            kept = store.samples(document, **key)
-            missing = [number for number in range(queries if kind.sampled else 1) if number not in kept]
-            others = near(document) if kind.compares and near is not None and missing else ()
-            known = [text for texts in kept.values() for text in texts]
-            for sample in missing:
-                if stopped.is_set():
-                    return
-                texts = _reply(document, kind, tally, sample=sample, others=others, known=known)
-                store.keep(document, texts, **key, sample=sample)
-                known += texts
-
     different = list({document.digest: document for document in documents}.values())
-    done = 0
-    with SideBySide(workers) as pool:
-        try:
-            for future in as_completed([pool.submit(write, document) for document in different]):
-                future.result()
-                done += 1
-                if watch is not None:
-                    watch(done, len(different))
-        except ModelUnavailable as error:
-            raise ModelUnavailable(
-                f"the model failed when {done} of {len(different)} tools were expanded ({error}); these are kept: run"
-                " it again to go on."
-            ) from error
-        finally:
-            stopped.set()
-    return tally.usage
+    stopped: list[ModelUnavailable] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
+
+    @contextmanager
+    def opened() -> Iterator[Callable[[_Wanted], _Written]]:
+        yield lambda one: _written(one, ask, stopped)
+
+    def missing(document: ToolDocument) -> _Wanted:
+        parts = []
+        for kind in wanted:
+            kept = store.samples(document, kind=kind.name, prompt=kind.version, model=ask.name)
+            numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
+            others = near(document) if kind.compares and near is not None and numbers else ()
+            parts.append(_Part(kind.name, numbers, others, [text for texts in kept.values() for text in texts]))
+        return _Wanted(document, parts)
+
+    usage, done = Usage(), 0
+    for document, texts, took, failure in pool(opened, (missing(one) for one in different if not stopped)):
+        for (kind, sample), found in texts.items():
+            key = {"kind": kind, "prompt": KINDS[kind].version, "model": ask.name}
+            store.keep(document, found, **key, sample=sample)
+        usage += took
+        if failure is not None:
+            stopped.append(failure)
+            continue
+        done += 1
+        if watch is not None:
+            watch(done, len(different))
+    if stopped:
+        raise ModelUnavailable(
+            f"the model failed when {done} of {len(different)} tools were expanded ({stopped[0]}); these are kept: run"
+            " it again to go on."
+        ) from stopped[0]
+    return usage
+
+
+class _Part(NamedTuple):
+    """Of one kind: the numbers of the replies that are missing, and what they are written against."""
+
+    kind: str
+    numbers: Sequence[int]
+    others: Sequence[ToolDocument]
+    known: Sequence[str]
+
+
+class _Wanted(NamedTuple):
+    """What is missing of a document."""
+
+    document: ToolDocument
+    parts: Sequence[_Part]
+
+
+class _Written(NamedTuple):
+    """The texts of each reply, by kind and number, and why there are no more."""
+
+    document: ToolDocument
+    texts: Mapping[tuple[str, int], Sequence[str]]
+    usage: Usage
+    failure: ModelUnavailable | None
+
+
+def _written(wanted: _Wanted, ask: Ask, stopped: Sequence[object]) -> _Written:
+    """What `ask` writes about one document, until it fails or another did."""
+    tally, failure = Tally(ask), None
+    texts: dict[tuple[str, int], Sequence[str]] = {}
+    try:
+        for kind, numbers, others, given in wanted.parts:
+            known = list(given)
+            for number in numbers:
+                if stopped:
+                    break
+                found = _reply(wanted.document, KINDS[kind], tally, sample=number, others=others, known=known)
+                texts[kind, number] = found
+                known += found
+    except ModelUnavailable as error:
+        failure = error
+    return _Written(wanted.document, texts, tally.usage, failure)
 
 
 def neighbours(documents: Sequence[ToolDocument], ranker: Ranker, *, count: int = 3) -> Near:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from atc.config import Config
@@ -15,6 +16,7 @@ from atc.retrieve.document import documents
 from atc.retrieve.embedders import ready
 from atc.retrieve.methods import AUTO, read
 from atc.retrieve.searches import with_producers
+from atc.side_by_side import Pool
 from protocols.ask import Ask
 from protocols.toolbox import Toolbox
 
@@ -83,19 +85,24 @@ class Finder:
 
 
 def open_index(
-    toolbox: Toolbox, config: Config, *, method: str = AUTO, watch: Callable[[int], None] | None = None
+    toolbox: Toolbox,
+    config: Config,
+    *,
+    method: str = AUTO,
+    pool: Pool | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> ToolIndex:
     """The index of `toolbox`, brought up to date: only documents that have changed are embedded again.
 
     It stands in the configured folder, else in the cache by the toolbox's sources, else (tools made in Python) in
     memory. It has vectors where `method` goes by meaning; with `auto`, where the embedding model is there already.
-    `watch` is told how many tools were read.
+    `pool` says where they are embedded, if not here. `watch` is told how many tools were read.
 
     Raises:
         RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be used.
     """
     require(f"searching {len(toolbox)} tools", "numpy", "bm25s", "Stemmer")
-    from atc.retrieve.embed import choose
+    from atc.retrieve.embed import choose, embedding
     from atc.retrieve.index import ToolIndex
 
     models, folder = config.cache_dir / "models", config.index
@@ -104,7 +111,10 @@ def open_index(
     if folder is None and config.tools:
         sources = json.dumps([list(config.tools), config.embedder])
         folder = config.cache_dir / "indexes" / hashlib.sha256(sources.encode()).hexdigest()[:16]
-    return ToolIndex.build(documents(toolbox.values()), folder=folder, embedder=embedder, watch=watch)
+    embed_all = partial(pool, partial(embedding, config.embedder, models)) if pool is not None else None
+    return ToolIndex.build(
+        documents(toolbox.values()), folder=folder, embedder=embedder, embed_all=embed_all, watch=watch
+    )
 
 
 def open_finder(

@@ -25,11 +25,10 @@ from atc.retrieve.base import Embedder, Ranker, RetrievalUnavailable, require
 from atc.retrieve.dense import EXACT_ROWS, Dense, build_lists
 from atc.retrieve.document import ToolDocument, vector_text, words_text
 from atc.retrieve.lexical import Lexical
-from atc.retrieve.store import FILE, Store
+from atc.retrieve.store import FILE, EmbedAll, Store, Watch
 from atc.retrieve.words import TOKENIZER, tokens
 from protocols.files import cannot_write
 
-Watch = Callable[[int], None]
 _Made = TypeVar("_Made")
 
 _BLOCK = 512
@@ -69,11 +68,12 @@ class ToolIndex:
         *,
         folder: Path | None = None,
         embedder: Embedder | None = None,
+        embed_all: EmbedAll | None = None,
         watch: Watch | None = None,
     ) -> Self:
         """An index of exactly `documents`, in memory or in `folder`, where only what is new is embedded.
 
-        `watch` is told how many documents are done.
+        `embed_all` does that elsewhere, with the same model as `embedder`. `watch` is told how many documents are done.
 
         Raises:
             ValueError: two documents have the same name, or one has none; the folder stays as it was.
@@ -83,6 +83,9 @@ class ToolIndex:
         """
         store = Store(folder)
         store.bring_to(documents)
+        if embed_all is not None and embedder is not None:
+            texts = map(vector_text, store.documents())
+            store.embed_with(embed_all, texts, embedder.name, watch=watch)
         return cls(store, embedder=embedder, watch=watch)
 
     @classmethod

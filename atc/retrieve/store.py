@@ -7,10 +7,11 @@ import json
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from atc.retrieve.base import Embedder, Floats, RetrievalUnavailable
 from atc.retrieve.document import ToolDocument, dump_document, read_document
@@ -32,6 +33,11 @@ CREATE TABLE IF NOT EXISTS expansions (
 """
 _BLOCK = 512
 """Texts that are looked up, or embedded before they are written down, at a time."""
+
+Watch: TypeAlias = Callable[[int], None]
+"""Told how many documents, or texts, are done."""
+EmbedAll: TypeAlias = Callable[[Iterable[list[str]]], Iterable[tuple[list[str], Floats]]]
+"""Embeds lists of texts anywhere: each comes back with its vectors, in any order."""
 
 
 class Store:
@@ -126,27 +132,52 @@ class Store:
         """
         import numpy as np
 
-        def key(text: str) -> bytes:
-            return hashlib.sha256(f"{embedder.name} {text}".encode("utf-8", "replace")).digest()[:16]
-
         vectors = np.zeros((len(texts), embedder.dimensions if not texts else 0), np.float32)
         for start in range(0, len(texts), _BLOCK):
             part = texts[start : start + _BLOCK]
-            keys = [key(text) for text in part]
-            marks = ", ".join("?" * len(keys))
-            found = dict(self._rows(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys))  # noqa: S608
-            missing = {key: text for key, text in zip(keys, part, strict=True) if key not in found}
-            if missing:
-                rows = embedder.embed(list(missing.values()))
-                made = {key: row.astype("<f4").tobytes() for key, row in zip(missing, rows, strict=True)}
-                with self._writing():
-                    self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(made.items()))
-                found |= made
+            keys = [_vector_key(text, embedder.name) for text in part]
+            found = self._vectors(keys)
+            if missing := _missing(part, keys, found):
+                found |= self._keep_vectors(missing, embedder.embed(missing), embedder.name)
             rows = np.frombuffer(b"".join(found[key] for key in keys), "<f4").reshape(len(keys), -1)
             if not start:
                 vectors = np.empty((len(texts), rows.shape[1]), np.float32)
             vectors[start : start + len(rows)] = rows
         return vectors
+
+    def embed_with(self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None) -> None:
+        """Keep the vectors of `texts` that are missing, which `embed_all` makes and `embedder` is the name of.
+
+        The blocks are those of `embedded`, so that a text is embedded among the same ones and its vector is the same.
+        `watch` is told how many were looked up.
+
+        Raises whatever `embed_all` raises; what was embedded until then is kept.
+        """
+        looked_up = 0
+
+        def blocks() -> Iterator[list[str]]:
+            nonlocal looked_up
+            left = iter(texts)
+            while part := list(islice(left, _BLOCK)):
+                keys = [_vector_key(text, embedder) for text in part]
+                looked_up += len(part)
+                if missing := _missing(part, keys, self._vectors(keys)):
+                    yield missing
+
+        for block, rows in embed_all(blocks()):
+            self._keep_vectors(block, rows, embedder)
+            if watch is not None:
+                watch(looked_up)
+
+    def _vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        marks = ", ".join("?" * len(keys))
+        return dict(self._rows(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys))  # noqa: S608
+
+    def _keep_vectors(self, texts: Sequence[str], rows: Floats, embedder: str) -> dict[bytes, bytes]:
+        made = {_vector_key(text, embedder): row.astype("<f4").tobytes() for text, row in zip(texts, rows, strict=True)}
+        with self._writing():
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(made.items()))
+        return made
 
     @property
     def expanded(self) -> int:
@@ -231,3 +262,12 @@ class Store:
 def _key(name: str) -> bytes:
     """A name as it is kept: it came out of JSON, where half a surrogate pair is allowed."""
     return name.encode("utf-8", "surrogatepass")
+
+
+def _vector_key(text: str, embedder: str) -> bytes:
+    return hashlib.sha256(f"{embedder} {text}".encode("utf-8", "replace")).digest()[:16]
+
+
+def _missing(texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]) -> list[str]:
+    """The texts whose keys are not found, each once."""
+    return list({key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values())

@@ -34,6 +34,7 @@ from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.expand import expand_all, neighbours
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
+from atc.side_by_side import Threads
 from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, RetrievalQuery, draw, load_data
 from benchmarks.retrieval.figures import SHOWN, Row, closure_figures, method_figures
 from benchmarks.runner import Rows, suite
@@ -113,7 +114,7 @@ def _expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]
             kinds=("queries", "facets", "contrast"),
             queries=options.queries,
             near=neighbours(data.documents, setup.index.dense or setup.index.lexical),
-            workers=options.workers,
+            pool=Threads(options.workers),
             watch=lambda done, _: advance(done),
         )
     return {**asdict(usage), "tools": len(data.documents), "seconds": round(time.monotonic() - begun, 1)}
