@@ -13,7 +13,8 @@ from sandbox.conformance import run, shop
 from sandbox.errors import SandboxUnavailable, Unsupported
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Trace
+from sandbox.policy import Policed
+from sandbox.trace import Pins, Trace
 from sandbox.zygote import unavailable
 
 needs_zygote = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -110,3 +111,25 @@ def test_names():
     with pytest.raises(ValueError, match="no sandbox named 'bwrap'"):
         open_sandbox("bwrap")
     assert set(NAMES) == set(choose._CLASSES)
+
+
+# The source policy in front of a sandbox.
+
+
+def test_the_policy_changes_nothing_for_an_ordinary_program():
+    inner = Fake("inner")
+    with Policed(inner) as sandbox:
+        sandbox.warm()
+        assert run(sandbox, "print(1)") == Trace(backend="inner")
+        assert (sandbox.name, sandbox.boundary, sandbox.layers[-1]) == ("inner", True, "source policy")
+    assert inner.asked == ["warm", "print(1)", "close"]
+
+
+def test_the_policy_lets_nothing_run_of_a_program_that_it_refuses():
+    inner, pins = Fake("inner"), Pins(seed=5)
+    trace = run(Policed(inner), "get_item(id=1)\nimport os\n" + "open('x')\n" * 4, journal=Journal(pins=pins))
+    assert (inner.asked, trace.calls, trace.stdout, trace.pins, trace.backend) == ([], (), "", pins, "inner")
+    assert (trace.failure.kind, trace.failure.type, trace.failure.line) == ("policy", "Refused", 2)
+    assert trace.failure.message.startswith("line 2: the module 'os' is not available in a program\n    import os\n")
+    assert trace.failure.message.count("open() is not available: a program has no files\n") == 2
+    assert trace.failure.message.endswith("\nand 2 more")

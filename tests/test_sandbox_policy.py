@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.toolbox import Toolbox
-from sandbox.conformance import make_tool, shop
-from sandbox.journal import Journal
-from sandbox.limits import Limits
-from sandbox.policy import Policed, render, review
-from sandbox.trace import Pins, Trace
+from sandbox.policy import render, review
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = re.split(r"^#### (\w+)\n", (ROOT / "tests/policy_programs/ordinary.txt").read_text("utf-8"), flags=re.MULTILINE)
@@ -132,49 +127,3 @@ def test_it_never_raises_and_always_finds_the_same(source):
     assert found == review.__wrapped__(source)
     for violation in found:
         assert violation.message in render(violation, source)
-
-
-class Inner:
-    """A sandbox that keeps what it was asked to run."""
-
-    name, layers, boundary = "inner", ("a layer",), True
-
-    def __init__(self):
-        self.ran, self.did = [], []
-
-    def run(self, source, tools, *, limits, journal):
-        self.ran.append((source, tools, limits, journal))
-        return Trace(backend=self.name)
-
-    def warm(self):
-        self.did.append("warm")
-
-    def close(self):
-        self.did.append("close")
-
-
-def test_in_front_of_a_sandbox_it_changes_nothing_for_an_ordinary_program():
-    inner = Inner()
-    tools, limits, journal = shop(), Limits(), Journal()
-    with Policed(inner) as sandbox:
-        sandbox.warm()
-        assert sandbox.run("print(1)", tools, limits=limits, journal=journal) == Trace(backend="inner")
-        assert (sandbox.name, sandbox.boundary, sandbox.layers) == ("inner", True, ("a layer", "source policy"))
-    assert inner.ran == [("print(1)", tools, limits, journal)]
-    assert inner.did == ["warm", "close"]
-
-
-def test_in_front_of_a_sandbox_it_lets_nothing_run_of_a_program_that_it_refuses():
-    inner, made, pins = Inner(), [], Pins(seed=5)
-    tools = Toolbox([make_tool("f", {}, lambda: made.append(1))])
-    trace = Policed(inner).run("f()\nimport os\nopen('x')", tools, limits=Limits(), journal=Journal(pins=pins))
-    assert (inner.ran, made, trace.calls, trace.stdout, trace.pins, trace.backend) == ([], [], (), "", pins, "inner")
-    assert (trace.failure.kind, trace.failure.type, trace.failure.line) == ("policy", "Refused", 2)
-    assert trace.failure.message.startswith("line 2: the module 'os' is not available in a program\n    import os\n")
-    assert "\nline 3: open() is not available: a program has no files\n" in trace.failure.message
-
-
-def test_three_violations_are_told_and_the_others_counted():
-    trace = Policed(Inner()).run("open(1)\n" * 5, shop(), limits=Limits(), journal=Journal())
-    assert trace.failure.message.count("open() is not available") == 3
-    assert trace.failure.message.endswith("\nand 2 more")
