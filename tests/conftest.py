@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from hypothesis import settings
 
 from atc.agent import Agent
 from atc.cli.main import _guarded
@@ -33,6 +34,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # What is made before the first test lives until the last: to look for garbage in it, again and again, takes long.
 gc.disable()
+
+settings.register_profile("suite", max_examples=60, deadline=None)  # how long one takes depends on who else works
+settings.load_profile("suite")
 
 _stored: list[StoredRun] = []
 """Runs that ended as solved since the last look."""

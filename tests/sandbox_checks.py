@@ -349,7 +349,7 @@ def processor_time_is_limited(sandbox):
 
 def memory_is_limited(sandbox):
     """A program that takes too much is ended, and the host is not."""
-    failure = failure_of(run(sandbox, "x = [bytearray(1 << 26) for _ in range(64)]", memory_bytes=512 * 2**20))
+    failure = failure_of(run(sandbox, "x = [bytearray(1 << 26) for _ in range(64)]", memory_bytes=256 * 2**20))
     assert (failure.kind, failure.type) == ("limit", "memory_bytes"), failure
 
 

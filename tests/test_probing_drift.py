@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from probing.document import document
@@ -176,7 +176,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=4))
 def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
     samples = [sample(n, response, q=f"q{n}") for n, response in enumerate(responses, start=1)]
@@ -184,7 +183,6 @@ def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
     assert [c.kind for c in compare(old, learn(old, samples))] == []
 
 
-@settings(max_examples=150, deadline=None)
 @example(before=[{"p": False}], after=[{}, {"p": None, "q": []}])  # the new answers look like a map
 @example(before=[[{}, {"p": None, "q": []}]], after=[[{"p": False}]])  # and so did the old ones
 @given(st.lists(VALUES, min_size=1, max_size=3), st.lists(VALUES, min_size=1, max_size=3))

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.facts import learn
@@ -145,7 +145,6 @@ def test_a_report_holds_no_markup_of_a_service(tmp_path):
     assert "\x1b" not in text
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sets(st.text(max_size=30), max_size=12))
 def test_file_names_are_safe_everywhere_and_differ(tools):
     names = file_names(tools)

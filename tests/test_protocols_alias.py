@@ -3,7 +3,7 @@
 import keyword
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.alias import argument_aliases, identifier, tool_aliases
@@ -39,7 +39,6 @@ def test_the_nearest_identifier(name, expected):
     assert identifier(name) == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text())
 def test_every_text_gives_an_identifier(name):
     alias = identifier(name)
@@ -47,7 +46,6 @@ def test_every_text_gives_an_identifier(name):
     assert identifier(alias) == alias
 
 
-@settings(max_examples=60, deadline=None)
 @given(tools, st.randoms())
 def test_tool_aliases_do_not_depend_on_order(given_tools, random):
     before = dict(zip(given_tools, tool_aliases(given_tools), strict=True))
@@ -58,7 +56,6 @@ def test_tool_aliases_do_not_depend_on_order(given_tools, random):
     assert dict(zip(shuffled, tool_aliases(shuffled), strict=True)) == before
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=5), unique=True, max_size=8), st.randoms())
 def test_argument_aliases_name_each_argument_once_in_any_order(names, random):
     aliases = argument_aliases(names)

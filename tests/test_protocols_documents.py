@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import InvalidProtocol
@@ -80,7 +80,6 @@ protocols = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(protocols)
 def test_what_is_dumped_is_loaded_again(protocol):
     assert load(dump(protocol)) == protocol

@@ -13,7 +13,7 @@ import yaml
 
 from atc.cli.main import _guarded
 from atc.cli.settings import load_config
-from atc.config import InvalidConfig, public
+from atc.config import public
 from protocols.sources.folder import read_protocols
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,20 +70,6 @@ def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path, i
     code, stdout, stderr = inside("tools", "list", "--tools", "mcp:notes")
     assert (code, stderr) == (0, "")
     assert "weather            reads" in stdout, stdout
-
-
-def test_flags_start_and_trust(sdk, inside):
-    flags = ("--start-servers", "--trust-annotations")
-    _, stdout, stderr = inside("tools", "call", "weather", "--json", "--tools", SOURCE, *flags)
-    assert "may change something" not in stdout
-    assert "unknown: weather" in stdout, stderr
-
-
-def test_a_folders_own_file_names_no_commands(tmp_path):
-    for text in ("[mcp.x]\ncommand = ['x']", "start_servers = true", "trust_annotations = true"):
-        (tmp_path / "atc.toml").write_text(text)
-        with pytest.raises(InvalidConfig, match="is not taken from a folder's file"):
-            load_config(cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
 
 
 def test_servers_are_read_and_shown_without_secrets(tmp_path):

@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -201,7 +201,6 @@ near_frames = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(near_frames, max_size=5).map(b"".join))
 def test_whatever_a_child_sends_the_host_gives_a_trace(data):
     trace = serve_bytes(data)
