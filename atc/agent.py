@@ -274,6 +274,10 @@ class Agent:
         """
         return self._runs.load(run)
 
+    def shared_key(self) -> bytes:
+        """The secret that all processes over the agent's store share, see `RunStore.key`. Needs a `store`."""
+        return self._runs.key()
+
     @property
     def _runs(self) -> RunStore:
         if self._store is None:

@@ -25,6 +25,7 @@ from benchmarks.kills.host import mortal
 from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
+from tests.stores import both_stores
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
@@ -201,6 +202,7 @@ def host(nursery, notes, place):
     return run
 
 
+@both_stores
 @pytest.mark.parametrize(("moment", "nth"), [("intended", 1), ("applied", 1), ("finished", 0)])
 def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     """The first write has a key, the second is verified by a read."""
@@ -210,6 +212,7 @@ def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     assert notes.wrote == GOLD
 
 
+@both_stores
 def test_what_nobody_can_know_pauses_and_stays_so(host, notes) -> None:
     host(Kill(moment="applied", nth=2))
     for _ in range(2):
@@ -338,6 +341,7 @@ def test_random_numbers_clock_and_ids_are_those_of_the_first_process(agent, note
     assert notes.wrote == [*first, "send_mail done"]
 
 
+@both_stores
 def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> None:
     wrong = "add_note(text='one')\nprint(1 // 0)"
     with agent(wrong, max_repairs=2, max_model_calls=1) as first:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import secrets
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
@@ -91,12 +90,13 @@ class Gateway:
     """Programs of other agents over one toolbox. Its methods may be called from several threads at once.
 
     Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
-    and no other's, also after it has connected anew. `agent` must have a store.
+    and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
+    `key`. `agent` must have a store.
     """
 
     def __init__(self, agent: Agent, *, key: bytes | None = None, limits: GatewayLimits | None = None) -> None:
         self._agent = agent
-        self._key = key or secrets.token_bytes(32)
+        self._key = key or agent.shared_key()
         self.limits = limits or GatewayLimits()
         self._results = Results()
         agent.toolbox = agent.toolbox.also([self._results.tool()])
@@ -105,6 +105,11 @@ class Gateway:
         self._words: Retriever | None = None
         self._whole: Future[Retriever] | None = None
         self._overview: tuple[Toolbox, str] | None = None  # of this toolbox
+
+    @property
+    def seal(self) -> bytes:
+        """What seals the state that a client keeps between two requests; one gateway opens what another has sealed."""
+        return hmac.digest(self._key, b"request state", "sha256")
 
     @property
     def tools(self) -> Toolbox:

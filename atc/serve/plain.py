@@ -25,7 +25,8 @@ _RESULT = "result"
 def tools_server(gateway: Gateway) -> Server[Any]:
     """An MCP server that offers each tool of `gateway` by its alias, for any transport."""
     service = _Service(gateway)
-    return sealed(Server("atc", version=__version__, on_list_tools=service.list_tools, on_call_tool=service.call_tool))
+    server = Server("atc", version=__version__, on_list_tools=service.list_tools, on_call_tool=service.call_tool)
+    return sealed(server, gateway)
 
 
 class _Service:

@@ -135,15 +135,15 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
         on_list_resource_templates=service.list_templates,
         on_read_resource=service.read_resource,
     )
-    return sealed(server)
+    return sealed(server, gateway)
 
 
-def sealed(server: Server[Any]) -> Server[Any]:
+def sealed(server: Server[Any], gateway: Gateway) -> Server[Any]:
     """The server, with the state that a client echoes sealed: it could be forged otherwise.
 
     The SDK's own middleware, which traces each request for OpenTelemetry, is left out: nobody collects it here.
     """
-    server.middleware[:] = [RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="atc")]
+    server.middleware[:] = [RequestStateBoundary(RequestStateSecurity(keys=[gateway.seal]), default_audience="atc")]
     return server
 
 

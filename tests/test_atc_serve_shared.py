@@ -1,0 +1,149 @@
+"""Two gateways behind one address, over one PostgreSQL store: whatever one began, the other goes on with."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from benchmarks.local import free_port
+
+MAIN = "from atc.cli.main import main; main()"
+TOOLS = '''
+import os, time
+from pathlib import Path
+HERE = Path(__file__).parent
+
+def add_note(text: str) -> dict:
+    """Write a note down."""
+    with (HERE / "notes").open("a") as file:
+        file.write(text + "\\n")
+    while text == "slow" and not (HERE / "go").exists():
+        time.sleep(0.01)
+    return {"note": text}
+'''
+
+
+class Pair:
+    """Two gateways; requests go to one and to the other in turn."""
+
+    def __init__(self, folder: Path, address: str, stack: ExitStack) -> None:
+        self.folder, self.address = folder, address
+        (folder / "shop.py").write_text(TOOLS)
+        self.ports = [free_port(), free_port()]
+        self.processes = [stack.enter_context(self._start(port)) for port in self.ports]
+        for process in self.processes:
+            stack.callback(process.kill)
+            assert any("Serving MCP" in line for line in process.stderr)
+
+    def _start(self, port: int) -> subprocess.Popen[str]:
+        own = {"ATC_SERVE_TOKEN": "a-token", "ATC_STORE": self.address, "PYTHONPATH": str(Path.cwd())}
+        own |= {"XDG_STATE_HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)}
+        words = f"serve --tools {self.folder / 'shop.py'} --http 127.0.0.1:{port} --allow-host gateway".split()
+        return subprocess.Popen(
+            [sys.executable, "-c", MAIN, *words], env={**os.environ, **own}, stderr=subprocess.PIPE, text=True
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        path = self.folder / "notes"
+        return path.read_text().split() if path.exists() else []
+
+    @asynccontextmanager
+    async def client(self, **how):
+        alive = [p for p, process in zip(self.ports, self.processes, strict=True) if process.poll() is None]
+        turns = itertools.cycle(alive)
+
+        class Alternating(httpx2.AsyncHTTPTransport):
+            async def handle_async_request(self, request):
+                request.url = request.url.copy_with(host="127.0.0.1", port=next(turns))
+                for _ in range(200):  # the socket is bound a moment after the address is told
+                    try:
+                        return await super().handle_async_request(request)
+                    except httpx2.ConnectError:
+                        await anyio.sleep(0.05)
+                raise AssertionError("the gateway does not listen")
+
+        headers = {"Authorization": "Bearer a-token"}
+        async with (
+            httpx2.AsyncClient(headers=headers, transport=Alternating(), timeout=60) as http,
+            Client(streamable_http_client("http://gateway/mcp", http_client=http), mode="auto", **how) as client,
+        ):
+            yield client
+
+
+@pytest.fixture
+def pair(postgres, tmp_path):
+    with ExitStack() as stack:
+        yield Pair(tmp_path, postgres.database(), stack)
+
+
+async def run_program(client, source, **more):
+    result = await client.call_tool("run_program", {"source": source, **more})
+    return json.loads(result.content[0].text)
+
+
+def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair) -> None:
+    async def person(_, question):
+        return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
+
+    async def conversation():
+        async with pair.client(elicitation_callback=person) as client:
+            first = await run_program(client, "made = add_note(text='a')\nprint(made['nte'])")
+            second = await run_program(client, "made = add_note(text='a')\nprint(made['note'])", continues=first["run"])
+            third = await run_program(client, "print(add_note(text='b')['note'])")
+            return first, second, third
+
+    first, second, third = anyio.run(conversation)
+    assert (first["status"], second["status"], second["answer"]) == ("failed", "solved", "a")
+    assert "1 of 1 calls" in second["reused"]
+    assert (third["status"], pair.notes) == ("solved", ["a", "b"])
+    with psycopg.connect(pair.address) as connection:
+        owners = connection.execute("SELECT DISTINCT owner FROM atc.leases").fetchall()
+    assert {owner.split()[1] for (owner,) in owners} <= {str(process.pid) for process in pair.processes}
+
+
+def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice(pair) -> None:
+    program = "add_note(text='done')\nadd_note(text='slow')\nprint('over')"
+
+    async def person(_, question):
+        return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
+
+    async def lose():
+        async with pair.client(elicitation_callback=person) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(run_program, client, program)
+            with anyio.fail_after(30):
+                while "slow" not in pair.notes:
+                    await anyio.sleep(0.01)
+            with psycopg.connect(pair.address, autocommit=True) as connection:
+                (owner,) = connection.execute("SELECT owner FROM atc.leases").fetchone()
+                worker = next(process for process in pair.processes if str(process.pid) in owner.split())
+                worker.kill()
+                worker.wait()
+                connection.execute("UPDATE atc.leases SET expires = '-infinity'")  # some seconds later
+
+    async def again():
+        async with pair.client(elicitation_callback=person) as client:
+            return await run_program(client, program)
+
+    with suppress(Exception):  # the connection is lost
+        anyio.run(lose)
+    assert sorted(process.poll() or 0 for process in pair.processes) == [-9, 0]
+    reply = anyio.run(again)
+    assert reply["status"] == "paused"
+    assert "add_note is not sent: run 2" in reply["next"]
+    assert "it took effect before it was interrupted" in reply["next"]
+    assert pair.notes == ["done", "slow"]
