@@ -16,7 +16,7 @@ from atc.cli.options import json_option
 from atc.cli.output import has_person, print_columns, print_json, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
-from atc.recording.recording import without_secrets
+from atc.recording.recording import line_without_secrets, without_secrets
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.terminal import clipped, count
@@ -53,7 +53,7 @@ def runs() -> None:
 def list_(*, limit: int, as_json: bool) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()[0]) as store:
-        found = [without_secrets(store.load(run.id)) for run in store.list(limit)]
+        found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
     if as_json:
         print_json([asdict(run.summary) for run in found])
     elif found:

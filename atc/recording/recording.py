@@ -156,6 +156,19 @@ def _hidden(trace: Trace, redact: Redactor) -> Trace:
 
 def without_secrets(stored: StoredRun) -> StoredRun:
     """The run with a placeholder for each secret, those that its prompts had."""
+    redact = _redactor(stored)
+    return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
+
+
+def line_without_secrets(stored: StoredRun) -> StoredRun:
+    """Of the run what a list shows, its summary and its purpose, with the same placeholders."""
+    untitled = not stored.summary.task and stored.attempts
+    programs = (Attempt(stored.attempts[-1].program, (), None, None),) if untitled else ()
+    line = StoredRun(summary=stored.summary, config={}, tools=(), attempts=programs, calls=(), exchanges=())
+    return _redactor(stored).value(line)
+
+
+def _redactor(stored: StoredRun) -> Redactor:
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_run(stored)
-    return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
+    return redact

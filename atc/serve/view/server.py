@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from atc.pages.markup import Html
-from atc.recording.recording import without_secrets
+from atc.recording.recording import line_without_secrets, without_secrets
 from atc.serve.view import listing, run_page
 from atc.serve.view.resumes import Resumes
 from atc.store import RunStore, UnknownRun
@@ -112,7 +112,7 @@ class Viewer:
         for summary in self._store.list(None if every else _NEWEST):
             known = self._known.get(summary.id)
             if known is None or known[0] != summary:
-                known = summary, without_secrets(self._store.load(summary.id))
+                known = summary, line_without_secrets(self._store.load(summary.id))
                 self._known[summary.id] = known
             found.append(known[1])
         return found
