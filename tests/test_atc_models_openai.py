@@ -1,24 +1,35 @@
-"""The OpenAI-compatible model against endpoints on loopback that behave, misbehave or are not there."""
+"""The OpenAI-compatible model against endpoints on loopback that behave, misbehave or are not there.
+
+And how each kind of endpoint is found out, and what exactly it is sent: llama.cpp, vLLM, SGLang, OpenAI, others.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from atc.models.endpoint import Endpoint
 from atc.models.openai import OpenAIModel
 from atc.waiting import wait_until
-from protocols.ask import Message
+from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
 from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking
 
 ASK = [Message("system", "Be brief."), Message("user", "Name a city.")]
+BEGUN = [*ASK, Message("assistant", "x = 1\n")]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
+SAMPLING = {"temperature": 0.5, "seed": 3}
+TURNS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Name a city."}]
+BODY = {"model": "m", "max_tokens": 9, **SAMPLING, "messages": TURNS}
+BEGUN_BODY = BODY | {"messages": [*TURNS, {"role": "assistant", "content": "x = 1\n"}]}
+ALL = frozenset({"lark"})
 
 
 @pytest.fixture(autouse=True)
@@ -37,16 +48,21 @@ def refusal(status: int, message: str, **more: str) -> Reply:
     return Reply(status, body, {"retry-after-ms": "1"})  # the client waits as long as it is asked to
 
 
+Answer = Callable[[str, Mapping[str, Any]], Reply]
+"""What an endpoint answers to a path and a body."""
+
+
 @contextmanager
-def endpoint(
-    *replies: Reply | Callable[[dict[str, Any]], Reply], **options: Any
-) -> Iterator[tuple[OpenAIModel, Server]]:
-    """A model at an endpoint that gives its replies in turn, the last one for ever."""
+def endpoint(*replies: Reply | Answer, owner: str = "", **options: Any) -> Iterator[tuple[OpenAIModel, Server]]:
+    """A model of this owner at an endpoint that gives its replies in turn, the last one for ever."""
     turn = iter(range(10**6))
 
     def answer(seen: Seen) -> Reply:
+        if seen.method == "GET":
+            models = Reply(body={"data": [{"id": "m", "owned_by": owner}]})
+            return models if seen.path == "/v1/models" else Reply(404, {})
         reply = replies[min(next(turn), len(replies) - 1)]
-        return reply if isinstance(reply, Reply) else reply(json.loads(seen.body or b"{}"))
+        return reply if isinstance(reply, Reply) else reply(seen.path, json.loads(seen.body or b"{}"))
 
     with serving(answer) as server:
         settings = {"model": "m", "api_key": "sk-secret-123", "base_url": f"{server.url}/v1"}
@@ -57,8 +73,13 @@ def endpoint(
             model.close()
 
 
-def bodies(server: Server) -> list[dict[str, Any]]:
-    return [json.loads(seen.body) for seen in server.seen]
+def bodies(server: Server, path: str = "/v1/chat/completions") -> list[dict[str, Any]]:
+    """What was posted."""
+    return [json.loads(seen.body) for seen in server.seen if seen.method == "POST" and seen.path == path]
+
+
+def ask(model: OpenAIModel, messages: list[Message] = ASK, **options: Any) -> str:
+    return model(messages, max_tokens=9, **SAMPLING, **options).text
 
 
 def test_a_completion_has_its_text_and_token_counts():
@@ -78,13 +99,13 @@ def test_a_completion_has_its_text_and_token_counts():
             "temperature": 0.7,
             "seed": 3,
             "max_tokens": 64,
-            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Name a city."}],
+            "messages": TURNS,
         }
     ]
 
 
 def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():
-    def answer(body: dict[str, Any]) -> Reply:
+    def answer(_: str, body: Mapping[str, Any]) -> Reply:
         if "response_format" in body:
             return refusal(400, "'response_format.type' must be 'text'")
         return said('Here:\n```json\n{"city": "Lima"}\n```')
@@ -100,7 +121,7 @@ def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remem
 
 
 def test_refused_parameters_are_dropped_or_renamed_once_and_remembered():
-    def reasoning_model(body: dict[str, Any]) -> Reply:
+    def reasoning_model(_: str, body: Mapping[str, Any]) -> Reply:
         if "max_tokens" in body:
             return refusal(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.", param="max_tokens")
         if "temperature" in body:
@@ -155,11 +176,7 @@ def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
         assert model(ASK).model == model.name == "tiny"
         model.close()
     assert [seen.path for seen in server.seen] == ["/v1/models", "/v1/chat/completions"]
-    assert bodies_of_posts(server)[0]["model"] == "tiny"
-
-
-def bodies_of_posts(server: Server) -> list[dict[str, Any]]:
-    return [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
+    assert bodies(server)[0]["model"] == "tiny"
 
 
 def test_what_may_pass_is_tried_again_as_often_as_the_setting_says():
@@ -187,7 +204,7 @@ def test_an_endpoint_that_is_down_is_named_with_the_cause():
 def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is_left():
     late = threading.Event()
 
-    def answer(_body: dict[str, Any]) -> Reply:
+    def answer(*_: object) -> Reply:
         late.wait(30)
         return said("Lima")
 
@@ -201,3 +218,155 @@ def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is
     with endpoint(busy) as (model, server), within, pytest.raises(ModelUnavailable, match="slow down"):
         model(ASK)
     assert len(server.seen) == 1
+
+
+# --- kinds of endpoints
+
+
+@pytest.mark.parametrize("path", ["/server_info", "/get_server_info"])
+@pytest.mark.parametrize(("backend", "kinds"), [("llguidance", ALL), ("xgrammar", set())])
+def test_sglang_reads_what_its_backend_reads(path, backend, kinds):
+    pytest.importorskip("llguidance")
+
+    def served(seen: Seen) -> Reply:
+        if seen.path == "/v1/models":
+            return Reply(body={"data": [{"id": "m", "owned_by": "sglang"}]})
+        if seen.method == "GET":
+            return Reply(body={"grammar_backend": backend}) if seen.path == path else Reply(404, {})
+        return said("add(1)")
+
+    with serving(served) as server:
+        model = OpenAIModel("m", base_url=f"{server.url}/v1")
+        assert model.powers.grammars == kinds
+        ask(model, grammar=LARK)
+        model.close()
+    assert bodies(server) == [BODY | ({"ebnf": LARK} if backend == "llguidance" else {})]
+
+
+def llama(path: str, body: Mapping[str, Any]) -> Reply:
+    """llama.cpp's server, which continues with `add(2)`."""
+    if path == "/apply-template":
+        return Reply(body={"prompt": json.dumps(body["messages"][-1]["content"])[1:-1]})
+    if path == "/completion" and "json_schema" in body:
+        grammar = '%llguidance {}\nstart: %json {"type":"boolean"}'
+        return Reply(body={"content": "t", "generation_settings": {"grammar": grammar}})
+    if path == "/completion":
+        counts = {"tokens_evaluated": 9, "tokens_predicted": 3, "timings": {"cache_n": 8}}
+        return Reply(body={"content": "add(2)", "stop_type": "limit", **counts})
+    return said("x = 1\nadd(1)")
+
+
+def test_llamas_server_goes_on_from_words_by_its_own_paths():
+    pytest.importorskip("llguidance")
+    with endpoint(llama, owner="llamacpp", api_key="k") as (model, server):
+        assert model.powers == Powers(schema=True, grammars=ALL, continues=True, parallel=True)
+        asked = len(server.seen)
+        assert ask(model) == "x = 1\nadd(1)"
+        reply = model(BEGUN, grammar=LARK, max_tokens=9, **SAMPLING)
+        assert (reply.text, reply.truncated, reply.cached_tokens) == ("add(2)", True, 8)
+    assert asked == 3  # the models, one rendering, one token
+    assert bodies(server) == [BODY]
+    assert bodies(server, "/completion")[1] == {
+        "model": "m", "n_predict": 9, **SAMPLING, "grammar": LARK, "prompt": "x = 1\\n",
+    }  # fmt: skip
+    assert all(seen.headers["authorization"] == "Bearer k" for seen in server.seen)
+
+
+def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue():
+    def answer(path: str, _: Mapping[str, Any]) -> Reply:
+        return said("x = 1\nadd(1)") if path.startswith("/v1/") else Reply(404, {})
+
+    with endpoint(answer, owner="llamacpp") as (model, server):
+        assert model.powers == Powers(schema=True, parallel=True)
+        assert ask(model, BEGUN) == "add(1)"  # it said the words again
+    assert bodies(server) == [BEGUN_BODY]
+
+
+@pytest.mark.parametrize("status", [404, 500])
+def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_asked_again(status):
+    replies = iter([Reply(status, {}), Reply(body={"data": [{"id": "m", "owned_by": "vllm"}]})])
+    with serving(lambda _: next(replies)) as server:
+        model = OpenAIModel("m", base_url=f"{server.url}/v1", max_retries=0)
+        if status == 500:
+            with pytest.raises(ModelUnavailable, match="still fails"):
+                _ = model.powers
+            assert model.powers.schema
+        else:
+            assert model.powers == model.powers == Powers(parallel=True)
+            assert len(server.seen) == 1
+        model.close()
+
+
+def test_a_refused_field_is_left_out_from_then_on_and_is_no_power():
+    def answer(path: str, body: Mapping[str, Any]) -> Reply:
+        refused = "grammar" in body or "continue_final_message" in body
+        field = "grammar" if "grammar" in body else "continue_final_message"
+        if refused and path.startswith("/v1/"):
+            return refusal(400, f"[{{'type': 'extra_forbidden', 'loc': ('body', '{field}')}}]")
+        return said("x = 1\nadd(1)")
+
+    with endpoint(answer, owner="vllm") as (model, server):
+        assert ask(model, BEGUN) == "add(1)"
+        assert not model.powers.continues
+        ask(model)
+    assert bodies(server)[-2:] == [BEGUN_BODY, BODY]
+    with endpoint(lambda path, body: (answer if path[1:3] == "v1" else llama)(path, body), owner="llamacpp") as (
+        model,
+        server,
+    ):
+        assert ask(model, grammar=LARK) == "x = 1\nadd(1)"
+        assert not model.powers.grammars
+
+
+def test_a_grammar_that_a_reply_breaks_is_not_relied_on_again():
+    pytest.importorskip("llguidance")
+    with endpoint(llama, owner="llamacpp") as (model, _):
+        assert ask(model, grammar=LARK) == "x = 1\nadd(1)"
+        assert model.powers == Powers(schema=True, continues=True, parallel=True)
+
+
+@pytest.mark.parametrize(
+    ("owner", "field", "continuing"),
+    [("vllm", {"structured_outputs": {"grammar": LARK}}, {"add_generation_prompt": False}), ("sglang", {}, {})],
+)
+def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(owner, field, continuing):
+    pytest.importorskip("llguidance")
+    with endpoint(lambda *_: said("add(1)", prompt_tokens_details={"cached_tokens": 4}), owner=owner) as (
+        model,
+        server,
+    ):
+        assert model.powers == Powers(
+            schema=True, continues=True, grammars=ALL if field else frozenset(), parallel=True
+        )
+        ask(model, grammar=LARK)
+        ask(model, BEGUN)
+        ask(model, schema={"type": "object"}, grammar=LARK)
+        assert model(ASK).cached_tokens == 4
+        assert model.powers.grammars == (ALL if field else set())
+    held_to, begun, schema, _ = bodies(server)
+    assert held_to == BODY | field
+    assert begun == BEGUN_BODY | continuing | {"continue_final_message": True}
+    assert schema.keys() - BODY.keys() == {"response_format"}
+
+
+def test_openai_is_strict_where_a_schema_allows_it_and_sent_again_without_where_it_refuses(monkeypatch):
+    monkeypatch.setattr(Endpoint, "is_official", True)
+    closed = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    odd = closed | {"properties": {"a": {"type": "string", "minLength": 1}}}
+
+    def answer(_: str, body: Mapping[str, Any]) -> Reply:
+        form = body["response_format"]["json_schema"]
+        refused = form.get("strict") and "minLength" in str(form)
+        return refusal(400, "'minLength' is not permitted", param="response_format") if refused else said("{}")
+
+    with endpoint(answer, owner="openai") as (model, server):
+        assert model.powers == Powers(schema=True, strict=True, parallel=True)
+        for schema in (closed, {"type": "object"}, closed | {"required": []}, {"anyOf": [odd]}, odd, closed):
+            assert ask(model, schema=schema) == "{}"
+    sent = [body["response_format"]["json_schema"].get("strict") for body in bodies(server)]
+    assert sent == [True, None, None, True, None, True, None, True]
