@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from protocols.protocol import Evidence, ToolProtocol
+from protocols.protocol import ToolProtocol, load
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.services.document import document
@@ -17,7 +17,8 @@ from toolflow_bench.services.service import find_service
 
 SHARED = Path(__file__).parents[2] / "shared"
 
-TEXT, NUMBER, WHOLE, YES_NO = {"type": "string"}, {"type": "number"}, {"type": "integer"}, {"type": "boolean"}
+FOLDER = Path(__file__).with_name("data") / "check"
+WHOLE = {"type": "integer"}
 
 
 def obj(*, optional: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
@@ -28,122 +29,21 @@ def arr(items: Any) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-def maybe(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [schema, {"type": "null"}]}
+def _shop() -> Toolbox:
+    """Twenty tools with awkward schemas; all of them share the definitions of the file."""
+    written = json.loads((FOLDER / "shop.json").read_text("utf-8"))
+    for made in written["tools"]:
+        for schema in ("inputSchema", "outputSchema"):
+            if schema in made:
+                made[schema] |= {"$defs": written["$defs"]}
+    return Toolbox([_idle(load(made), "") for made in written["tools"]])
 
 
-def ref(name: str) -> dict[str, str]:
-    return {"$ref": f"#/$defs/{name}"}
+def _idle(protocol: ToolProtocol, source: str) -> Tool:
+    return Tool(protocol=protocol, call=lambda arguments: None, source=source)
 
 
-STATUS = {"type": "string", "enum": ["open", "paid", "shipped", "cancelled"]}
-DEFS: dict[str, Any] = {
-    "Category": obj(id=WHOLE, name=TEXT, children=arr(ref("Category")), parent=maybe(ref("Category"))),
-    "Company": obj(kind={"const": "company"}, name=TEXT, vat_id=TEXT),
-    "Person": obj(kind={"const": "person"}, first_name=TEXT, last_name=TEXT),
-    "Product": obj(
-        sku=TEXT,
-        title=TEXT,
-        price=NUMBER,
-        stock=WHOLE,
-        rating={"type": ["number", "null"]},
-        tags=arr(TEXT),
-        dimensions=maybe(obj(width_cm=NUMBER, height_cm=NUMBER)),
-        variants=arr(obj(color=TEXT, sizes=arr(TEXT))),
-        seller={"oneOf": [ref("Company"), ref("Person")]},
-        attributes={"type": "object", "additionalProperties": TEXT},
-        category=ref("Category"),
-        optional=("variants",),
-    ),
-    "Address": obj(street=TEXT, city=TEXT, country=TEXT),
-    "Line": obj(sku=TEXT, quantity=WHOLE, unit_price=NUMBER),
-    "Base": obj(order_id=WHOLE, status=STATUS),
-    "Order": {
-        "allOf": [
-            ref("Base"),
-            obj(
-                placed_at={"type": "string", "format": "date-time"},
-                customer_id=WHOLE,
-                lines=arr(ref("Line")),
-                shipping=obj(address=ref("Address"), carrier={"type": ["string", "null"]}, days={"type": "integer"}),
-                payment={
-                    "oneOf": [
-                        obj(method={"const": "card"}, last4=TEXT),
-                        obj(method={"const": "invoice"}, due_date=TEXT),
-                    ]
-                },
-                totals={"type": "object", "additionalProperties": NUMBER},
-                notes={"type": ["array", "null"], "items": TEXT},
-                delay_days={"type": ["integer", "null"]},
-            ),
-        ]
-    },
-    "Customer": obj(customer_id=WHOLE, name=TEXT, email=TEXT, vip=YES_NO, last_order={"type": ["integer", "null"]}),
-}
-
-
-def tool(name: str, given: dict[str, Any], gives: dict[str, Any] | None, **more: Any) -> Tool:
-    """`optional` arguments are named in `more`; `level` is how the protocol is known."""
-    optional, level = more.pop("optional", ()), more.pop("level", "declared")
-    protocol = ToolProtocol(
-        name=name,
-        input_schema={**obj(optional=optional, **given), "$defs": DEFS},
-        output_schema=None if gives is None else {**gives, "$defs": DEFS},
-        evidence=Evidence(level=level),
-    )
-    return Tool(protocol=protocol, call=lambda arguments: None)
-
-
-SHOP = Toolbox(
-    [
-        tool(
-            "search_products",
-            {
-                "query": TEXT,
-                "category": {"type": "string", "enum": ["books", "games", "tools"]},
-                "max_price": {"type": "number", "minimum": 0},
-                "cursor": TEXT,
-                "limit": {"type": "integer", "minimum": 1, "maximum": 100},
-            },
-            obj(items=arr(ref("Product")), next_cursor={"type": ["string", "null"]}, total=WHOLE),
-            optional=("category", "max_price", "cursor", "limit"),
-        ),
-        tool("get_product", {"sku": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"}}, ref("Product")),
-        tool(
-            "list_orders",
-            {"customer_id": WHOLE, "status": STATUS, "since": {"type": "string", "format": "date"}},
-            obj(orders=arr(ref("Order"))),
-            optional=("status", "since"),
-        ),
-        tool("get_order", {"order_id": WHOLE}, ref("Order")),
-        tool("find-customer", {"e-mail": TEXT}, obj(customer=maybe(ref("Customer")))),
-        tool("get_customer", {"customer_id": WHOLE}, ref("Customer")),
-        tool("list_customers", {"vip": YES_NO}, arr(ref("Customer")), optional=("vip",)),
-        tool("get_stock_matrix", {}, obj(matrix=arr(arr(WHOLE)), warehouses=arr(TEXT))),
-        tool("get_category_tree", {"root_id": WHOLE}, ref("Category")),
-        tool("exchange_rates", {"base": TEXT}, {"type": "object", "additionalProperties": NUMBER}),
-        tool("convert", {"amount": NUMBER, "source": TEXT, "target": TEXT}, obj(result=NUMBER)),
-        tool("review_summary", {"sku": TEXT}, None),
-        tool("log_event", {"payload": {"type": "object"}}, {"type": "object"}),
-        tool("guess_price", {"sku": TEXT}, obj(price=NUMBER, currency=TEXT), level="guessed"),
-        tool("seen_price", {"sku": TEXT}, obj(price={"type": ["integer", "null"]}, unit=TEXT), level="observed"),
-        tool("list_warehouses", {}, arr(obj(code=TEXT, city=TEXT, capacity=WHOLE))),
-        tool("count_visits", {"day": {"type": "string", "format": "date"}}, WHOLE),
-        tool("get_text", {"name": TEXT}, TEXT),
-        tool(
-            "create_order",
-            {
-                "customer_id": WHOLE,
-                "lines": arr(obj(sku=TEXT, quantity={"type": "integer", "minimum": 1})),
-                "gift": YES_NO,
-                "labels": arr(TEXT),
-            },
-            obj(order=ref("Order")),
-            optional=("gift", "labels"),
-        ),
-        tool("page_of_tags", {"page": WHOLE}, obj(tags=arr(TEXT), more=YES_NO, page=WHOLE), optional=("page",)),
-    ]
-)
+SHOP = _shop()
 
 
 def service_protocols(name: str) -> list[ToolProtocol]:
@@ -166,10 +66,6 @@ def restbench(name: str) -> Toolbox:
 
 def _openapi(described: dict[str, Any], name: str) -> Toolbox:
     return Toolbox([_idle(p, name) for p in read_openapi(described, where=name, base_url="http://service.test")])
-
-
-def _idle(protocol: ToolProtocol, source: str) -> Tool:
-    return Tool(protocol=protocol, call=lambda arguments: None, source=source)
 
 
 @cache
@@ -230,9 +126,6 @@ def toolbox(spec: str) -> Toolbox:
 def needs_shared(spec: str) -> bool:
     """Whether the toolbox comes from data that is not in the repository."""
     return spec.startswith("bfcl") or spec in ("spotify", "tmdb")
-
-
-FOLDER = Path(__file__).with_name("data") / "check"
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ import pytest
 
 from atc.check import MOST_FINDINGS, called_tools, check, render_finding
 from atc.types import Finding, Program
+from protocols.protocol import Evidence, EvidenceLevel
 from protocols.toolbox import Toolbox
-from tests.check_lab import SHOP, arr, cases, obj, present, services, tool, toolbox
+from tests.check_lab import SHOP, arr, cases, obj, present, services, toolbox
+from tests.tool_lab import tool
 from toolflow_bench.task import load_tasks
 
 KINDS = ["names", "calls", "arguments", "keys", "shapes", "values"]
@@ -78,9 +80,9 @@ def _certain(source: str, tools: Toolbox) -> list[Finding]:
 # --- what schemas say -------------------------------------------------------------------------------------------------
 
 
-def reading(schema: dict[str, Any], *, key: str = "x", level: str = "declared") -> list[str]:
+def reading(schema: dict[str, Any], *, key: str = "x", level: EvidenceLevel = "declared") -> list[str]:
     """The codes found when a program reads `key` of a response of this schema."""
-    tools = Toolbox([tool("fetch", {}, {"title": "Result", **schema}, level=level)])
+    tools = Toolbox([tool("fetch", output={"title": "Result", **schema}, evidence=Evidence(level=level))])
     return [finding.code for finding in check(Program(f"r = fetch()\nprint(r[{key!r}])\n"), tools)]
 
 
@@ -110,7 +112,7 @@ PLAIN = {"type": "object", "properties": TWO}
         ({"allOf": [PLAIN, {"properties": {"x": {}}}]}, []),
         ({"allOf": [PLAIN, {"properties": {"y": {}}}]}, ["missing-key"]),
         ({"allOf": [PLAIN, {"$ref": "#/$defs/Nowhere"}]}, []),
-        ({"$ref": "#/$defs/Category"}, ["missing-key"]),
+        ({"$defs": {"A": PLAIN}, "$ref": "#/$defs/A"}, ["missing-key"]),
         ({"$ref": "#/$defs/Nowhere"}, []),
         ({"$defs": {"A": {"$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"}, []),
         ({"type": "array", "items": PLAIN}, ["not-an-object"]),
@@ -138,14 +140,14 @@ def test_a_schema_that_never_ends() -> None:
         "anyOf": [{"anyOf": [{"type": "object", "properties": {f"a{i}{j}": {}}} for j in range(9)]} for i in range(9)]
     }
     for schema in ({"$defs": steps, "$ref": "#/$defs/S0"}, wide, {"allOf": [{"$ref": "#"}]}, {"items": {"$ref": "#"}}):
-        tools = Toolbox([tool("fetch", {}, schema)])
+        tools = Toolbox([tool("fetch", output=schema)])
         tools = tools.map(lambda known, s=schema: replace(known, protocol=replace(known.protocol, output_schema=s)))
         source = "r = fetch()\nprint(r['k0']['k1'], r[0][0][0], [x['q'] for x in r])\n"
         assert all(finding.line == 2 for finding in check(Program(source), tools))
 
 
 def test_a_none_that_a_test_has_ruled_out_is_not_told_twice() -> None:
-    tools = Toolbox([tool("fetch", {}, arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))])
+    tools = Toolbox([tool("fetch", output=arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))])
     body = "for r in fetch():\n    if {}:\n        print(r['a'] + 1)\n    print(r['b'])\n"
     silent = [
         *("r['a']", "r['a'] is not None", "r['a'] != None", "r.get('a')", "None != r['a']", "not r['a'] is None"),

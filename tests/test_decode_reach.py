@@ -10,17 +10,18 @@ import pytest
 from atc.decode.reach import Reach, Scope
 from protocols.links import guess_links
 from protocols.toolbox import Toolbox
-from tests.check_lab import TEXT, WHOLE, arr, obj, tool
+from tests.check_lab import WHOLE, arr, obj
+from tests.tool_lab import TEXT, tool
 
 OPAQUE = {"type": "string", "pattern": "^st_[a-z2-7]{5}$"}
 DRAWN = [
-    tool("search_movie", {"query": TEXT}, obj(results=arr(obj(id=WHOLE, title=TEXT)), page=WHOLE)),
-    tool("list_movie_popular", {"page": WHOLE}, obj(results=arr(obj(id=WHOLE)), total=WHOLE), optional=("page",)),
-    tool("search_person", {"query": TEXT}, obj(results=arr(obj(id=WHOLE, name=TEXT)))),
-    tool("get_movie_credits", {"movie_id": WHOLE}, obj(id=WHOLE, cast=arr(obj(person_id=WHOLE, name=TEXT)))),
-    tool("get_person", {"person_id": WHOLE, "movie_id": WHOLE}, obj(name=TEXT), optional=("movie_id",)),
-    tool("get_storm", {"storm_id": OPAQUE}, obj(name=TEXT)),
-    tool("rate", {"stars": WHOLE, "day": {"type": "string", "format": "date"}}, None),
+    tool("search_movie", None, {"query": TEXT}, obj(results=arr(obj(id=WHOLE, title=TEXT)), page=WHOLE)),
+    tool("list_movie_popular", None, {"page": WHOLE}, obj(results=arr(obj(id=WHOLE)), total=WHOLE), optional=("page",)),
+    tool("search_person", None, {"query": TEXT}, obj(results=arr(obj(id=WHOLE, name=TEXT)))),
+    tool("get_movie_credits", None, {"movie_id": WHOLE}, obj(id=WHOLE, cast=arr(obj(person_id=WHOLE, name=TEXT)))),
+    tool("get_person", None, {"person_id": WHOLE, "movie_id": WHOLE}, obj(name=TEXT), optional=("movie_id",)),
+    tool("get_storm", None, {"storm_id": OPAQUE}, obj(name=TEXT)),
+    tool("rate", None, {"stars": WHOLE, "day": {"type": "string", "format": "date"}}, None),
 ]
 BOX = Toolbox(
     [
@@ -92,8 +93,8 @@ def test_what_anybody_may_choose_is_not_narrowed() -> None:
 
 
 def test_tools_that_only_wait_for_each_other_may_be_called_as_they_are() -> None:
-    one = tool("get_invoice", {"invoice_id": WHOLE}, obj(customer_id=WHOLE))
-    other = tool("get_customer", {"customer_id": WHOLE}, obj(invoice_id=WHOLE))
+    one = tool("get_invoice", None, {"invoice_id": WHOLE}, obj(customer_id=WHOLE))
+    other = tool("get_customer", None, {"customer_id": WHOLE}, obj(invoice_id=WHOLE))
     circle = [
         replace(drawn, protocol=protocol)
         for drawn, protocol in zip([one, other], guess_links([one.protocol, other.protocol]), strict=True)
