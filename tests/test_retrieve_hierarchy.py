@@ -11,7 +11,6 @@ import pytest
 
 from atc.retrieve.agents import AnyTool, Options, Search
 from atc.retrieve.document import ToolDocument
-from protocols.errors import ModelUnavailable
 from tests.hierarchy_lab import (
     CHECK,
     FINISH,
@@ -144,35 +143,6 @@ def test_a_malformed_call_is_answered_with_what_is_possible(said: str, answer: s
     search = played(Cast({META: [said, FINISH]}))
     assert search.agents[0].history[3].content.startswith(answer)
     assert search.agents[0].status == "finished"
-
-
-def test_an_outage_keeps_what_was_done_and_the_search_goes_on_there() -> None:
-    down = ModelUnavailable("the server is away; try again.")
-    cast = Cast({
-        META: [
-            call("create_agent_category_level", category="weather"),
-            call("create_agent_category_level", category="sports"),
-            down,
-            FINISH,
-        ],
-        WEATHER_TOOLS: [
-            call("get_API_detail", apis=["sun/0"]),
-            call("add_API_into_API_pool", apis=["sun/0"]),
-            call("get_API_detail", apis=["storm/0"]),
-            FINISH,
-        ],
-        SPORTS_AGENT: [FINISH],
-        CHECK: [down, verdict("Unsolvable")],
-    })  # fmt: skip
-    search = AnyTool(WORLD, cast).start("Sun at the match?")
-    for _ in range(2):
-        with pytest.raises(ModelUnavailable):
-            search.run()
-        assert search.pool == ["sun/0"]
-    search.run()
-    assert search.ended == "done"
-    assert len(cast.of(WEATHER_TOOLS)) == 4
-    assert cast.of(CHECK) == ["Unsolvable"]
 
 
 def test_the_flat_agent_has_all_functions_but_creates_nobody() -> None:

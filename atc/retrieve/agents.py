@@ -19,10 +19,9 @@ from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import Hierarchy, Place, Room, nearest, spelled
 from atc.retrieve.prompts import fill
-from atc.side_by_side import Request, SideBySide
+from atc.side_by_side import Request, SideBySide, require
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
-from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json, JsonObject
 
 Role = Literal["meta", "category", "tool", "flat"]
@@ -346,8 +345,7 @@ class Search:
     """The state of one query's search. `run` goes on until it ends; `resume` wakes unfinished agents with a reason.
 
     `pool` is in order of addition, `agents` in order of creation, `ended` says why the search stopped last; `dropped`
-    are the APIs that were pruned, which no agent can add again. A model's outage leaves everything as it was before the
-    calls that failed: `run` goes on there. Not for use by several threads.
+    are the APIs that were pruned, which no agent can add again. Not for use by several threads.
     """
 
     def __init__(self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options) -> None:
@@ -446,7 +444,7 @@ class Search:
         """Let the active agents act until the search ends; does nothing where none is active.
 
         Raises:
-            ModelUnavailable: the model did not answer an agent. All others of its round have been heard.
+            ModelUnavailable: the model did not answer an agent.
         """
         self.ended = self._limit()
         with SideBySide(self.options.threads) as threads:
@@ -474,7 +472,7 @@ class Search:
         of Table 4.
 
         Raises:
-            ModelUnavailable: as for `run`; agents not woken yet stay as they are.
+            ModelUnavailable: as for `run`.
         """
         unfinished = [agent for agent in self.agents if agent.status != "finished"]
         reason = listing.within(reason, room=self.room.result)
@@ -499,22 +497,14 @@ class Search:
             Request(messages=agent.prompt(room=self.room.prompt), schema=schema(self, agent), max_tokens=_REPLY_TOKENS)
             for agent in agents
         ]
-        replies = self.ask.each(requests, threads)
-        calls, failed, verdict = [], None, ""
-        for agent, reply in zip(agents, replies, strict=True):
-            if isinstance(reply, ModelUnavailable):
-                failed = failed or reply
-                continue
-            agent.history.append(Message("assistant", reply.text))
-            calls.append((agent, *perform(self, agent, reply.text)))
-        try:
-            verdict = self._verdict() if self.awaiting and not failed else ""
-        except ModelUnavailable as error:
-            failed = error
+        replies = [require(reply).text for reply in self.ask.each(requests, threads)]
+        calls = []
+        for agent, text in zip(agents, replies, strict=True):
+            agent.history.append(Message("assistant", text))
+            calls.append((agent, *perform(self, agent, text)))
+        verdict = self._verdict() if self.awaiting else ""
         for agent, call, result in calls:
             self._answer(agent, call, f"{result}\n{verdict}".strip() if agent in self.awaiting else result)
-        if failed is not None:
-            raise failed  # those that await a verdict hear it at the end of the next round
         self.awaiting = []
         self.ended = self._limit()
 
@@ -613,7 +603,7 @@ class AnyTool:
         """The first `k` APIs of the pool, see `Retriever.search`.
 
         Raises:
-            ModelUnavailable: the model did not answer. Who wants to keep what was found until then uses `start`.
+            ModelUnavailable: the model did not answer.
         """
         search = self.start(query)
         search.run()
