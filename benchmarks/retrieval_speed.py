@@ -32,6 +32,7 @@ from atc.retrieve.embed import choose
 from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.fuse import Hybrid
 from atc.retrieve.index import ToolIndex
+from atc.retrieve.store import Store
 from benchmarks.retrieval.data import load_data
 
 NOISE = 0.36
@@ -135,7 +136,7 @@ def search(args: SimpleNamespace) -> dict[str, Any]:
     embedder.embed(queries[:2])
     before = memory()
     begun = time.perf_counter()
-    index = ToolIndex.open(args.folder / "index", embedder=embedder)
+    index = ToolIndex(Store(args.folder / "index"), embedder=embedder)
     opened = time.perf_counter() - begun
     after = memory()
     dense, lexical = index.dense, index.lexical

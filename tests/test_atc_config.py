@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,19 @@ from atc.config import Config, CredentialEntry, InvalidConfig, public
 def load(folder: Path, *, project: str = "", user: str = "", env: dict[str, str] | None = None, **flags: object):
     if project:
         (folder / "atc.toml").write_text(project, encoding="utf-8")
-    (folder / "user.toml").write_text(user, encoding="utf-8")
-    return load_config(flags, cwd=folder, env=env or {}, user_file=folder / "user.toml")
+    (folder / "atc").mkdir(exist_ok=True)
+    (folder / "atc" / "config.toml").write_text(user, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as here:
+        for name in [name for name in os.environ if name.startswith("ATC_")]:
+            here.delenv(name)
+        for name, value in {**(env or {}), "XDG_CONFIG_HOME": str(folder)}.items():
+            here.setenv(name, value)
+        here.chdir(folder)
+        return load_config(flags)
 
 
 def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
-    config, origins = load_config({}, cwd=tmp_path, env={}, user_file=tmp_path / "none.toml")
+    config, origins = load(tmp_path)
     assert config == Config()
     assert set(origins.values()) == {"default"}
     assert set(origins) == set(public(config)) - {"credentials", "mcp", "headers"}
@@ -36,7 +44,7 @@ def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
     assert origins["max_tools"] == "--max-tools"
     assert origins["max_calls"] == "ATC_MAX_CALLS"
     assert origins["samples"] == "atc.toml"
-    assert origins["max_repairs"] == str(tmp_path / "user.toml")
+    assert origins["max_repairs"] == str(tmp_path / "atc" / "config.toml")
     assert (origins["model"], origins["tools"]) == ("default", "default")
 
 
@@ -64,11 +72,11 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("modle = 'x'", "user.toml: unknown setting 'modle'; did you mean 'model'?"),
+        ("modle = 'x'", "config.toml: unknown setting 'modle'; did you mean 'model'?"),
         ("max_seconds = nan", "max_seconds must be a number of seconds above 0, got nan."),
         ("strategy = 'reakt'", "strategy: no strategy is named 'reakt'; did you mean 'react'?"),
         ("tools = 3", "tools must be a list of tool sources, got 3."),
-        ("model = ", "user.toml is not TOML: Invalid value (at end of document); fix that line."),
+        ("model = ", "config.toml is not TOML: Invalid value (at end of document); fix that line."),
         ("[credentials]\nx = 's3cret'", "credentials.x must be a table with value and hosts, got a str."),
         ("[credentials.x]\nhosts = ['a.org']", "credentials.x must be a table with a value, or with a client_id."),
         ("[credentials.x]\nvalue = 's3cret'", "credentials.x.hosts must be a list of the hosts that may see it"),
@@ -129,7 +137,7 @@ def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
     )
     assert config.credentials["plain"].value == "other"
     assert origins["credentials.plain"] == "command line"
-    assert origins["credentials.mine"] == str(tmp_path / "user.toml")
+    assert origins["credentials.mine"] == str(tmp_path / "atc" / "config.toml")
     shown = public(config)["credentials"]
     assert shown["mine"]["value"] == "env:MY_TOKEN"
     assert shown["plain"]["value"] == "***"
@@ -138,18 +146,20 @@ def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["allow_writes = ['all']", CREDENTIALS])
 def test_a_folder_s_own_file_grants_neither_secrets_nor_consent(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidConfig, match=r"is not taken from a folder's file.*user\.toml"):
+    with pytest.raises(InvalidConfig, match=r"is not taken from a folder's file.*config\.toml"):
         load(tmp_path, project=text)
     (tmp_path / "atc.toml").unlink()
     load(tmp_path, user=text)  # a user's own file may
 
 
-def test_secrets_are_read_when_they_are_needed(tmp_path: Path) -> None:
+def test_secrets_are_read_when_they_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "token").write_text("t0ken \nmore\n")
-    assert read_value("x", "env:T", env={"T": "abc"}) == "abc"
-    assert read_value("x", f"file:{tmp_path / 'token'}", env={}) == "t0ken"
-    assert read_value("x", "literal", env={}) == "literal"
-    with pytest.raises(InvalidConfig, match="x: the variable T is not set"):
-        read_value("x", "env:T", env={})
+    monkeypatch.setenv("T", "abc")
+    assert read_value("x", "env:T") == "abc"
+    monkeypatch.setenv("T", "a\r\nX: y")
+    assert read_value("x", f"file:{tmp_path / 'token'}") == "t0ken"
+    assert read_value("x", "literal") == "literal"
+    with pytest.raises(InvalidConfig, match="x: the variable NONE is not set"):
+        read_value("x", "env:NONE")
     with pytest.raises(InvalidConfig, match="control characters"):
-        read_value("x", "env:T", env={"T": "a\r\nX: y"})
+        read_value("x", "env:T")

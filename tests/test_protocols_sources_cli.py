@@ -72,12 +72,14 @@ def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path, i
     assert "weather            reads" in stdout, stdout
 
 
-def test_servers_are_read_and_shown_without_secrets(tmp_path):
-    user = tmp_path / "user.toml"
+def test_servers_are_read_and_shown_without_secrets(own_folders, monkeypatch):
+    user = own_folders / "user" / "atc" / "config.toml"
+    user.parent.mkdir(parents=True)
     user.write_text(
         "[mcp.a]\ncommand = 'npx -y \"a b\"'\nenv = { K = 'secret', L = 'env:L' }\n[mcp.b]\nurl = 'https://h/m'\n"
     )
-    config, origins = load_config(cwd=tmp_path, env={"ATC_START_SERVERS": "1"}, user_file=user)
+    monkeypatch.setenv("ATC_START_SERVERS", "1")
+    config, origins = load_config()
     assert config.mcp["a"].command == ("npx", "-y", "a b")
     assert config.start_servers
     assert origins["mcp.b"] == str(user)

@@ -14,7 +14,7 @@ from atc.retrieve import index as index_module
 from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.index import ToolIndex
-from atc.retrieve.store import FILE
+from atc.retrieve.store import FILE, Store
 from protocols.files import CannotWrite
 from tests.retrieve_index_lab import BagOfWords, document, found, zoo
 
@@ -68,7 +68,7 @@ def test_a_name_stands_for_one_tool(tmp_path: Path, documents: list[ToolDocument
     ToolIndex.build(zoo(5), folder=tmp_path)
     with pytest.raises(ValueError, match=message):
         ToolIndex.build(documents, folder=tmp_path)
-    assert sorted(ToolIndex.open(tmp_path).names) == sorted(tool.name for tool in zoo(5))
+    assert sorted(ToolIndex(Store(tmp_path)).names) == sorted(tool.name for tool in zoo(5))
 
 
 def test_only_what_is_new_is_embedded(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_only_what_is_new_is_embedded(tmp_path: Path) -> None:
     assert dict(index.documents) == {tool.name: tool for tool in wanted}
     same_ranking(index, ToolIndex.build(wanted, embedder=BagOfWords()))
     embedder.asked.clear()
-    same_ranking(ToolIndex.open(tmp_path, embedder=embedder), index)
+    same_ranking(ToolIndex(Store(tmp_path), embedder=embedder), index)
     assert embedder.asked == []
-    assert ToolIndex.open(tmp_path).dense is None  # by words no embedder is needed
+    assert ToolIndex(Store(tmp_path)).dense is None  # by words no embedder is needed
     assert len(list(tmp_path.glob("words-*"))) == len(list(tmp_path.glob("vectors-*"))) == 1
 
 
@@ -147,22 +147,20 @@ def test_what_is_derived_is_made_anew_where_it_is_damaged(tmp_path: Path, harm: 
             case _:
                 path.write_bytes(b"something else altogether")
         embedder = BagOfWords()
-        same_ranking(ToolIndex.open(tmp_path, embedder=embedder), whole)
+        same_ranking(ToolIndex(Store(tmp_path), embedder=embedder), whole)
         assert embedder.asked == []  # the vectors stand in the file
 
 
 def test_a_change_of_the_texts_makes_the_words_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ToolIndex.build(zoo(5), folder=tmp_path)
     monkeypatch.setattr(index_module, "words_text", lambda document: f"yak {document.name}")
-    assert len(found(ToolIndex.open(tmp_path).lexical, "yak")) == 0
+    assert len(found(ToolIndex(Store(tmp_path)).lexical, "yak")) == 0
     index_module.fingerprint.cache_clear()
-    assert len(found(ToolIndex.open(tmp_path).lexical, "yak")) == 5
+    assert len(found(ToolIndex(Store(tmp_path)).lexical, "yak")) == 5
     index_module.fingerprint.cache_clear()
 
 
 def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RetrievalUnavailable, match=r"there is no index in .*; build one with 'atc tools index'"):
-        ToolIndex.open(tmp_path)
     (tmp_path / FILE).write_text("not a database, not at all " * 50)
     with pytest.raises(RetrievalUnavailable, match=r"tools.sqlite' cannot be used: .+; free the file"):
         ToolIndex.build(zoo(3), folder=tmp_path)
@@ -189,7 +187,7 @@ def test_processes_that_build_at_once_leave_one_whole_index(tmp_path: Path) -> N
     root = Path(__file__).parent
     running = [subprocess.Popen([*command, str(count)], cwd=root) for count in (300, 300, 200)]
     assert [process.wait(120) for process in running] == [0, 0, 0]
-    index = ToolIndex.open(tmp_path, embedder=BagOfWords())
+    index = ToolIndex(Store(tmp_path), embedder=BagOfWords())
     assert len(index.names) in (200, 300)
     same_ranking(index, ToolIndex.build(zoo(len(index.names)), embedder=BagOfWords()))
 
@@ -201,7 +199,7 @@ def test_many_documents_go_through_inverted_lists(tmp_path: Path, monkeypatch: p
     embedder = BagOfWords()
     exact = ToolIndex.build(zoo(900), embedder=embedder)
     many = ToolIndex.build(zoo(2_000), folder=tmp_path, embedder=embedder)
-    again = ToolIndex.open(tmp_path, embedder=embedder)
+    again = ToolIndex(Store(tmp_path), embedder=embedder)
     for index in (many, again):
         assert index.dense is not None
         assert index.dense.vectors.dtype == np.float16

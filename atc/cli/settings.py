@@ -20,15 +20,12 @@ _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
 def load_config(
     flags: Mapping[str, Any] | None = None,
     *,
-    cwd: Path | None = None,
-    env: Mapping[str, str] | None = None,
-    user_file: Path | None = None,
     stored: Layer | None = None,
     on_refusal: Callable[[str], None] | None = None,
 ) -> tuple[Config, dict[str, str]]:
     """The configuration, and for each key where its value came from.
 
-    Flags win over `ATC_*` variables, these over `atc.toml` in `cwd`, this over the user's file, this over defaults.
+    Flags win over `ATC_*` variables, these over `./atc.toml`, this over the user's file, this over defaults.
     A flag that is None or empty was not given. `stored` are the settings of a run that goes on: only flags win over
     them. What an `atc.toml` that is not trusted may not decide is an error; with `on_refusal`, which is told of it, it
     is left out. Tools that such a file names get no credentials.
@@ -36,10 +33,9 @@ def load_config(
     Raises:
         InvalidConfig: a file, variable or flag that cannot be used.
     """
-    env = os.environ if env is None else env
     given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
-    user = user_config_file() if user_file is None else user_file
-    own, project = read_settings(user), read_settings((Path.cwd() if cwd is None else cwd) / PROJECT_FILE)
+    user = user_config_file()
+    own, project = read_settings(user), read_settings(Path.cwd() / PROJECT_FILE)
     base = Layer(str(user), own.values if own else {})
     values, trusted = project.values if project else {}, True
     if project is not None and not (trusted := is_trusted(project, trust_book(user))):
@@ -52,7 +48,7 @@ def load_config(
     layers = [
         base,
         Layer(PROJECT_FILE, values),
-        Layer("environment", _read_environment(env), lambda key: f"ATC_{key.upper()}", text=True),
+        Layer("environment", _read_environment(os.environ), lambda key: f"ATC_{key.upper()}", text=True),
         *([stored] if stored else []),
         Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
     ]
@@ -73,7 +69,7 @@ def trust_book(user: Path) -> Path:
     return user.with_name("trusted.json")
 
 
-def read_value(what: str, value: str, *, env: Mapping[str, str] | None = None) -> str:
+def read_value(what: str, value: str) -> str:
     """What `env:NAME` or `file:PATH` stands for, else the text itself; `what` names it in messages.
 
     Raises:
@@ -81,7 +77,7 @@ def read_value(what: str, value: str, *, env: Mapping[str, str] | None = None) -
     """
     scheme, _, rest = value.partition(":")
     if scheme == "env":
-        secret = (os.environ if env is None else env).get(rest)
+        secret = os.environ.get(rest)
         if not secret:
             raise InvalidConfig(f"{what}: the variable {rest} is not set; set it, or change its value.")
     elif scheme == "file":

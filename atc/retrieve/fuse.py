@@ -118,10 +118,6 @@ class Hybrid:
     """
 
     def __init__(self, parts: Sequence[tuple[Ranker, float]], *, full: int = 100_000, pool: int = 200) -> None:
-        if not parts:
-            raise ValueError("a hybrid needs at least one ranker")
-        if len({len(ranker.names) for ranker, _ in parts}) > 1:
-            raise ValueError("the rankers of a hybrid must have the same documents")
         self._parts, self._full, self._pool = list(parts), full, pool
 
     @property

@@ -21,11 +21,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.lib.format import open_memmap
 
-from atc.retrieve.base import Embedder, Ranker, RetrievalUnavailable, require
+from atc.retrieve.base import Embedder, Ranker, require
 from atc.retrieve.dense import EXACT_ROWS, Dense, build_lists
 from atc.retrieve.document import ToolDocument, vector_text, words_text
 from atc.retrieve.lexical import Lexical
-from atc.retrieve.store import FILE, EmbedAll, Store, Watch
+from atc.retrieve.store import EmbedAll, Store, Watch
 from atc.retrieve.words import TOKENIZER, tokens
 from protocols.files import cannot_write
 
@@ -42,7 +42,11 @@ class ToolIndex:
     """
 
     def __init__(self, store: Store, *, embedder: Embedder | None = None, watch: Watch | None = None) -> None:
-        """Use `build` and `open`."""
+        """The index of what `store` holds; `build` fills the store first.
+
+        Raises:
+            RetrievalUnavailable: the store cannot be used, or the embedding model cannot be had.
+        """
         self.store = store
         self.folder: Path | None = store.folder
         """Where the index is kept; None: in memory."""
@@ -87,17 +91,6 @@ class ToolIndex:
             texts = map(vector_text, store.documents())
             store.embed_with(embed_all, texts, embedder.name, watch=watch)
         return cls(store, embedder=embedder, watch=watch)
-
-    @classmethod
-    def open(cls, folder: Path, *, embedder: Embedder | None = None) -> Self:
-        """The index in `folder` as it is, by meaning only where there is an `embedder`.
-
-        Raises:
-            RetrievalUnavailable: there is no index, it cannot be used, or the embedding model cannot be had.
-        """
-        if not (folder / FILE).is_file():
-            raise RetrievalUnavailable(f"there is no index in {str(folder)!r}; build one with 'atc tools index'.")
-        return cls(Store(folder), embedder=embedder)
 
     @cached_property
     def expansions(self) -> Store | None:
