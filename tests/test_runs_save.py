@@ -8,8 +8,8 @@ from contextlib import ExitStack
 
 import pytest
 
+from atc.cli.agents import open_agent
 from atc.cli.state import open_store
-from atc.cli.wiring import open_agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Gateway
@@ -66,7 +66,7 @@ def atc_(config, atc_, monkeypatch):
 
     def run(*arguments, replies=()):
         programs = [f"```python\n{reply}```" for reply in replies]
-        monkeypatch.setattr("atc.cli.wiring.choose_model", lambda *_, **__: ScriptedModel(*programs))
+        monkeypatch.setattr("atc.cli.agents.choose_model", lambda *_, **__: ScriptedModel(*programs))
         return atc_(*arguments)
 
     return run

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 
 import click
 
+from atc.cli.agents import open_agent
 from atc.cli.options import json_option
 from atc.cli.output import count, print_columns, print_json, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_agent
 from toolflow_bench.services.serve import serve as start
 from toolflow_bench.services.service import NAMES, find_service
 

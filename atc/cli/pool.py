@@ -11,11 +11,12 @@ from typing import Any, Self
 from uuid import uuid4
 
 from atc.agent import Agent
+from atc.cli.agents import open_agent
 from atc.cli.output import say
 from atc.cli.progress import told_in_tenths
 from atc.cli.settings import read_value
 from atc.cli.state import open_store
-from atc.cli.wiring import choose_model, open_agent
+from atc.cli.wiring import choose_model
 from atc.config import Config
 from atc.side_by_side import Pool, Threads
 from atc.store import RunStore

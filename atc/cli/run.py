@@ -12,10 +12,11 @@ import click
 
 from atc.agent import Agent, readable
 from atc.cli import options
+from atc.cli.agents import open_agent
 from atc.cli.output import error_document, print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
-from atc.cli.wiring import asker, open_agent
+from atc.cli.wiring import asker
 from atc.config import Config
 from atc.layers import Layer
 from atc.learned import amended

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import click
 
+from atc.cli.agents import open_agent
 from atc.cli.options import json_option
 from atc.cli.output import print_json, print_text, say
 from atc.cli.run import config_of
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
-from atc.cli.wiring import open_agent
 from atc.consent import AskPerson
 from atc.store import RunStore
 from atc.types import Solution

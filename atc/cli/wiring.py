@@ -1,4 +1,4 @@
-"""Builds what a verb needs from the configuration: toolbox, model, agent, and whoever can be asked."""
+"""Builds what a verb needs from the configuration: toolbox, model, and whoever can be asked."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from importlib.util import find_spec
 
 import click
 
-from atc.agent import Agent
 from atc.cli.output import has_person, say
 from atc.cli.settings import read_value
-from atc.cli.state import open_learned, open_store, saved_folder
+from atc.cli.state import saved_folder
 from atc.config import Config, InvalidConfig
-from atc.consent import AskPerson, Question, question_text
+from atc.consent import Question, question_text
 from atc.models import choose
 from atc.saved import offered
-from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable
@@ -25,7 +23,6 @@ from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
-from sandbox.choose import open_sandbox
 
 Talk = Callable[[str], None]
 """Takes one plain line for the person at stderr."""
@@ -86,42 +83,6 @@ def choose_model(
         on_message=talk,
         on_reading=reading,
     )
-
-
-@contextmanager
-def open_agent(
-    config: Config,
-    *,
-    talk: Talk = say,
-    progress: Progress | None = None,
-    reading: Reading | None = None,
-    ask_person: AskPerson | None = None,
-    given: bool = False,
-    warm: bool = True,
-) -> Iterator[Agent]:
-    """An agent over the configured tools, with its runs stored; where `given`, its callers write the programs.
-
-    `warm`: the sandbox starts while the tools are read.
-    """
-    with ExitStack() as stack:
-        store = stack.enter_context(open_store(config))
-        model = NoModel() if given else choose_model(config, progress=progress, talk=talk, reading=reading)
-        sandbox = None
-        if warm:
-            sandbox = open_sandbox(config.sandbox, policy=config.policy)
-            stack.callback(sandbox.close)
-            sandbox.warm()
-        toolbox = stack.enter_context(open_toolbox(config, talk=talk))
-        agent = Agent(
-            toolbox,
-            model=model,
-            sandbox=sandbox,
-            config=config,
-            ask_person=ask_person,
-            store=store,
-            learned=open_learned(config),
-        )
-        yield stack.enter_context(agent)
 
 
 def asker(

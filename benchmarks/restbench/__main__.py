@@ -15,7 +15,8 @@ from atc.cli.bench_arms import Arm, Asked, RunOptions, ask_arms, run_options, st
 from atc.cli.options import model_option
 from atc.cli.output import say
 from atc.cli.settings import load_config
-from atc.cli.wiring import choose_model, open_store
+from atc.cli.state import open_store
+from atc.cli.wiring import choose_model
 from benchmarks.restbench.data import APIS, RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay_worker
 from benchmarks.runner import show, start
