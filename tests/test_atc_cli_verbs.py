@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import atc.cli.bench_run
+import atc.cli.pool
 from atc.agent import Agent
 from atc.config import Config
 from protocols.ask import Completion
@@ -138,7 +138,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scripted:
         with Agent(load_tools("maths.py"), model=scripted, config=config) as agent:
             yield agent
 
-    monkeypatch.setattr(atc.cli.bench_run, "open_agent", open_agent)
+    monkeypatch.setattr(atc.cli.pool, "open_agent", open_agent)
     return scripted
 
 
