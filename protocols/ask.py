@@ -48,8 +48,6 @@ class Powers:
     """Kinds of grammar that are enforced."""
     continues: bool = False
     """A conversation that ends with the assistant's words is gone on with, in the middle of a line."""
-    tops: bool = False
-    """The likeliest tokens of each place are told, with their probabilities."""
     parallel: bool = False
     """Several requests are answered at the same time."""
 

@@ -15,7 +15,7 @@ import pytest
 
 from atc.models import held, llama
 from atc.models.local import LocalModel, runs_in_circles
-from atc.models.wire import TokenPlace
+from benchmarks.decoding.tops import TokenPlace, top_tokens
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
 
@@ -85,7 +85,7 @@ def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
 
 def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
     pytest.importorskip("llguidance")
-    assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), continues=True, tops=True)
+    assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), continues=True)
     monkeypatch.setattr(held, "find_spec", lambda _: None)
     assert not model.powers.grammars
     with pytest.raises(ModelUnavailable, match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"'):
@@ -116,7 +116,7 @@ def test_a_reply_that_was_not_held_to_its_grammar_is_told_and_the_power_is_gone(
 
 @pytest.mark.parametrize("before", ["", "He said "])
 def test_the_likeliest_tokens_come_with_the_reply(model, before):
-    found, reply = model.top_tokens([*user("reply né"), Message("assistant", before)], n=4)
+    found, reply = top_tokens(model, [*user("reply né"), Message("assistant", before)], n=4, max_tokens=64)
     assert reply.text == "né" == "".join(place.text for place in found)
     assert found[0] == TokenPlace("n", -0.5, (("n", -0.5),))
     assert [place.text for place in found[1:]] == ["", "é"]  # its two bytes are two tokens
@@ -143,6 +143,7 @@ import signal, sys, threading
 from pathlib import Path
 from atc.models import held, llama
 from atc.models.local import LocalModel
+from benchmarks.decoding.tops import TokenPlace, top_tokens
 from protocols.ask import Message
 
 llama._CHILD = Path(sys.argv[1])

@@ -16,6 +16,7 @@ from atc.models.llama import LlamaProcess, LlamaSettings
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from atc.waiting import wait_until
+from benchmarks.decoding.tops import top_tokens
 from protocols.ask import Message, Powers, forget
 from protocols.errors import OutOfTime
 
@@ -54,7 +55,7 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
 def test_llamas_powers_are_all_there_are(model):
     remote = isinstance(model, OpenAIModel)
     lark = frozenset({"lark"})
-    assert model.powers == Powers(schema=True, grammars=lark, continues=True, tops=not remote, parallel=remote)
+    assert model.powers == Powers(schema=True, grammars=lark, continues=True, parallel=remote)
 
 
 def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model):
@@ -85,7 +86,7 @@ def test_the_likeliest_tokens_are_those_that_are_written(model):
         pytest.skip("an endpoint is not asked for them")
     begun = [*SUM, Message("assistant", "```python\n")]
     for messages in (SUM, begun):
-        found, reply = model.top_tokens(messages, n=5, max_tokens=6)
+        found, reply = top_tokens(model, messages, n=5, temperature=0, seed=0, max_tokens=6)
         assert "".join(place.text for place in found) == reply.text == model(messages, max_tokens=6).text
         for place in found:
             assert len(place.tops) == 5

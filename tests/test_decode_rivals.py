@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,6 @@ from atc.decode.call import Sampling
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, JSON_CALL, REACT, CallFormat
 from atc.models.scripted import ScriptedModel
-from atc.models.wire import TokenPlace, TopTokens
 from benchmarks.decoding.rivals import fuzzy_call, match_suffix, write_backtracking
 from protocols.ask import Completion, Message, Powers
 from tests.decode_calls_lab import TOOLS
@@ -55,7 +55,7 @@ class Telling:
     """A model of tokens: `chances` maps what stands before to the tokens that may follow, likeliest first."""
 
     name, prompt_tokens = "telling", 4000
-    powers = Powers(continues=True, tops=True)
+    powers = Powers(continues=True)
 
     def __init__(self, chances: dict[str, list[tuple[str, float]]]) -> None:
         self._chances = chances
@@ -64,20 +64,21 @@ class Telling:
     def __call__(self, messages: Sequence[Message], **options: object) -> Completion:
         raise AssertionError("backtracking asks for the likeliest tokens")
 
-    def top_tokens(
-        self, messages: Sequence[Message], *, n: int, temperature: float, seed: int, max_tokens: int
-    ) -> tuple[TopTokens, Completion]:
+    def reply(self, messages: Sequence[Message], options: dict[str, Any]) -> tuple[dict[str, Any], Completion]:
         """The likeliest token of each place, until nothing may follow."""
         begun = messages[-1].content if messages[-1].role == "assistant" else ""
         self.begun.append(begun)
-        text, places = begun, list[TokenPlace]()
-        while text in self._chances and len(places) < max_tokens:
-            tops = tuple((token, math.log(chance)) for token, chance in self._chances[text][:n])
-            places.append(TokenPlace(tops[0][0], tops[0][1], tops))
-            text += tops[0][0]
-        new = text.removeprefix(begun)
-        usage = {"input_tokens": 10, "output_tokens": len(places), "seconds": 0.5}
-        return tuple(places), Completion(text=new, model=self.name, **usage)  # type: ignore[arg-type]
+        text, content = begun, []
+        while text in self._chances and len(content) < options["max_tokens"]:
+            tops = [
+                {"token": token, "logprob": math.log(chance)}
+                for token, chance in self._chances[text][: options["top_logprobs"]]
+            ]
+            content.append(tops[0] | {"top_logprobs": tops})
+            text += tops[0]["token"]
+        usage = {"input_tokens": 10, "output_tokens": len(content), "seconds": 0.5}
+        completion = Completion(text=text.removeprefix(begun), model=self.name, **usage)  # type: ignore[arg-type]
+        return {"choices": [{"logprobs": {"content": content}}]}, completion
 
 
 CHANCES: dict[str, list[tuple[str, float]]] = {

@@ -16,7 +16,7 @@ from atc.models import held, llama_api
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
 from atc.models.states import PromptStates
-from atc.models.wire import TopTokens, asked, completion_of, continues, places, sent, unfenced
+from atc.models.wire import asked, completion_of, continues, sent, unfenced
 from protocols.ask import Completion, GrammarKind, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.files import NotPrivate, private_folder
@@ -86,7 +86,7 @@ class LocalModel:
         """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
         reads_lark = held.installed() and "grammar" not in self._holding.lost
         kinds: frozenset[GrammarKind] = frozenset({"lark"} if reads_lark else ())
-        return Powers(schema="schema" not in self._holding.lost, grammars=kinds, continues=True, tops=True)
+        return Powers(schema="schema" not in self._holding.lost, grammars=kinds, continues=True)
 
     def __call__(
         self,
@@ -111,35 +111,25 @@ class LocalModel:
         power: Literal["grammar", "schema"] = "grammar"
         if schema is not None:
             if (usable := held.usable(schema)) is None:
-                completion = self._asked(messages, options, in_words=schema)[1]
+                completion = self.reply(messages, options, in_words=schema)[1]
                 return replace(completion, text=unfenced(completion.text))
             options["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": usable}}
             power, grammar = "schema", held.schema_grammar(usable)
         elif grammar is not None:
             options["grammar"] = held.require_taken(grammar)
-        completion = self._asked(messages, options)[1]
+        completion = self.reply(messages, options)[1]
         if grammar is not None:
             self._holding.judge(power, grammar, completion)
         return completion
 
-    def top_tokens(
-        self,
-        messages: Sequence[Message],
-        *,
-        n: int = 10,
-        temperature: float = 0.0,
-        seed: int = 0,
-        max_tokens: int = 64,
-    ) -> tuple[TopTokens, Completion]:
-        """An unconstrained reply, and the `n` likeliest tokens at each of its places."""
-        options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
-        reply, completion = self._asked(messages, options | {"logprobs": True, "top_logprobs": n})
-        return places(reply), completion
-
-    def _asked(
+    def reply(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, in_words: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Json], Completion]:
-        """llama.cpp's reply, and what it says; a schema `in_words` is asked for in the messages."""
+        """llama.cpp's reply to options of its own, and what it says; a schema `in_words` is asked for in the messages.
+
+        Raises:
+            ModelUnavailable: as a call.
+        """
         messages = asked(messages)
         body = {"messages": sent(messages, in_words), **options}
         with self._lock:

@@ -1,13 +1,11 @@
-"""The shape of chat completions: messages as they are sent, what a reply says, and its likeliest tokens."""
+"""The shape of chat completions: messages as they are sent, and what a reply says."""
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from protocols.ask import Completion, Message
 from protocols.jsontypes import Json
@@ -58,32 +56,6 @@ def unfenced(text: str) -> str:
     return found[1].strip() if found else text
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPlace:
-    """A token that was written, its log-probability, and `tops`: the likeliest there as (text, log-probability), best
-    first. The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
-    """
-
-    text: str
-    logprob: float
-    tops: tuple[tuple[str, float], ...]
-
-
-TopTokens: TypeAlias = tuple[TokenPlace, ...]
-"""One place a token; their texts together are the reply's."""
-
-
-def places(reply: Mapping[str, Json]) -> TopTokens:
-    """The tokens of a reply that was asked for them. A character split between tokens belongs to the last of them."""
-    content: Iterable[Mapping[str, Any]] = (_choice(reply).get("logprobs") or {}).get("content") or ()
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    found = []
-    for token in content:
-        tops = ((_bytes(top).decode("utf-8", "replace"), float(top["logprob"])) for top in token["top_logprobs"])
-        found.append(TokenPlace(decoder.decode(_bytes(token)), float(token["logprob"]), tuple(tops)))
-    return tuple(found)
-
-
 def _choice(reply: Mapping[str, Json]) -> Mapping[str, Json]:
     choice: Mapping[str, Json] = (reply.get("choices") or [{}])[0]
     return choice
@@ -97,8 +69,3 @@ def _text(choice: Mapping[str, Json]) -> str:
 
 def _count(value: Json) -> int:
     return int(value) if isinstance(value, int | float) else 0
-
-
-def _bytes(token: Mapping[str, Any]) -> bytes:
-    given = token.get("bytes")
-    return bytes(given) if given is not None else str(token["token"]).encode()

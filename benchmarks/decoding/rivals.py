@@ -21,7 +21,9 @@ from atc.decode.call import Sampling, Tally, Written, going_on
 from atc.decode.errors import Undecodable
 from atc.decode.formats import CallFormat
 from atc.decode.read import ReadCall, read_call
+from benchmarks.decoding.tops import top_tokens
 from protocols.ask import Ask, Message
+from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 
 STEPS, ALTERNATIVES = 5, 10
@@ -103,17 +105,20 @@ def write_backtracking(
         Undecodable: the endpoint does not give the likeliest tokens, or does not continue the assistant's words.
     """
     waiting, tally, tries = _Alternatives(), Tally(ask), 0
-    top_tokens = getattr(ask, "top_tokens", None)
-    if top_tokens is None or not (tally.powers.tops and tally.powers.continues):
+    if not hasattr(ask, "reply"):
         raise Undecodable(
             f"the model {ask.name!r} does not give its likeliest tokens, or does not continue given words.",
-            hint="Backtracking needs both; the local model and llama.cpp's server have them.",
+            hint="Backtracking needs both; the local model has them.",
         )
-    options = {"temperature": sampling.temperature, "seed": sampling.seed, "max_tokens": sampling.max_tokens}
+    options: dict[str, Json] = {
+        "temperature": sampling.temperature,
+        "seed": sampling.seed,
+        "max_tokens": sampling.max_tokens,
+    }
     beginning: str | None = ""
     while beginning is not None and tries <= STEPS:
         before = going_on(messages, beginning) if beginning else messages
-        places, completion = top_tokens(before, n=ALTERNATIVES, **options)
+        places, completion = top_tokens(ask, before, n=ALTERNATIVES, **options)
         tally.add(completion)
         text, tries = beginning + completion.text, tries + 1
         call = read_call(text, tools, form)
