@@ -113,6 +113,17 @@ def test_a_lease_is_renewed_while_its_process_lives(other, address) -> None:
     assert other.ask("1") == "done"
 
 
+def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(address) -> None:
+    """A write is given time to show from its intent on: a clock that is wrong would cut that short."""
+    real = time.time
+    with PostgresStore(address) as first, PostgresStore(address) as second, pytest.MonkeyPatch.context() as patch:
+        run = first.create("t")
+        patch.setattr(time, "time", lambda: real() - 3600)
+        first.journal_sink(run)(0, INTENT, False)
+        patch.setattr(time, "time", real)
+        assert abs(second.load(run).calls[0].intended - real()) < 60
+
+
 def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_taken(other, address) -> None:
     with PostgresStore(address) as store:
         other.process.send_signal(signal.SIGSTOP)

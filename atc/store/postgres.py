@@ -56,7 +56,7 @@ RETURNING token
 """
 _WRITE = """
 UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second', writes = writes + 1
-WHERE run = ? AND token = ? RETURNING run
+WHERE run = ? AND token = ? RETURNING extract(epoch FROM clock_timestamp())::float8 AS now
 """
 _RENEW = """
 WITH mine AS (
@@ -83,12 +83,14 @@ class _Lease:
     until: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Transaction:
     """A `Database`. `taken` are the runs that become this process's when it is committed."""
 
     connection: psycopg.Connection[Any]
     taken: dict[str, _Lease] = field(default_factory=dict)
+    now: float | None = None
+    """The database's Unix time, where a statement has told it already."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
         """See `Database`."""
@@ -167,8 +169,10 @@ class PostgresStore(SqlStore):
             if run is not None:
                 until = time.monotonic() + self._lease_seconds
                 token = lease.token if lease is not None else 0
-                if db.execute(_WRITE, (self._lease_seconds, run, token)).fetchone() is None:
+                row = db.execute(_WRITE, (self._lease_seconds, run, token)).fetchone()
+                if row is None:
                     raise RunTaken(self._lost(db, run))
+                db.now = row["now"]
             yield db
         if lease is not None:
             lease.until = until
@@ -191,6 +195,13 @@ class PostgresStore(SqlStore):
         query = "SELECT owner, expires > clock_timestamp() AS living FROM leases WHERE run = ?"
         row = db.execute(query + (" FOR UPDATE" if lock else ""), (run,)).fetchone()
         return str(row["owner"]) if row is not None and row["living"] else None
+
+    def _now(self, db: Database) -> float:
+        transaction = cast("_Transaction", db)
+        if transaction.now is None:
+            row = db.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now").fetchone()
+            transaction.now = float(row["now"])
+        return transaction.now
 
     def _own(self, db: Database, run: str) -> None:
         until = time.monotonic() + self._lease_seconds

@@ -137,10 +137,13 @@ def resolve(db: Database, name: str) -> str:
     raise UnknownRun(name, found[:3] or get_close_matches(name, latest[:1000], n=3), ambiguous=bool(found))
 
 
-def load_run(db: Database, run: str, *, owned: bool) -> StoredRun:
-    """A run with all its parts. `owned`: a living process works on it."""
+def load_run(db: Database, run: str, *, owned: bool, ahead: float) -> StoredRun:
+    """A run with all its parts. `owned`: a living process works on it.
+
+    `ahead` are the seconds that this machine's clock shows more than the one by which intents were recorded.
+    """
     row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
-    calls = [_call(one) for one in _rows(db, "calls", run, order="execution, number")]
+    calls = [_call(one, ahead) for one in _rows(db, "calls", run, order="execution, number")]
     attempts = [_attempt(one, calls) for one in _rows(db, "attempts", run)]
     exchanges = [_read(Exchange, one["document"]) for one in _rows(db, "exchanges", run)]
     tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
@@ -253,9 +256,10 @@ def _attempt(row: Row, calls: Sequence[StoredCall]) -> Attempt:
     return replace(attempt, trace=replace(attempt.trace, calls=own))
 
 
-def _call(row: Row) -> StoredCall:
+def _call(row: Row, ahead: float) -> StoredCall:
+    intended = None if row["intended"] is None else row["intended"] + ahead
     call = _read(ToolCall, row["document"])
-    return StoredCall(execution=row["execution"], call=call, complete=bool(row["complete"]), intended=row["intended"])
+    return StoredCall(execution=row["execution"], call=call, complete=bool(row["complete"]), intended=intended)
 
 
 @cache

@@ -55,6 +55,10 @@ class SqlStore(ABC):
         """
 
     @abstractmethod
+    def _now(self, db: Database) -> float:
+        """The Unix time, by a clock that is the same for all processes over the store."""
+
+    @abstractmethod
     def _own(self, db: Database, run: str) -> None:
         """Make `run` this process's."""
 
@@ -95,7 +99,8 @@ class SqlStore(ABC):
 
         def sink(execution: int, call: ToolCall, complete: bool) -> None:
             with self._writing(run) as db:
-                rows.write_call(db, run, execution, call, complete=complete, intended=None if complete else time.time())
+                intended = None if complete else self._now(db)
+                rows.write_call(db, run, execution, call, complete=complete, intended=intended)
 
         return sink
 
@@ -135,7 +140,8 @@ class SqlStore(ABC):
         """See `RunStore.load`."""
         with self._reading() as db:
             run = rows.resolve(db, name)
-            return rows.load_run(db, run, owned=self._is_owned(db, run, rows.read_run(db, run)))
+            owned = self._is_owned(db, run, rows.read_run(db, run))
+            return rows.load_run(db, run, owned=owned, ahead=time.time() - self._now(db))
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
         """See `RunStore.take`."""
