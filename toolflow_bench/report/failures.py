@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from atc.pages.formats import counted
-from atc.pages.markup import Html, join, little, table, tag, terms
+from atc.pages.markup import Html
 from toolflow_bench.metrics import Row
+from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.plots import abbreviated
 from toolflow_bench.report.runs import Run
 
@@ -24,8 +24,8 @@ CLASSES: Mapping[str, tuple[str, str]] = {
 }
 """Class → its name and what it says, in the order of the pipeline."""
 
-_NAMES_WIDTH, _BAR_WIDTH, _AFTER_WIDTH = 230.0, 640.0, 100.0
-_ROW, _BAR = 34.0, 22.0
+_NAMES_WIDTH, _BAR_WIDTH = 230.0, 640.0
+"""Units of the drawing before a bar, and of a bar."""
 
 
 def outcome(row: Row) -> str:
@@ -37,55 +37,17 @@ def failures(runs: Sequence[Run]) -> Html:
     """The bars, their legend, and the same numbers as a table."""
     counts = [Counter(outcome(row) for row in run.rows if row.graded) for run in runs]
     present = {key: about for key, about in CLASSES.items() if any(count[key] for count in counts)}
-    bars = tag(
-        "svg",
-        tag("title", "How the answers of each run ended"),
-        *(_bar(run, count, index * _ROW + 4) for index, (run, count) in enumerate(zip(runs, counts, strict=True))),
-        viewBox=f"0 0 {_NAMES_WIDTH + _BAR_WIDTH + _AFTER_WIDTH:g} {_ROW * len(runs) + 4:g}",
-        class_="bars",
-    )
-    legend = [
-        tag("li", little(12, 12, _swatch(key), class_="swatch"), name, title=meaning or None)
-        for key, (name, meaning) in present.items()
+    bars = [
+        (run, abbreviated(run.name), count, list(_segments(count))) for run, count in zip(runs, counts, strict=True)
     ]
-    rows = [
-        [tag("th", run.label, scope="row"), *(tag("td", f"{count[key]:,}") for key in present)]
-        for run, count in zip(runs, counts, strict=True)
-    ]
-    numbers = table("How the answers of each run ended", ["Run", *(name for name, _ in present.values())], rows)
-    meanings = terms((name, meaning) for name, meaning in present.values() if meaning)
-    more = tag("details", tag("summary", "As a table, and what the classes mean"), numbers, meanings, class_="more")
-    return join([tag("ul", *legend, class_="legend"), tag("div", bars, class_="wide"), more])
+    return Html(FIGURES.failures(bars, present))
 
 
-def _swatch(key: str) -> Html:
-    return tag("rect", width=12, height=12, rx=2, class_=f"seg {key}")
-
-
-def _bar(run: Run, count: Mapping[str, int], top: float) -> Html:
-    total, line = run.summary.graded, top + _BAR / 2 + 4
-    parts = [
-        tag("circle", cx=10, cy=line - 4, r=9, class_=f"marker run-{run.colour}"),
-        tag("text", run.letter, x=10, y=line, text_anchor="middle", class_="letter"),
-        tag("text", abbreviated(run.name), x=26, y=line, class_="name"),
-    ]
-    if not total:
-        parts.append(tag("text", "no graded answer", x=_NAMES_WIDTH, y=line, class_="tick"))
+def _segments(count: Counter[str]) -> Iterator[tuple[str, int, float, float]]:
+    """The parts of a bar: class, answers, where it begins and how wide it is."""
     left = _NAMES_WIDTH
-    for key, (name, _) in CLASSES.items():
+    for key in CLASSES:
         if number := count[key]:
-            width = _BAR_WIDTH * number / total
-            said = f"{run.label}. {name}: {counted(number, 'answer')}"
-            segment = [tag("title", said)]
-            segment.append(tag("rect", x=left, y=top, width=max(width - 1, 0.5), height=_BAR, class_=f"seg {key}"))
-            if width >= 9 * len(str(number)) + 6:
-                number_ = tag("text", f"{number}", x=left + width / 2, y=line, text_anchor="middle", class_=f"on {key}")
-                segment.append(number_)
-            wanted = "verdict=right" if key == "right" else f"failure={key}"
-            shown = {"href": f"#tasks&run={run.letter}&{wanted}", "aria_label": f"{said}: show them"}
-            parts.append(tag("a", *segment, **shown))
+            width = _BAR_WIDTH * number / count.total()
+            yield key, number, left, width
             left += width
-    if run.summary.ungraded:
-        after = f"+ {counted(run.summary.ungraded, 'outage')}"
-        parts.append(tag("text", after, x=_NAMES_WIDTH + _BAR_WIDTH + 8, y=line, class_="tick"))
-    return tag("g", *parts)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from atc.pages.formats import MISSING, counted, dollars, interval, mean, percent, points, seconds, whole
-from atc.pages.markup import Html, join, little, table, tag, terms
+from atc.pages.formats import dollars, mean, percent, points, seconds
+from atc.pages.markup import Html
 from toolflow_bench.compare import Comparison
 from toolflow_bench.metrics import Share
+from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.runs import Run
 from toolflow_bench.resampling import Estimate
 
@@ -64,43 +65,14 @@ _GROUPS = {
 def figures(runs: Sequence[Run]) -> Html:
     """The figures of every run, a row each; the best share of a column is in bold type where runs differ."""
     best = {head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()}
-    rows = []
-    for run in runs:
-        shares = [_share(head, getattr(run.summary, key), run, best[head]) for head, key in _SHARES.items()]
-        means = [tag("td", spell(run.a_task(getattr(run.summary, key)))) for key, spell in _MEANS.values()]
-        totals = [tag("td", whole(getattr(run.summary, key))) for key in _TOTALS.values()]
-        rows.append([_name(run), *shares, *means, *totals])
-    heads = [tag("abbr", h, title=_MEANINGS[h]) if h in _MEANINGS else h for h in (*_SHARES, *_MEANS, *_TOTALS)]
-    groups = [("Share of tasks", len(_SHARES)), ("Mean a task", len(_MEANS)), ("In all", len(_TOTALS))]
-    partly = [run.letter for run in runs if 0 < run.summary.unpriced < run.summary.graded]
-    unpriced = f"No cost for {', '.join(partly)}: some of the answers have no price."
-    bold = tag("p", "Bold type marks the highest share, were it by chance.") if len(runs) > 1 else Html()
-    return join(
-        [
-            table("Figures of each run", ["Run", *heads], rows, groups=groups),
-            tag("p", unpriced, class_="note") if partly else Html(),
-            tag("details", tag("summary", "What the figures mean"), terms(_MEANINGS.items()), bold, class_="more"),
-        ]
-    )
+    unpriced = [run.letter for run in runs if 0 < run.summary.unpriced < run.summary.graded]
+    return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, _MEANINGS, unpriced))
 
 
 def differences(runs: Sequence[Run], compared: Sequence[Comparison]) -> Html:
     """Each run after the first against the first, over the tasks that both were graded on."""
-    first = runs[0].letter
     shown = {key: about for key, about in _DIFFERENCES.items() if any(key in one.differences for one in compared)}
-    heads = (f"Against {first}", "Tasks shared", *(name for name, _ in shown.values()), "Right alone", "p")
-    rows = []
-    for run, one in zip(runs[1:], compared, strict=True):
-        found = [_difference(one.differences.get(key), spell) for key, (_, spell) in shown.items()]
-        alone = f"{run.letter} {one.only_b}, {first} {one.only_a}" if one.shared else MISSING
-        p = MISSING if one.p is None else "<0.001" if one.p < 0.001 else f"{one.p:.3f}"
-        rows.append([_name(run, graded=False), tag("td", f"{one.shared:,}"), *found, tag("td", alone), tag("td", p)])
-    note = (
-        f"Run minus {first}, over the tasks graded in both; shares in percentage points, the rest as the mean "
-        "of a task. Below each its 95% interval, by a bootstrap of the tasks in pairs; bold where it leaves out zero. "
-        "Right alone: tasks that one of the two solved and the other did not; p: their exact two-sided McNemar test."
-    )
-    return join([table(f"Differences from run {first}", heads, rows), tag("p", note, class_="note")])
+    return Html(FIGURES.differences(runs[0].letter, list(zip(runs[1:], compared, strict=True)), shown))
 
 
 def breakdown(runs: Sequence[Run]) -> Html:
@@ -112,26 +84,9 @@ def breakdown(runs: Sequence[Run]) -> Html:
         # One split, or one service that has no name, says nothing that is not said above.
         if len(names) > 1 or (names and key != "by_split" and names != [""]):
             kept.append((title, key, names))
-    if not kept:
-        return tag("p", "No answer was graded.", class_="note")
-    rows = []
-    for run in runs:
-        cells = [_group(getattr(run.summary, key).get(name), run) for _, key, names in kept for name in names]
-        rows.append([tag("th", _label(run), scope="row"), *cells])
     # `flights + places`, which a line may break; `7+` as it is.
     heads = [n if n.endswith("+") else " + ".join(n.split("+")) for _, _, names in kept for n in names]
-    groups = [(title, len(names)) for title, _, names in kept]
-    return table("Success by group", ["Run", *heads], rows, groups=groups)
-
-
-def _label(run: Run, *more: Html) -> Html:
-    name = tag("span", run.name, class_="name")
-    return tag("span", run.mark, tag("span", name, *more) if more else name, class_="run")
-
-
-def _name(run: Run, *, graded: bool = True) -> Html:
-    answers = tag("small", counted(run.summary.graded, "graded answer")) if graded else Html()
-    return tag("th", _label(run, answers), scope="row")
+    return Html(FIGURES.breakdown(runs, kept, heads, [(title, len(names)) for title, _, names in kept]))
 
 
 def _best(found: Sequence[Estimate | None]) -> str | None:
@@ -140,43 +95,8 @@ def _best(found: Sequence[Estimate | None]) -> str | None:
     return percent(max(known)) if len(set(map(percent, known))) > 1 else None
 
 
-def _share(head: str, found: Estimate | None, run: Run, best: str | None) -> Html:
-    class_ = "main" if head == "Success" else None
-    if found is None:
-        return tag("td", MISSING, class_=class_)
-    shown = percent(found.mean)
-    inside: list[Html | str] = [tag("b", shown) if shown == best else shown]
-    inside.append(tag("small", interval((found.low, found.high))))
-    if class_:  # the interval and its mean from 0 to 100%
-        low, width, middle = 100 * found.low, 100 * (found.high - found.low), 100 * found.mean
-        rail = tag("rect", x=0, y=4, width=100, height=2, class_="rail")
-        soft = tag("rect", x=low, y=2.5, width=max(width, 1), height=5, class_=f"soft run-{run.colour}")
-        mark = f"solid run-{run.colour}"
-        solid = tag("rect", x=min(max(middle - 1, 0), 98), y=0, width=2, height=10, class_=mark)
-        inside.append(little(100, 10, rail, soft, solid, class_="interval"))
-    return tag("td", *inside, class_=class_)
-
-
-def _group(share: Share | None, run: Run) -> Html:
-    if share is None or not share.graded:
-        return tag("td", MISSING)
-    solved = share.solved / share.graded
-    rail = tag("rect", x=0, y=0, width=100, height=5, class_="rail")
-    solid = tag("rect", x=0, y=0, width=100 * solved, height=5, class_=f"solid run-{run.colour}")
-    count = tag("small", f"{share.solved} of {share.graded}")
-    return tag("td", percent(solved), count, little(100, 5, rail, solid, class_="meter"))
-
-
 def _any_graded(name: str, shares: Sequence[Mapping[str, Share]]) -> bool:
     return any(name in one and one[name].graded for one in shares)
-
-
-def _difference(found: Estimate | None, spell: Callable[[float], str]) -> Html:
-    if found is None:
-        return tag("td", MISSING)
-    shown = spell(found.mean)
-    clear = found.low > 0 or found.high < 0
-    return tag("td", tag("b", shown) if clear else shown, tag("small", f"{spell(found.low)} to {spell(found.high)}"))
 
 
 def _signed(value: float, spell: Spell) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from atc.pages.formats import counted, interval, percent
-from atc.pages.markup import Html, table, tag, terms
-from protocols.jsontypes import Json
+from atc.pages.markup import Html
+from atc.pages.templates import spelt
+from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.runs import Run, is_leaderboard
 
 _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
@@ -25,30 +25,17 @@ def header(runs: Sequence[Run], tasks: int) -> Html:
     told = [_told(run) for run in runs]
     common = [key for key in _TOLD if all(one[key] == told[0][key] for one in told) and told[0][key]]
     differing = [key for key in _TOLD if key not in common and any(one[key] for one in told)]
-    facts = [tag("div", tag("dt", key), tag("dd", told[0][key])) for key in common]
-    rows = [
-        [tag("th", run.mark, scope="row"), *(tag("td", one[key]) for key in differing)]
-        for run, one in zip(runs, told, strict=True)
-    ]
-    parts = [
-        tag("p", "atc bench report", class_="kicker"),
-        tag("h1", title(runs)),
-        tag("p", _sentence(runs, tasks), class_="lede"),
-        tag("dl", *facts, class_="facts") if facts else Html(),
-        table("What was run", ["Run", *differing], rows, class_="told") if len(runs) > 1 else Html(),
-        _settings(runs),
-        *(tag("p", note, class_="beware") for note in _beware(runs)),
-    ]
-    return tag("header", *parts, id="top")
+    parts = (title(runs), _sentence(runs, tasks), told, common, differing, _settings(runs), _beware(runs))
+    return Html(FIGURES.header(runs, *parts))
 
 
 def _told(run: Run) -> Mapping[str, str]:
     settings = run.header.settings
     return {
         "Suite": run.header.suite,
-        "Split": _spelt(settings.get("split") or ""),
+        "Split": spelt(settings.get("split") or ""),
         "Model": run.header.model,
-        "Strategy": _spelt(settings.get("strategy") or ""),
+        "Strategy": spelt(settings.get("strategy") or ""),
         "Tasks": f"{run.summary.questions:,}",
         "Repeats": str(run.summary.repeats) if run.summary.repeats > 1 else "",
         "Seed": str(run.header.seed),
@@ -59,20 +46,18 @@ def _told(run: Run) -> Mapping[str, str]:
     }
 
 
-def _settings(runs: Sequence[Run]) -> Html:
+def _settings(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Everything else that was set, those first that differ."""
     keys = dict.fromkeys(key for run in runs for key in run.header.settings if key not in ("split", "strategy"))
     same, different = [], []
     for key in keys:
-        values = [_spelt(run.header.settings.get(key)) for run in runs]
+        values = [spelt(run.header.settings.get(key)) for run in runs]
         if len(set(values)) == 1:
             same.append((key, values[0]))
         else:
             told = (f"{run.letter} {value}" for run, value in zip(runs, values, strict=True))
             different.append((key, "; ".join(told)))
-    if not keys:
-        return Html()
-    return tag("details", tag("summary", "All settings"), terms([*different, *same]), class_="more")
+    return [*different, *same]
 
 
 def _sentence(runs: Sequence[Run], tasks: int) -> str:
@@ -113,7 +98,3 @@ def _beware(runs: Sequence[Run]) -> list[str]:
     if empty and len(runs) > 1:
         notes.append(f"No rows yet in {', '.join(empty)}.")
     return notes
-
-
-def _spelt(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)

@@ -9,12 +9,13 @@ from typing import Any
 
 from atc.pages.document import document as page
 from atc.pages.formats import dollars
-from atc.pages.markup import join, tag
+from atc.pages.markup import Html, join, tag
 from protocols.files import write_whole
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures
 from toolflow_bench.report.header import header, title
+from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.plots import by_depth, legend, scatter
 from toolflow_bench.report.runs import InvalidReport, Run, is_leaderboard, tasks
 from toolflow_bench.report.tasks import drilldown
@@ -46,12 +47,10 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
         sections.append(("failures", "Failures", "How the answers ended", failures(runs)))
     sections.append(("groups", "Groups", "Success by group", breakdown(runs)))
     if not is_leaderboard(runs):
-        each = drilldown(runs, found) if found else tag("p", "There are no rows yet.")
+        each = drilldown(runs, found) if found else Html("<p>There are no rows yet.</p>")
         sections.append(("tasks", "Tasks", "Tasks", each))
-    links = [tag("a", name, href=f"#{anchor}") for anchor, name, _, _ in sections]
-    body = [header(runs, len(found)), tag("nav", *links, aria_label="Sections")]
-    body += [tag("section", tag("h2", heading), content, id=anchor) for anchor, _, heading, content in sections]
-    return page(join(body, "\n"), title=title(runs), made_by=GENERATOR, package="toolflow_bench.report", skip="tasks")
+    body = header(runs, len(found)) + FIGURES.sections(sections)
+    return page(Html(body), title=title(runs), made_by=GENERATOR, package="toolflow_bench.report", skip="tasks")
 
 
 def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[str, Any]:
