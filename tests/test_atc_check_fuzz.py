@@ -21,12 +21,6 @@ def checked(source: str) -> None:
         assert render_finding(finding, program).startswith(f"line {finding.line}: ")
 
 
-@given(st.text(max_size=200))
-@settings(max_examples=50, deadline=None, database=None)
-def test_any_text(text: str) -> None:
-    checked(text)
-
-
 ATOMS = [
     "x", "y", "z", "f", "g", "None", "True", "0", "1", "-1", "2.5", "''", "'items'", "'status'", "'lines'", "b'x'",
     "...", "[]", "{}", "()", "print", "len", "max", "sorted", "dict", "list", "get_order", "get_order(order_id=1)",

@@ -20,7 +20,7 @@ def of(answer, *results, source="", error=None, task="?"):
     return doubts(task, Program(source), Trace(calls=calls, stdout=answer), answer, TOOLS)
 
 
-@pytest.mark.parametrize("answer", ["None", "nan", "[]", "{}", " inf\n", "()"])
+@pytest.mark.parametrize("answer", ["None", "nan", "[]"])
 def test_an_answer_that_says_nothing(answer):
     assert "printed" in of(answer)[0]
 
@@ -29,7 +29,6 @@ def test_an_answer_that_says_nothing(answer):
     "task",
     [
         "Its title, or none?",
-        "Say none where the bookings show no trip so short.",
         "Which one is it, if any?",
         "Give the second name; an empty list if nobody has one.",
         "The date, or null.",
@@ -46,7 +45,7 @@ def test_a_sentence_of_the_program_itself():
         assert of(said, source="print('New York', 'no')", task="Is it New York?") == ()
 
 
-@pytest.mark.parametrize("answer", ["0", "0.0\n", "-0.00 %", "[]"])
+@pytest.mark.parametrize("answer", ["0", "-0.00 %", "[]"])
 @pytest.mark.parametrize(
     ("source", "told"),
     [
@@ -61,61 +60,34 @@ def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, 
 
 
 @pytest.mark.parametrize(
-    ("answer", "source"),
+    ("answer", "results", "how", "told"),
     [
-        ("0", "sum(r['state'] == 'DELAYED' for r in rows)"),
-        ("0", "sum(r['state'].lower() == 'delayed' for r in rows)"),
-        ("0", "sum(r['seats'] > 3 for r in rows)"),
-        ("7", "sum(r['state'] == 'late' for r in rows)"),
+        ("[{'id': 3}, {'id': 4}]", [], {}, "whole record"),
+        ("7", [{"rows": [1, 2], "total": 9}], {}, "cursor"),
+        ("7", [{"rows": [1], "next_cursor": "abc"}], {}, "cursor"),
+        ("7", [], {"source": "print(find(q='JFK'), 'LGA')", "task": "From (JFK, LGA and EWR)?"}, "EWR"),
+        ("No flights.", [None], {"error": "HTTP 404: none"}, "404"),
     ],
 )
-def test_an_honest_zero(answer, source):
-    rows = {"rows": [{"state": "DELAYED", "name": "Kennedy"}]}
-    assert of(answer, rows, source=f"print({source})") == ()
+def test_what_else_is_doubted(answer, results, how, told):
+    """A raw record, results that go on, a code of the task that nothing uses, calls that all failed."""
+    assert told in of(answer, *results, **how)[0]
 
 
-@pytest.mark.parametrize("answer", ["{'id': 3}", '[{"id": 3}, {"id": 4}]'])
-def test_a_raw_record(answer):
-    assert "whole record" in of(answer)[0]
+ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
 
 
 @pytest.mark.parametrize(
-    "result",
+    ("answer", "results", "source", "task"),
     [
-        {"rows": [1, 2], "total": 9},
-        {"rows": [1], "next_cursor": "abc"},
-        {"rows": [1], "page": 1, "total_pages": 2},
+        ("0", [{"rows": [], "total": 0}], "", ""),
+        ("0", ROWS, "print(sum(r['state'] == 'DELAYED' for r in rows))", ""),
+        ("0", ROWS, "print(sum(r['state'].lower() == 'delayed' for r in rows))", ""),
+        ("0", ROWS, "print(sum(r['seats'] > 3 for r in rows))", ""),
+        ("9", [{"rows": [1, 2], "total": 9}], "print(find(q='x')['total'])", ""),  # the tool counted
+        ("7", [{"rows": [1], "next_cursor": None, "has_more": False}], "", ""),
+        ("7", [], "print(find(q='JFK'))", "From Kennedy (JFK)? Answer in words (not digits), not LHR."),
     ],
 )
-def test_results_that_go_on(result):
-    assert "cursor" in of("7", result)[0]
-
-
-@pytest.mark.parametrize("task", ["From Kennedy (JFK), none from (EWR)?", "From (JFK, LGA and EWR)?"])
-def test_a_code_of_the_task_that_nothing_uses(task):
-    assert "EWR" in of("7", source="print(find(q='JFK'), 'LGA')", task=task)[0]
-
-
-@pytest.mark.parametrize(
-    "task", ["From Kennedy (JFK)?", "To LHR or CDG?", "Answer in words (not digits).", "A time (HH:MM)?"]
-)
-def test_codes_that_are_used_or_that_no_brackets_mark(task):
-    assert of("7", source="print(find(q='JFK'))", task=task) == ()
-
-
-def test_every_call_failed_and_the_program_went_on():
-    assert "404" in of("No flights.", None, error="HTTP 404: none")[0]
-
-
-@pytest.mark.parametrize(
-    ("answer", "results", "source"),
-    [
-        ("0", [{"rows": [], "total": 0}], ""),
-        ("none of them", [{"rows": [1]}], ""),
-        ("9", [{"rows": [1, 2], "total": 9}], "print(find(q='x')['total'])"),  # counted by the tool itself
-        ("['a', 'b']", [], ""),
-        ("7", [{"rows": [1], "next_cursor": None, "has_more": False}], ""),
-    ],
-)
-def test_a_plain_answer_is_not_doubted(answer, results, source):
-    assert of(answer, *results, source=source) == ()
+def test_a_plain_answer_is_not_doubted(answer, results, source, task):
+    assert of(answer, *results, source=source, task=task) == ()

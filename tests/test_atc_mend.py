@@ -4,7 +4,6 @@ import pytest
 
 from atc.check import check
 from atc.mend import look_up_names, mend
-from atc.mend.lookups import lookup
 from atc.mend.paging import read_every_page, unread_pages
 from atc.types import Fault, Program
 from protocols.protocol import Link
@@ -40,6 +39,8 @@ TOOLS = Toolbox(
             "get_train", None, {"train_id": "string"}, record(train_id="string", driver_id="string", wagons="integer")
         ),
         tool("get_driver", None, {"driver_id": "string"}, record(driver_id="string", age="integer")),
+        tool("get_depot", None, {"train_id": "string"}, record(train_id="string", weight="integer")),
+        tool("get_yard", None, {"train_id": "string"}, record(train_id="string", weight="integer")),
         tool("stop_train", None, {"train_id": "string"}, record(reason="string"), reads=False),
     ]
 )
@@ -101,7 +102,7 @@ def test_what_leaves_one_way_is_mended(written, meant):
         "print(get_city(city='AMS')['colour'])",  # no tool has it
         "print(get_city(city='Amsterdam'))",  # nobody says where this tool's codes come from
         "t = list_trains(city='AMS')['trains'][0]\nprint(t['reason'])",  # only a write would give it
-        "print(",
+        "t = list_trains(city='AMS')['trains'][0]\nprint(t['weight'])",  # two tools give it
         "get_city = 5\nprint(get_city(city='AMS'))",
         "def get_city(*, city):\n    return {}",  # nothing would be left
         "from tools import get_city, get_mayor\nprint(get_city(city='AMS')['title'], get_mayor)",
@@ -109,13 +110,6 @@ def test_what_leaves_one_way_is_mended(written, meant):
 )
 def test_what_leaves_a_choice_is_left_to_the_model(written):
     assert mended(written) is None
-
-
-def test_the_shortest_way_to_a_field_wins_and_a_tie_is_none():
-    assert lookup("wagons", ["train_id"], TOOLS) == 'get_train(train_id={}["train_id"])["wagons"]'
-    twins = Toolbox(tool(f"get_{n}", None, {"id": "string"}, record(size="integer", id="string")) for n in ("a", "b"))
-    assert lookup("size", ["id"], twins) is None
-    assert lookup("size", ["other"], twins) is None
 
 
 def refused(source, call, *, before=()):
@@ -150,18 +144,13 @@ def test_a_name_that_a_tool_refused_is_looked_up(written, meant):
         ("print(get_city(city='Amsterdam'))", "get_city", "Amsterdam"),  # nobody says where its codes come from
         ("print(list_trains(city='Amster' + 'dam'))", "list_trains", "Amsterdam"),
         ("print(list_trains(city='Amsterdam'), list_trains(city='Amsterdam'))", "list_trains", "Amsterdam"),
+        ("print(list_trains(city=title))", "list_trains", "Utrecht"),  # a response gave it
     ],
 )
 def test_what_is_no_plain_name_is_not_looked_up(written, tool, value):
-    assert refused(written, {"tool": tool, "arguments": {"city": value}, "line": 1}) is None
-
-
-def test_a_value_that_a_response_gave_is_not_looked_up():
-    given = ToolCall(index=0, tool="get_city", arguments={"city": "AMS"}, line=1, result={"title": "Amsterdam"})
-    source = "t = get_city(city='AMS')['title']\nprint(list_trains(city=t))"
-    call = {"tool": "list_trains", "arguments": {"city": "Amsterdam"}, "line": 2}
-    assert refused(source, call, before=(given,)) is None
-    assert refused(source, call) is not None
+    given = ToolCall(index=0, tool="get_city", arguments={"city": "UTR"}, line=1, result={"title": "Utrecht"})
+    call = {"tool": tool, "arguments": {"city": value}, "line": 1}
+    assert refused(written, call, before=(given,)) is None
 
 
 def trace(*calls):

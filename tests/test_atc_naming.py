@@ -76,12 +76,6 @@ def looked_up(task, source, answer):
             "['9E', 'F9']",
             'print([get_airline(airline=item)["name"] for item in f()])',
         ),
-        (
-            "Which airlines flew it? Give their names.",
-            "for a in f():\n    print(a)",
-            "9E\nF9",
-            'for a in f():\n    print(get_airline(airline=a)["name"])',
-        ),
         ("Which model flew first?", "print(f())", "N1AB", 'print(get_plane(tail_number=f())["model"])'),
     ],
 )

@@ -27,24 +27,6 @@ def test_every_call_is_made_and_no_more_at_once_than_allowed():
     assert most == 3
 
 
-def test_leaving_waits_for_what_is_under_way_after_an_error_too():
-    begun, done = threading.Event(), []
-
-    def call():
-        begun.set()
-        done.append(1)
-
-    def fail():
-        with SideBySide(1) as threads:
-            threads.submit(call)
-            begun.wait(timeout=10)
-            raise ValueError("meant")
-
-    with pytest.raises(ValueError, match="meant"):
-        fail()
-    assert done == [1]
-
-
 def test_nobody_waits_after_an_interrupt():
     hangs = threading.Event()
 
