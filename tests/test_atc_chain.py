@@ -184,15 +184,3 @@ def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
         ("list_people", {"page_size": 4, "page": 2}),
     ]
     assert solution.calls == 3
-
-
-def test_a_tool_that_the_prompt_did_not_show_may_be_used(solve, toolbox, sandbox):
-    model = ScriptedModel(fenced("print(get_note(id='p1')['text'])"))
-    given = {f"argument_{n}": {"type": "string", "description": "what to list " * 6} for n in range(99)}
-    many = Toolbox(tool(f"list_{n}", parameters=given, description="list people", optional=given) for n in range(9))
-    agent = Agent(many + toolbox, model=model, sandbox=sandbox, config=Config(samples=1, max_tools=2, retrieval="bm25"))
-    events = []
-    assert agent.run("list people", observer=events.append).answer == "note of p1"
-    chosen = next(event for event in events if isinstance(event, ToolsChosen))
-    assert "get_note" not in chosen.tools
-    assert len(chosen.tools) == 2

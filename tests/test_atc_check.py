@@ -68,7 +68,8 @@ def test_most_faults_of_programs_that_were_written_unseen_are_found_and_nothing_
 
 
 def test_nothing_is_certainly_wrong_in_any_gold_program() -> None:
-    tasks = load_tasks()
+    """Every fourth; benchmarks.check_floors takes all."""
+    tasks = load_tasks()[::4]
     assert all(task.program for task in tasks)
     assert [task.id for task in tasks if _certain(task.program, services(*task.services))] == []
 

@@ -52,10 +52,6 @@ def test_nothing_is_begun_that_could_hardly_end(monkeypatch: pytest.MonkeyPatch)
     assert replies(Clock(200), monkeypatch, max_seconds=180) == 1
 
 
-def test_tokens_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert replies(Clock(1, 1, 1), monkeypatch, max_tokens=12) == 2
-
-
 class Echo:
     """A model that says what it was asked, after `together` requests have come; some texts it has no reply to."""
 
