@@ -8,8 +8,9 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.expand import KINDS, expand_all
+from atc.retrieve.expand import SYNTHETIC, expand_all
 from atc.retrieve.store import Store
+from benchmarks.retrieval.kinds import FACETS, Contrast
 from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
 
@@ -106,12 +107,10 @@ def test_a_query_with_the_tools_name_is_written_again_by_a_model_that_does_not_s
 
 def test_contrast_shows_the_nearest_others(kept):
     model = Writer()
-    expand_all([RENT], kept, model, kinds=["contrast"], near=lambda document: [BUY])
+    expand_all([RENT], kept, model, kinds=[Contrast(near=lambda document: [BUY])])
     (prompt, _, _) = model.asked[0]
     assert "houses for sale" in prompt
     assert "ferries" not in prompt
-    with pytest.raises(ValueError, match="near"):
-        expand_all([RENT], kept, model, kinds=["contrast"])
 
 
 def test_expansions_outlive_their_process_and_are_shared(tmp_path):
@@ -125,5 +124,5 @@ def test_expansions_outlive_their_process_and_are_shared(tmp_path):
 
 def test_what_was_written_is_kept_under_these_versions():
     """A prompt, example or schema that changes has every tool expanded anew: change these only with intent."""
-    versions = {name: kind.version for name, kind in KINDS.items()}
+    versions = {kind.name: kind.version for kind in (SYNTHETIC, FACETS, Contrast())}
     assert versions == {"queries": "618c462431de", "facets": "171b6ddf7e9e", "contrast": "8855a96b4ff4"}

@@ -9,11 +9,10 @@ import numpy as np
 
 from atc.retrieve.base import Floats, Positions, Ranked, Ranker, Retrieval, View
 from atc.retrieve.dense import Dense
-from atc.retrieve.expand import KINDS
 from atc.retrieve.fuse import best, hits, zscores
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.reinvoke import expanded_lexical, mean_rows, split
-from atc.retrieve.store import Store
+from atc.retrieve.store import KINDS, Store
 
 DOCUMENT, QUERIES, ADAPTED, WORDS = 0.2, 0.2, 0.4, 0.1
 """How much each signal counts; words twice, in the document and in the expanded one. Chosen on the queries of ToolE's

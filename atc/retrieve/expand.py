@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from atc.retrieve.asking import Tally, a_text, an_object, fault, json_object, one_text
-from atc.retrieve.base import Ranker
-from atc.retrieve.document import ToolDocument, json_text, vector_text
+from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.prompts import fill
 from atc.retrieve.store import Store
 from atc.side_by_side import Pool, Threads
@@ -43,8 +42,8 @@ class Kind:
     keys: tuple[str, ...]
     max_tokens: int
     sampled: bool = False
-    compares: bool = False
-    """Whether the model is shown the tool's nearest neighbours too."""
+    fill: Callable[..., str] = fill
+    """Gives the prompts `expand_NAME` and `expand_example_NAME`."""
 
     @cached_property
     def schema(self) -> JsonObject:
@@ -54,43 +53,24 @@ class Kind:
     @cached_property
     def version(self) -> str:
         """Changes with the prompt, its example or the schema: what was written under another one is written again."""
-        said = [message.content for message in self._opening()] + [json.dumps(self.schema)]
+        said = [message.content for message in self.opening()] + [json.dumps(self.schema)]
         return hashlib.sha256("\0".join(said).encode()).hexdigest()[:12]
 
-    def messages(
-        self, document: ToolDocument, *, others: Sequence[ToolDocument] = (), unnamed: bool = False
-    ) -> list[Message]:
+    def messages(self, document: ToolDocument, *, unnamed: bool = False) -> list[Message]:
         """The prompt for a document; `unnamed` leaves out its name, for a model that cannot help saying it."""
-        tool = _shown(replace(document, name="", title="") if unnamed else document)
-        if self.compares:
-            tool = fill("expand_others", tool=tool, others="\n".join(_shown(other) for other in others))
-        return [*self._opening(), Message("user", tool)]
+        return [*self.opening(), Message("user", shown(document, unnamed=unnamed))]
 
-    def _opening(self) -> list[Message]:
-        tool = fill("expand_example_tool")
-        if self.compares:
-            tool = fill("expand_others", tool=tool, others=fill("expand_example_others"))
+    def opening(self, tool: str = "") -> list[Message]:
+        """What each prompt begins with: the instructions, and an example (`tool` in place of its own)."""
         return [
-            Message("system", fill(f"expand_{self.name}")),
-            Message("user", tool),
-            Message("assistant", fill(f"expand_example_{self.name}")),
+            Message("system", self.fill(f"expand_{self.name}")),
+            Message("user", tool or fill("expand_example_tool")),
+            Message("assistant", self.fill(f"expand_example_{self.name}")),
         ]
 
 
-KINDS: Mapping[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind("queries", ("query",), max_tokens=160, sampled=True),
-        Kind(
-            "facets",
-            ("question", "command", "situation", "problem", "detailed", "beginner", "keywords"),
-            max_tokens=700,
-        ),
-        Kind("contrast", ("only", "first", "second", "third"), max_tokens=400, compares=True),
-    )
-}
-"""`queries` are Re-Invoke's synthetic queries, one a reply; `facets` are seven messages of fixed sorts; `contrast` is
-written against the tool's nearest neighbours and says what only this tool does."""
+SYNTHETIC = Kind("queries", ("query",), max_tokens=160, sampled=True)
+"""Re-Invoke's synthetic queries, one a reply."""
 
 
 def names_tool(text: str, document: ToolDocument) -> bool:
@@ -108,7 +88,9 @@ def names_tool(text: str, document: ToolDocument) -> bool:
     return any(within(name, text) and not within(name, document.description) for name in names)
 
 
-def _shown(document: ToolDocument) -> str:
+def shown(document: ToolDocument, *, unnamed: bool = False) -> str:
+    """A document as the model is shown it."""
+    document = replace(document, name="", title="") if unnamed else document
     fewer = dict(list(document.parameters.items())[:_MOST_NAMES])
     returns = document.returns[:_MOST_NAMES]
     return json_text(replace(document, description=document.description[:1500], parameters=fewer, returns=returns))
@@ -120,34 +102,26 @@ _TEMPERATURE = 0.7
 _ATTEMPTS = 4
 """Tries for one reply, each with another seed. From the second on the model does not see the tool's name."""
 
-Near: TypeAlias = Callable[[ToolDocument], Sequence[ToolDocument]]
-"""The documents that are most easily taken for one."""
-
 
 def expand_all(
     documents: Sequence[ToolDocument],
     store: Store,
     ask: Ask,
     *,
-    kinds: Sequence[str] = ("queries",),
+    kinds: Sequence[Kind] = (SYNTHETIC,),
     queries: int = QUERIES,
-    near: Near | None = None,
     pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
 ) -> Usage:
     """Have `ask` write what `store` lacks of `documents`; gives what that took.
 
-    `queries` is the number of replies for the sampled kind. `near` is needed for the kind `contrast`; what was written
-    against a neighbour is kept when the neighbour changes. `pool` says where the model is asked, a document at a time.
+    `queries` is the number of replies for a sampled kind. `pool` says where the model is asked, a document at a time.
     `watch` is told how many of how many documents are done.
     A reply's seed depends on the document alone, not on the order or on other documents.
 
     Raises:
         ModelUnavailable: the model failed; what it has written is kept, and the next call goes on from there.
     """
-    wanted = [KINDS[kind] for kind in kinds]
-    if near is None and any(kind.compares for kind in wanted):
-        raise ValueError("expansions of the kind 'contrast' need `near`")
     different = list({document.digest: document for document in documents}.values())
     stopped: list[ModelUnavailable] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
 
@@ -157,17 +131,16 @@ def expand_all(
 
     def missing(document: ToolDocument) -> _Wanted:
         parts = []
-        for kind in wanted:
+        for kind in kinds:
             kept = store.samples(document, kind=kind.name, prompt=kind.version, model=ask.name)
             numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
-            others = near(document) if kind.compares and near is not None and numbers else ()
-            parts.append(_Part(kind.name, numbers, others, [text for texts in kept.values() for text in texts]))
+            parts.append(_Part(kind, numbers, [text for texts in kept.values() for text in texts]))
         return _Wanted(document, parts)
 
     usage, done = Usage(), 0
     for document, texts, took, failure in pool(opened, (missing(one) for one in different if not stopped)):
         for (kind, sample), found in texts.items():
-            key = {"kind": kind, "prompt": KINDS[kind].version, "model": ask.name}
+            key = {"kind": kind.name, "prompt": kind.version, "model": ask.name}
             store.keep(document, found, **key, sample=sample)
         usage += took
         if failure is not None:
@@ -187,9 +160,8 @@ def expand_all(
 class _Part(NamedTuple):
     """Of one kind: the numbers of the replies that are missing, and what they are written against."""
 
-    kind: str
+    kind: Kind
     numbers: Sequence[int]
-    others: Sequence[ToolDocument]
     known: Sequence[str]
 
 
@@ -204,7 +176,7 @@ class _Written(NamedTuple):
     """The texts of each reply, by kind and number, and why there are no more."""
 
     document: ToolDocument
-    texts: Mapping[tuple[str, int], Sequence[str]]
+    texts: Mapping[tuple[Kind, int], Sequence[str]]
     usage: Usage
     failure: ModelUnavailable | None
 
@@ -212,14 +184,14 @@ class _Written(NamedTuple):
 def _written(wanted: _Wanted, ask: Ask, stopped: Sequence[object]) -> _Written:
     """What `ask` writes about one document, until it fails or another did."""
     tally, failure = Tally(ask), None
-    texts: dict[tuple[str, int], Sequence[str]] = {}
+    texts: dict[tuple[Kind, int], Sequence[str]] = {}
     try:
-        for kind, numbers, others, given in wanted.parts:
+        for kind, numbers, given in wanted.parts:
             known = list(given)
             for number in numbers:
                 if stopped:
                     break
-                found = _reply(wanted.document, KINDS[kind], tally, sample=number, others=others, known=known)
+                found = _reply(wanted.document, kind, tally, sample=number, known=known)
                 texts[kind, number] = found
                 known += found
     except ModelUnavailable as error:
@@ -227,21 +199,7 @@ def _written(wanted: _Wanted, ask: Ask, stopped: Sequence[object]) -> _Written:
     return _Written(wanted.document, texts, tally.usage, failure)
 
 
-def neighbours(documents: Sequence[ToolDocument], ranker: Ranker, *, count: int = 3) -> Near:
-    """The `count` documents that `ranker` finds nearest to a document, itself left out."""
-    by_name = {document.name: document for document in documents}
-
-    def near(document: ToolDocument) -> list[ToolDocument]:
-        (found,) = ranker.top([vector_text(document)], n=count + 1)
-        names = [ranker.names[position] for position in found.positions.tolist()]
-        return [by_name[name] for name in names if name != document.name and name in by_name][:count]
-
-    return near
-
-
-def _reply(
-    document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, others: Sequence[ToolDocument], known: Sequence[str]
-) -> list[str]:
+def _reply(document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: Sequence[str]) -> list[str]:
     """One good text for each key of the kind; what is faulty is asked for again, a text that says the tool's name too,
     though it is taken where there is no other.
     """
@@ -251,7 +209,7 @@ def _reply(
         unnamed = attempt > 0 and bool(document.description)
         key = f"{document.digest} {kind.name} {sample} {attempt}"
         completion = ask(
-            kind.messages(document, others=others, unnamed=unnamed),
+            kind.messages(document, unnamed=unnamed),
             schema=kind.schema,
             temperature=_TEMPERATURE,
             seed=int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) >> 1,

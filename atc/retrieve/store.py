@@ -18,6 +18,8 @@ from atc.retrieve.document import ToolDocument, dump_document, read_document
 from protocols.files import cannot_write
 
 FILE = "tools.sqlite"
+KINDS = ("queries", "facets", "contrast")
+"""What models may have written about a document: `atc tools index` has queries written, `benchmarks.retrieval` all."""
 _VERSION = 2
 _BUSY_SECONDS = 60.0
 _SCHEMA = """

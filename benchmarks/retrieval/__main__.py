@@ -31,12 +31,13 @@ from atc.retrieve.base import RetrievalUnavailable
 from atc.retrieve.building import Setup, build
 from atc.retrieve.embed import choose
 from atc.retrieve.embedders import DEFAULT
-from atc.retrieve.expand import expand_all, neighbours
+from atc.retrieve.expand import SYNTHETIC, expand_all
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import Threads
 from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, RetrievalQuery, draw, load_data
 from benchmarks.retrieval.figures import SHOWN, Row, closure_figures, method_figures
+from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
 from benchmarks.runner import Rows, suite
 from protocols.errors import AtcError
 from toolflow_bench.settings import load_given
@@ -106,14 +107,14 @@ def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Ite
 def _expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
     begun = time.monotonic()
+    near = neighbours(data.documents, setup.index.dense or setup.index.lexical)
     with bar("expanding", total=len(data.documents)) as advance:
         usage = expand_all(
             data.documents,
             setup.index.store,
             setup.ask,
-            kinds=("queries", "facets", "contrast"),
+            kinds=(SYNTHETIC, FACETS, Contrast(near=near)),
             queries=options.queries,
-            near=neighbours(data.documents, setup.index.dense or setup.index.lexical),
             pool=Threads(options.workers),
             watch=lambda done, _: advance(done),
         )
