@@ -298,9 +298,9 @@ def test_a_password_is_used_and_never_shown(postgres, own_folders, monkeypatch, 
     monkeypatch.setenv("ATC_STORE", wrong)
     assert 'password authentication failed for user "atc"' in atc_("runs", "list")[2]
     monkeypatch.setenv("ATC_STORE", "mysql://u:wr0ng@h/d")
-    assert atc_("runs", "list")[2] == (
-        "atc: environment: ATC_STORE must be a PostgreSQL address, such as postgresql://atc@db.example.org/atc.\n"
-    )
+    said = atc_("runs", "list")[2]
+    assert "ATC_STORE must be a PostgreSQL address, such as postgresql://atc@db.example.org/atc." in said
+    assert "wr0ng" not in said
 
 
 def test_a_run_that_is_stored_says_nothing_of_the_password(postgres, own_folders, monkeypatch, atc_, tmp_path) -> None:

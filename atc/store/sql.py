@@ -19,6 +19,9 @@ from protocols.jsontypes import Json
 from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
+_SAME_SECONDS = 0.5
+"""Clocks that differ by less are one: asking takes time, too."""
+
 
 class SqlStore(ABC):
     """See `RunStore`. Every transaction is one of the two that a subclass opens."""
@@ -141,7 +144,8 @@ class SqlStore(ABC):
         with self._reading() as db:
             run = rows.resolve(db, name)
             owned = self._is_owned(db, run, rows.read_run(db, run))
-            return rows.load_run(db, run, owned=owned, ahead=time.time() - self._now(db))
+            ahead = time.time() - self._now(db)
+            return rows.load_run(db, run, owned=owned, ahead=ahead if abs(ahead) >= _SAME_SECONDS else 0.0)
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
         """See `RunStore.take`."""
