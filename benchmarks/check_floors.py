@@ -1,6 +1,6 @@
 """What the static check finds in programs that models wrote, and what it says of programs that are right.
 
-    python -m benchmarks.check_floors [--json] [--missed]
+    python -m benchmarks.check_floors [--json]
 
 * `real`: 116 programs of the embedded model (docs/results/toolflow-{short,long}-local.jsonl) with the 235 findings,
   one of a code at a line, that the check of commit 4d710f8 had.
@@ -10,17 +10,17 @@
   where each of its faults is found at its line.
 * `speed`: a check of 50 lines over 20 tools, milliseconds.
 
-`--missed` names what was not found and what was said without need. Programs over data that lies outside the repository
+`missed` names what was not found and what was said without need. Programs over data that lies outside the repository
 (`../shared`) are left out where it is missing.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -29,6 +29,7 @@ from check_lab import Case, cases, present, services, toolbox  # noqa: E402
 
 from atc.check import check  # noqa: E402
 from atc.types import Finding, Program  # noqa: E402
+from benchmarks.runner import suite  # noqa: E402
 from toolflow_bench.task import load_tasks  # noqa: E402
 
 ROUNDS = 60
@@ -51,7 +52,7 @@ def rechecked(missed: list[str]) -> dict[str, int]:
     return figures
 
 
-def needless(name: str, programs: list[Case], missed: list[str]) -> dict[str, int]:
+def not_needed(name: str, programs: list[Case], missed: list[str]) -> dict[str, int]:
     """Of programs that are right."""
     figures = {"programs": len(programs), "with_findings": 0, "with_certain": 0}
     for case in programs:
@@ -61,10 +62,6 @@ def needless(name: str, programs: list[Case], missed: list[str]) -> dict[str, in
         figures["with_certain"] += bool(certain)
         missed += [f"{name} {case.name}: line {one.line}: {one.message}" for one in certain]
     return figures
-
-
-def gold() -> list[Case]:
-    return [Case(task.id, " ".join(task.services), task.program) for task in load_tasks()]
 
 
 def batches(missed: list[str]) -> dict[str, int]:
@@ -93,25 +90,17 @@ def speed() -> dict[str, float]:
     return {"p50_ms": round(statistics.median(spent), 2), "p95_ms": round(statistics.quantiles(spent, n=20)[-1], 2)}
 
 
-def main() -> None:
+@suite
+def main() -> dict[str, Any]:
     services("flights")  # the services are read once, before anything is timed
     missed: list[str] = []
-    figures: dict[str, dict[str, int] | dict[str, float]] = {
-        "real": rechecked(missed),
-        "strong": needless("strong", present("strong"), missed),
-        "gold": needless("gold", gold(), missed),
-        "correct": needless("correct", present("correct"), missed),
-        "batches": batches(missed),
-        "speed": speed(),
+    needless = {
+        "strong": not_needed("strong", present("strong"), missed),
+        "gold": not_needed("gold", [Case(one.id, " ".join(one.services), one.program) for one in load_tasks()], missed),
+        "correct": not_needed("correct", present("correct"), missed),
     }
-    if "--missed" in sys.argv:
-        print("\n".join(missed), file=sys.stderr)
-    if "--json" in sys.argv:
-        print(json.dumps(figures, indent=2))
-        return
-    print("| programs | figures |\n| --- | --- |")
-    for name, row in figures.items():
-        print(f"| {name} | {', '.join(f'{figure} {value}' for figure, value in row.items())} |")
+    figures = {"real": rechecked(missed), "right programs": needless, "batches": batches(missed), "speed": speed()}
+    return {"suite": "check_floors", **figures, "missed": missed}
 
 
 if __name__ == "__main__":

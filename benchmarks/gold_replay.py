@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,6 +28,7 @@ from atc.recording.recording import record
 from atc.recording.rerun import Replayer
 from atc.store import Store
 from benchmarks.injection.__main__ import needless
+from benchmarks.runner import suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.suites import services_of
@@ -61,21 +62,19 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
     return problems
 
 
-@click.command(help=__doc__)
+@suite
 @click.option("--tasks", "count", default=160, show_default=True, help="Tasks to run and replay.")
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
-def main(count: int, seed: int) -> None:
-    """Print both figures as JSON."""
+def main(count: int, seed: int) -> dict[str, Any]:
     every = load_tasks()
     sample = random.Random(seed).sample(every, min(count, len(every)))
     writing = [task for task in every if task.writes]
-    with closing(open_sandbox("zygote")) as sandbox:
+    with closing(open_sandbox("zygote")) as sandbox, World(services_of(writing)) as world:
         problems = replay(sample, sandbox)
-        with World(services_of(writing)) as world:
-            asked = {arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")}
-    questions = {arm: {name: of[name] for name in ("writes", "asking", "arguments")} for arm, of in asked.items()}
-    click.echo(json.dumps({"replayed": len(sample), "problems": problems, "questions": questions}, indent=1))
-    sys.exit(1 if problems or any(of["asking"] for of in asked.values()) else 0)
+        questions = {arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")}
+    passed = not problems and not any(of["asking"] for of in questions.values())
+    about = {"suite": "gold_replay", "replayed": len(sample), "passed": passed}
+    return about | {"problems": problems, "questions": questions}
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """What one hostile value, document or server's line costs the host: seconds and peak memory of each attack.
 
-    python -m benchmarks.host_work [SECONDS]
+    python -m benchmarks.host_work [--seconds N]
 
 Each attack is one command, `atc run`, `atc tools call` or `atc tools list`, in a process of its own, against a
-service on loopback; it is ended after SECONDS (120).
+service on loopback.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 from benchmarks.local import ATC, ROOT, Answer, Request, serving
+from benchmarks.runner import suite
 
 REFERENCE = "#/components/schemas/s"
 CALL = ["tools", "call", "ask"]
@@ -41,9 +44,8 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     yield "8,000 api_keys that begin alike", RUN, {}, [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)], {}
     yield "9,000 PINs", RUN, {}, [{"pin": f"{i:04}"} for i in range(9_000)], {}
     first = {"$ref": f"{REFERENCE}0"}
-    twice = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)} | {
-        "s30": {"type": "integer"}
-    }
+    twice: dict[str, Any] = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)}
+    twice["s30"] = {"type": "integer"}
     yield "allOf twice, 30 levels: listed", LIST, first, 1, twice
     yield "allOf twice, 30 levels: called", CALL, first, 1, twice
     for size in (200, 700):
@@ -60,11 +62,10 @@ def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]
     return head | {"paths": {"/ask": {"get": operation}}, "components": {"schemas": schemas}}
 
 
-def measured(arguments: list[str], folder: Path, limit: float) -> tuple[float, float, str]:
-    """Wall seconds, peak MB of the process, and how it ended."""
+def measured(arguments: list[str], folder: Path, env: dict[str, str], limit: float) -> dict[str, Any]:
+    """Wall seconds, peak MB of the process, and its exit status; below 0 where it was ended."""
     with (folder / "told.txt").open("wb") as told:
         begun = time.monotonic()
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, *ATC, *arguments]
         running = subprocess.Popen(command, stdout=told, stderr=told, cwd=folder, env=env, start_new_session=True)
         timer = threading.Timer(limit, os.killpg, (running.pid, signal.SIGKILL))
@@ -72,13 +73,13 @@ def measured(arguments: list[str], folder: Path, limit: float) -> tuple[float, f
         _, status, used = os.wait4(running.pid, 0)
         timer.cancel()
         running.returncode = os.waitstatus_to_exitcode(status)
-    ended = "ended" if running.returncode < 0 else f"exit {running.returncode}"
-    return time.monotonic() - begun, used.ru_maxrss / 1024, ended
+    seconds, peak = round(time.monotonic() - begun, 1), round(used.ru_maxrss / 1024)
+    return {"seconds": seconds, "peak_mb": peak, "exit": running.returncode}
 
 
-def main() -> None:
-    """Print the table."""
-    limit = float(sys.argv[1]) if len(sys.argv) > 1 else 120.0
+@suite
+@click.option("--seconds", "limit", default=120.0, show_default=True, help="The most that one attack may take.")
+def main(limit: float) -> dict[str, Any]:
     current: Any = None
 
     def answer(request: Request) -> Answer:
@@ -90,18 +91,17 @@ def main() -> None:
         whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "stub", "choices": [message]}
         return Answer.json(whole | {"usage": usage})
 
+    rows = {}
     with serving(answer) as url:
-        for variable in [name for name in os.environ if name.startswith("ATC_")]:
-            del os.environ[variable]
-        os.environ |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1"}
-        print(f"{'attack':36} {'seconds':>8} {'peak MB':>8}")
+        env = {name: value for name, value in os.environ.items() if not name.startswith("ATC_")}
+        env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "PYTHONPATH": str(ROOT)}
         for name, arguments, response, current, schemas in attacks():  # noqa: B007 - what the service answers
             with tempfile.TemporaryDirectory() as made:
                 folder = Path(made)
-                os.environ |= {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
                 (folder / "doc.json").write_text(json.dumps(document(url, response, schemas)))
-                seconds, megabytes, ended = measured([*arguments, "--tools", "doc.json"], folder, limit)
-            print(f"{name:36} {seconds:8.1f} {megabytes:8.0f}  {ended}", flush=True)
+                own = {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
+                rows[name] = measured([*arguments, "--tools", "doc.json"], folder, env | own, limit)
+    return {"suite": "host_work", "attacks": rows}
 
 
 if __name__ == "__main__":

@@ -1,11 +1,4 @@
-"""What `atc` itself costs: CPU of `atc --help`, of a run besides the model and the tools, and of a whole `atc run`.
-
-    python -m benchmarks.own_work [RUNS]
-
-A run is a task over 20 tools of real shape (the flights service's protocols), a scripted reply of one program with
-three calls, tools that answer at once, no store. CPU is the host's; wall includes the sandbox. A whole `atc run` is a
-process of its own with the built-in service, a scripted reply of one call, and a store. Medians of RUNS.
-"""
+"""What `atc` itself costs: `python -m benchmarks.own_work [--runs N]`."""
 
 from __future__ import annotations
 
@@ -17,11 +10,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import click
+
+from atc import Agent, Config, Tool, Toolbox
+from atc.models.scripted import ScriptedModel
 from benchmarks.local import ATC
+from benchmarks.runner import suite
+from protocols.sources.openapi import read_openapi
+from toolflow_bench.services.document import document
+from toolflow_bench.services.flights import BUILT_IN, SERVICE
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 PROGRAM = """```python
 airports = search_airports(query="Boston")
 flights = list_departures(origin="JFK", date="2013-03-05", destination=airports[0]["code"])
@@ -31,70 +33,71 @@ ANSWERS = {
     "search_airports": {"airports": [{"code": "BOS", "name": "Logan"}]},
     "list_departures": {"flights": [], "page": 1, "pages": 1, "total": 0},
 }
+AIRPORT = {"code": "BOS", "name": "Logan", "latitude": 0.0, "longitude": 0.0, "altitude_ft": 0, "time_zone": None,
+           "utc_offset_hours": -5}  # fmt: skip
 
 
-def cpu(who: int) -> float:
-    used = resource.getrusage(who)
-    return used.ru_utime + used.ru_stime
-
-
-def of_command(*arguments: str, **variables: str) -> tuple[list[float], list[float]]:
+def of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[float, float]]:
     """CPU and wall seconds of a command, each time a fresh process."""
     command = [sys.executable, *ATC, *arguments]
-    used, wall = [], []
-    for _ in range(RUNS):
-        began, before = time.perf_counter(), cpu(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, capture_output=True, env=os.environ | variables)
-        used.append(cpu(resource.RUSAGE_CHILDREN) - before)
-        wall.append(time.perf_counter() - began)
-    return used, wall
+    for _ in range(runs):
+        yield _spent(
+            resource.RUSAGE_CHILDREN,
+            lambda: subprocess.run(command, check=True, capture_output=True, env=os.environ | variables),
+        )
 
 
-def of_whole_runs() -> tuple[list[float], list[float]]:
-    """The same of `atc run` with a scripted model over the built-in service."""
+def of_runs(runs: int) -> Iterator[tuple[float, float]]:
+    """CPU seconds of this process, and wall seconds, of each run; the first, which starts the sandbox, left out."""
+    described = document(BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost")
+    protocols = read_openapi(described, where="flights")
+    chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
+    chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
+    tools = Toolbox(Tool(protocol=p, call=lambda _, name=p.name: ANSWERS.get(name, AIRPORT)) for p in chosen)
+    question = "How many flights left Kennedy for Boston on 5 March 2013?"
+    with Agent(tools, model=ScriptedModel(*[PROGRAM] * (runs + 1)), config=Config(samples=1)) as agent:
+
+        def run() -> None:
+            assert agent.run(question, seed=0).status == "solved"
+
+        run()
+        for _ in range(runs):
+            yield _spent(resource.RUSAGE_SELF, run)
+
+
+def _spent(who: int, work: Callable[[], Any]) -> tuple[float, float]:
+    began, before = time.perf_counter(), resource.getrusage(who)
+    work()
+    after = resource.getrusage(who)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, time.perf_counter() - began
+
+
+@suite
+@click.option("--runs", default=20, show_default=True)
+def main(runs: int) -> dict[str, Any]:
+    """What `atc` itself costs: of `atc --help`, of a run besides the model and the tools, and of a whole `atc run`.
+
+    A run is a task over 20 tools of real shape (the flights service's protocols), a scripted reply of one program with
+    three calls, tools that answer at once, no store. CPU is the host's; wall includes the sandbox. A whole `atc run` is
+    a process of its own with the built-in service, a scripted reply of one call, and a store. Milliseconds.
+    """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "replies.json"
         script.write_text(json.dumps(["```python\nprint(get_airport(airport='JFK')['name'])\n```"]))
-        return of_command("run", "What is JFK called?", "--model", f"scripted:{script}", ATC_STATE_DIR=folder)
+        words = ("run", "What is JFK called?", "--model", f"scripted:{script}")
+        taken = {
+            "atc --help": list(of_command(runs, "--help")),
+            "a whole atc run": list(of_command(runs, *words, ATC_STATE_DIR=folder)),
+            "a run over 20 tools": list(of_runs(runs)),
+        }
+    figures = {}
+    for what, pairs in taken.items():
+        for clock, seconds in zip(("CPU", "wall"), zip(*pairs, strict=True), strict=True):
+            of = {"min": min(seconds), "median": statistics.median(seconds), "max": max(seconds)}
+            figures[f"{what}, {clock}"] = {name: round(1000 * value, 1) for name, value in of.items()}
+    return {"suite": "own_work", "runs": runs, "figures": figures}
 
 
-def of_runs() -> tuple[list[float], list[float]]:
-    """CPU seconds of this process, and wall seconds, of each run; the first, which starts the sandbox, left out."""
-    from atc import Agent, Config, Tool, Toolbox
-    from atc.models.scripted import ScriptedModel
-    from protocols.sources.openapi import read_openapi
-    from toolflow_bench.services.document import document
-    from toolflow_bench.services.flights import BUILT_IN, SERVICE
-
-    protocols = read_openapi(
-        document(BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"), where="flights"
-    )
-    chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
-    chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
-    airport = {"code": "BOS", "name": "Logan", "latitude": 0.0, "longitude": 0.0}
-    airport |= {"altitude_ft": 0, "time_zone": None, "utc_offset_hours": -5}
-    tools = Toolbox(Tool(protocol=p, call=lambda _, name=p.name: ANSWERS.get(name, airport)) for p in chosen)
-    used, wall = [], []
-    with Agent(tools, model=ScriptedModel(*[PROGRAM] * (RUNS + 1)), config=Config(samples=1)) as agent:
-        for _ in range(RUNS + 1):
-            began, before = time.perf_counter(), cpu(resource.RUSAGE_SELF)
-            solution = agent.run("How many flights left Kennedy for Boston on 5 March 2013?", seed=0)
-            assert solution.status == "solved", solution.attempts[-1].fault
-            used.append(cpu(resource.RUSAGE_SELF) - before)
-            wall.append(time.perf_counter() - began)
-    return used[1:], wall[1:]
-
-
-def line(what: str, seconds: list[float]) -> None:
-    shown = [f"{1000 * value:.1f}" for value in (min(seconds), statistics.median(seconds), max(seconds))]
-    print(f"{what:44} min {shown[0]:>6}  median {shown[1]:>6}  max {shown[2]:>6} ms")
-
-
-print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, {RUNS} runs")
-line("atc --help, CPU of the process", of_command("--help")[0])
-used, wall = of_whole_runs()
-line("a whole atc run, CPU of its processes", used)
-line("a whole atc run, wall", wall)
-used, wall = of_runs()
-line("a run over 20 tools, CPU of the host", used)
-line("a run over 20 tools, wall", wall)
+if __name__ == "__main__":
+    main()

@@ -32,6 +32,7 @@ from atc.retrieve.fuse import Hybrid, hits
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.searches import in_turns, with_producers
 from benchmarks.retrieval.data import load_data
+from benchmarks.runner import suite
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.choose import open_sandbox
@@ -120,24 +121,18 @@ def _protocol(document: ToolDocument) -> ToolProtocol:
     return ToolProtocol(name=document.name, description=document.description, input_schema=schema, annotations=reads)
 
 
-@click.command(help=__doc__)
+@suite
 @click.argument("searches", type=click.Path(path_type=Path, exists=True))
 @click.option("--others", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--count", default=2000, show_default=True)
 @click.option("--seed", default=3, show_default=True)
 @click.option("--embedder", default=DEFAULT, show_default=True)
 @click.option("--solve", "most", default=0, help="Run so many tasks end to end instead.")
-@click.option("--json", "as_json", is_flag=True)
-def main(searches: Path, *, others: Path, count: int, seed: int, embedder: str, most: int, as_json: bool) -> None:
+def main(searches: Path, others: Path, count: int, seed: int, embedder: str, most: int) -> dict[str, Any]:
     rows = [json.loads(line) for line in searches.read_text(encoding="utf-8").splitlines()]
     drawn = random.Random(seed).sample(list(load_data(others).documents), count)
-    found = solve(rows[:most], drawn) if most else shown(rows, drawn, embedder)
-    if as_json or most:
-        click.echo(json.dumps(found, indent=1))
-        return
-    click.echo(f"All needed tools shown, {len(rows)} tasks among {count} tools and ToolFlow's:")
-    for name, shares in found.items():
-        click.echo(f"{name:32}" + "".join(f"  {k}: {share:5.1%}" for k, share in shares.items()))
+    figures = solve(rows[:most], drawn) if most else {"shown": shown(rows, drawn, embedder)}
+    return {"suite": "planned_searches", "tasks": len(rows), "others": count, **figures}
 
 
 if __name__ == "__main__":

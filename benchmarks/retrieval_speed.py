@@ -34,6 +34,7 @@ from atc.retrieve.fuse import Hybrid
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.store import Store
 from benchmarks.retrieval.data import load_data
+from benchmarks.runner import suite
 
 NOISE = 0.36
 """Length of what is added to a copy's vector, of length one before."""
@@ -194,26 +195,24 @@ def memory() -> dict[str, int]:
     return {key: round(int(status[name].split()[0]) / 1024) for key, name in (("all", "VmRSS"), ("anon", "RssAnon"))}
 
 
-@click.command(help=__doc__)
+@suite
 @click.option("--tools", default=1_000_000, show_default=True)
 @click.option("--real", default=20_000, show_default=True)
 @click.option("--data", multiple=True)
 @click.option("--embedder", default=DEFAULT, show_default=True)
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("retrieval-speed"), show_default=True)
-@click.option("--json", "as_json", is_flag=True)
 @click.option("--stage", type=click.Choice(["build", "search"]), hidden=True)
-def main(**given: Any) -> None:
+def main(**given: Any) -> dict[str, Any]:
     args = SimpleNamespace(**given)
     args.folder.mkdir(parents=True, exist_ok=True)
     if args.stage:
-        click.echo(json.dumps({"build": build, "search": search}[args.stage](args)))
-        return
-    figures: dict[str, Any] = {}
+        return {"build": build, "search": search}[args.stage](args)
+    figures: dict[str, Any] = {"suite": "retrieval_speed"}
     for stage in ("build", "search"):
-        command = [sys.executable, "-m", "benchmarks.retrieval_speed", *sys.argv[1:], "--stage", stage]
+        own = ["--stage", stage, "--json"]
+        command = [sys.executable, "-m", "benchmarks.retrieval_speed", *sys.argv[1:], *own]
         figures |= json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    lines = [f"{name:28} {value}" for name, value in figures.items()]
-    click.echo(json.dumps(figures) if args.as_json else "\n".join(lines))
+    return figures
 
 
 if __name__ == "__main__":

@@ -147,9 +147,9 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
     """
 
     @click.command(help=inspect.getdoc(measure) or inspect.getdoc(inspect.getmodule(measure)))
-    @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
     @wraps(measure)
-    def main(*, as_json: bool, **options: Any) -> None:
+    def main(**options: Any) -> None:
+        as_json = options["as_json"] if own else options.pop("as_json")
         try:
             report = measure(**options)
         except AtcError as problem:
@@ -158,6 +158,9 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
         click.echo(json.dumps(report, ensure_ascii=False, default=repr) if as_json else "\n".join(told(report)))
         sys.exit(3 if report.get("left") else 1 if report.get("passed") is False else 0)
 
+    own = any(option.name == "as_json" for option in main.params)  # among options that it shares with `atc bench`
+    if not own:
+        main.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON."))
     return main
 
 
@@ -170,6 +173,9 @@ def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
     for key, part in report.items():
         if not _is_part(part):
             continue
+        if isinstance(part, list) and isinstance(part[0], str):
+            yield from ("", f"{key}:", *part)
+            continue
         rows = dict(enumerate(part)) if isinstance(part, list) else part
         if all(isinstance(row, Mapping) and not all(map(_is_part, row.values())) for row in rows.values()):
             heads = list(dict.fromkeys(head for row in rows.values() for head in row))
@@ -180,9 +186,9 @@ def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
 
 
 def _is_part(value: Any) -> bool:
-    """Whether a value is shown by itself: rows, or an object that is no estimate."""
+    """Whether a value is shown by itself: rows or lines, or an object that is no estimate."""
     if isinstance(value, list):
-        return bool(value) and all(isinstance(row, Mapping) for row in value)
+        return bool(value) and isinstance(value[0], Mapping | str)
     return isinstance(value, Mapping) and bool(value) and "low" not in value
 
 
@@ -192,17 +198,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{key} {_cell(one)}" for key, one in value.items())
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def show(report: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
-    """Print a suite's report, for machines or for people."""
-    click.echo(json.dumps(report, ensure_ascii=False, default=repr) if as_json else "\n".join(lines))
-
-
-def start(command: Callable[[], Any]) -> None:
-    """Run a suite's command; what cannot be done ends it with one sentence."""
-    try:
-        command()
-    except AtcError as problem:
-        click.echo(str(problem), err=True)
-        sys.exit(problem.exit_code)

@@ -128,7 +128,8 @@ def test_the_command_reports_by_api_and_goes_on_where_it_was(tmp_path: Path) -> 
         done = CliRunner().invoke(main, command)
         assert done.exit_code == 0, done.output
         report = json.loads(done.stdout[done.stdout.index("{") :])
-        assert (report["apis"]["all"]["answered"], report["apis"]["tmdb"]["cp"]["mean"]) == (3, 1.0)
+        apis = report["strategies"]["gold"]
+        assert (apis["all"]["answered"], apis["tmdb"]["cp"]["mean"]) == (3, 1.0)
     assert "1/3" not in done.stderr
 
 

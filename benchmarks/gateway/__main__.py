@@ -8,36 +8,33 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import anyio
 import click
 
 from benchmarks.gateway import compare, gateways, load
+from benchmarks.runner import suite
 
 _RIVAL = click.option("--rival-python", metavar="PATH")
-_JSON = click.option("--json", "out", type=click.Path(path_type=Path), metavar="FILE", help="Rows, a line each.")
 
 
 @click.group(help=__doc__)
 def main() -> None:
-    click.echo(f"load average {os.getloadavg()[0]:.2f}, {os.cpu_count()} cores")
+    click.echo(f"load average {os.getloadavg()[0]:.2f}, {os.cpu_count()} cores", err=True)
 
 
-@main.command("compare")
+@suite
 @_RIVAL
-@_JSON
 @click.option("--toolplane", metavar="COMMAND")
 @click.option("--tasks", default=100, show_default=True)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--tools", type=int, multiple=True, default=(10, 10_000), show_default=True, help="Generated APIs' size.")
 def side_by_side(
-    rival_python: str | None, out: Path | None, toolplane: str | None, tasks: int, seed: int, tools: tuple[int, ...]
-) -> None:
+    rival_python: str | None, toolplane: str | None, tasks: int, seed: int, tools: tuple[int, ...]
+) -> dict[str, Any]:
     """The same programs, faults and lost answers for each gateway."""
     opens: list[compare.Open] = [gateways.atc]
     if rival_python:
@@ -45,24 +42,21 @@ def side_by_side(
         if toolplane:
             opens.append(partial(gateways.toolplane, command=toolplane, python=rival_python))
     rows = anyio.run(partial(compare.compare, opens, tasks=tasks, seed=seed, counts=tools))
-    click.echo("\n".join(compare.table(rows)))
-    _write(rows, out)
+    return {"suite": "gateway", "figures": compare.figures(rows), "rows": rows}
 
 
-@main.command("load")
+@suite
 @_RIVAL
-@_JSON
 @click.option("--clients", default=50, show_default=True)
 @click.option("--programs", default=2000, show_default=True)
-def under_load(rival_python: str | None, out: Path | None, clients: int, programs: int) -> None:
+def under_load(rival_python: str | None, clients: int, programs: int) -> dict[str, Any]:
     """Many clients at once over HTTP."""
-    _write(load.measure(clients=clients, programs=programs, rival_python=rival_python), out)
+    rows = load.measure(clients=clients, programs=programs, rival_python=rival_python)
+    return {"suite": "gateway-load", "gateways": rows}
 
 
-def _write(rows: list[dict[str, Any]], out: Path | None) -> None:
-    if out is not None:
-        out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
+main.add_command(side_by_side, "compare")
+main.add_command(under_load, "load")
 
 if __name__ == "__main__":
     main()

@@ -22,7 +22,6 @@ from benchmarks.gateway.services import Calls, Services, generated, repeated
 from benchmarks.gateway.translate import Untranslatable
 from benchmarks.runner import percentile
 from protocols.render import token_estimate
-from toolflow_bench.columns import columns
 from toolflow_bench.grade import grade
 from toolflow_bench.suites import choose_tasks, draw
 from toolflow_bench.task import Task
@@ -141,8 +140,7 @@ class _Bench:
         repair, _ = await self._run(gateway, task, task.program, continues=reply.run)
         return row | {
             "part": "faulty",
-            "kind": f"{faulty.kind} {faulty.variant}",
-            "fault": f"{faulty.before} → {faulty.after}",
+            "fault": f"{faulty.kind} {faulty.variant}: {faulty.before} → {faulty.after}",
             "calls": first.total(),
             "before_call": not reply.ok and not first,
             "passed_wrong": reply.ok and not row["right"],
@@ -164,7 +162,7 @@ class _Bench:
     async def _run(
         self, gateway: Gateway, task: Task, source: str, *, continues: str | None = None, unknown: str = ""
     ) -> tuple[Row, Reply]:
-        asked, began = len(gateway.asked), time.perf_counter()
+        began = time.perf_counter()
         try:
             program = gateway.program(source, self.services.toolbox, also=unknown)
             began = time.perf_counter()
@@ -177,48 +175,28 @@ class _Bench:
         seconds = time.perf_counter() - began
         verdict = grade(reply.answer, task, state=self.services.snapshot())
         row = {"gateway": gateway.name, "task": task.id, "ok": reply.ok, "right": reply.ok and verdict.correct}
-        row |= {"reason": verdict.reason, "seconds": round(seconds, 5), "asked": len(gateway.asked) - asked}
+        row |= {"reason": verdict.reason, "seconds": round(seconds, 5)}
         return row | {"problem": reply.problem[:300], "said": reply.said[:2000]}, reply
 
 
-def table(rows: Sequence[Row]) -> list[str]:
-    """The figures, a gateway a column."""
-    names = list(dict.fromkeys(row["gateway"] for row in rows))
-    lines = [("", *names)]
+def figures(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    """The figures by gateway."""
+    names = dict.fromkeys(row["gateway"] for row in rows)
+    return {name: _figures([row for row in rows if row["gateway"] == name]) for name in names}
 
-    def add(label: str, figure: Callable[[list[Row]], str], **wanted: Any) -> None:
-        chosen = {name: [r for r in rows if r["gateway"] == name and wanted.items() <= r.items()] for name in names}
-        if any(chosen.values()):
-            lines.append((label, *(figure(chosen[name]) if chosen[name] else "-" for name in names)))
 
-    def share(key: str) -> Callable[[list[Row]], str]:
-        return lambda some: f"{sum(bool(row[key]) for row in some)} of {len(some)}"
-
-    def total(key: str) -> Callable[[list[Row]], str]:
-        return lambda some: str(sum(row[key] for row in some))
-
-    def latency(percent: int) -> Callable[[list[Row]], str]:
-        return lambda some: f"{1000 * percentile([row['seconds'] for row in some], percent):.1f}"
-
-    def median(some: list[Row]) -> str:
-        return f"{statistics.median(row['tokens'] for row in some):.0f}"
-
-    add("gold programs: answers right", share("right"), part="gold")
-    add("gold programs: p50, ms", latency(50), part="gold")
-    add("gold programs: p90, ms", latency(90), part="gold")
-    add("gold programs: the person was asked", total("asked"), part="gold")
-    add("faulty programs: found before any call", share("before_call"), part="faulty")
-    for kind in dict.fromkeys(row["kind"] for row in rows if row["part"] == "faulty"):
-        add(f"  {kind}", share("before_call"), part="faulty", kind=kind)
-    add("faulty programs: answered right all the same", share("right"), part="faulty")
-    add("faulty programs: wrong answer, no fault told", share("passed_wrong"), part="faulty")
-    add("faulty programs: calls made", total("calls"), part="faulty")
-    add("after the repair: answers right", share("repaired"), part="faulty")
-    add("after the repair: calls repeated", total("repeated"), part="faulty")
-    add("after the repair: writes repeated", total("repeated_writes"), part="faulty")
-    add("lost answer, sent again: programs that wrote twice", share("repeated_writes"), part="lost")
-    add("lost answer, sent again: answers right", share("right"), part="lost")
+def _figures(rows: Sequence[Row]) -> dict[str, Any]:
+    gold, faulty, lost = ([row for row in rows if row["part"] == part] for part in ("gold", "faulty", "lost"))
+    found: dict[str, Any] = {"gold programs": len(gold), "right": sum(row["right"] for row in gold)}
+    found |= {f"p{n} ms": round(1000 * percentile([row["seconds"] for row in gold], n), 1) for n in (50, 90)}
+    found |= {"faulty programs": len(faulty), "calls made": sum(row["calls"] for row in faulty)}
+    told = {"before_call": "found before any call", "right": "right all the same", "passed_wrong": "wrong, untold"}
+    told |= {"repaired": "repair right", "repeated": "calls repeated", "repeated_writes": "writes repeated"}
+    found |= {name: sum(row[key] for row in faulty) for key, name in told.items()}
+    found |= {"lost answers": len(lost), "wrote twice": sum(bool(row["repeated_writes"]) for row in lost)}
+    found["right after a lost answer"] = sum(row["right"] for row in lost)
     for tools in dict.fromkeys(row["tools"] for row in rows if "tools" in row):
-        add(f"tokens at connection, {tools:,} tools", median, part="descriptions", tools=tools)
-        add(f"tokens to the first program, {tools:,} tools", median, part="first program", tools=tools)
-    return columns(lines)
+        for part in ("descriptions", "first program"):
+            tokens = [row["tokens"] for row in rows if row["part"] == part and row["tools"] == tools]
+            found[f"tokens of {part}, {tools:,} tools"] = statistics.median(tokens) if tokens else None
+    return found

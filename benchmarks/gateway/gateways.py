@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,6 @@ class Gateway:
     describe_tool: tuple[str, str]
     prefix: str | None = None
     """Before a tool's name in the gateway's programs; None where programs call functions."""
-    asked: list[str] = field(default_factory=list)
-    """What the person at the client was asked, and agreed to."""
 
     def program(self, source: str, tools: Toolbox, *, also: str = "") -> str:
         """A program in the gateway's dialect."""
@@ -81,10 +79,8 @@ class Gateway:
 @asynccontextmanager
 async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
     """`atc serve`. The person at the client agrees to each write."""
-    asked: list[str] = []
 
-    async def agree(_context: Any, question: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
-        asked.append(question.message)
+    async def agree(*_: Any) -> types.ElicitResult:
         return types.ElicitResult(action="accept", content={"allow": "this call"})
 
     sources = [part for name, url in documents.items() for part in ("--tools", f"{name}={url.removeprefix('file://')}")]
@@ -97,7 +93,7 @@ async def atc(documents: Mapping[str, str]) -> AsyncIterator[Gateway]:
         )
         async with Client(server, elicitation_callback=agree) as client:
             describe = ("describe_tools", "names")
-            yield Gateway("atc", client, "run_program", "source", read_atc, "search_tools", describe, asked=asked)
+            yield Gateway("atc", client, "run_program", "source", read_atc, "search_tools", describe)
 
 
 @asynccontextmanager

@@ -8,12 +8,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
-import click
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -23,64 +21,41 @@ from benchmarks.local import ATC, ROOT, cpu_seconds, family, free_port, running
 from benchmarks.runner import percentile
 
 TOKEN = "a-token"
+STAMPS = Path(__file__).with_name("stamps.py")
 _PROGRAM = """seen = stamp(client={client}, number={number})
 print(seen["mark"], sum(range({number})))
 """
 _RIVAL = """seen = await call_tool("stamp", {{"client": {client}, "number": {number}}})
 return str(seen["mark"]) + " " + str(sum(range({number})))
 """
-_SERVICE = """
-import sys
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse
-from starlette.routing import Route
-from toolflow_bench.services.serve import serve
-
-whole = {"type": "integer"}
-answer = {"type": "object", "properties": {"mark": {"type": "string"}, "at": whole}, "required": ["mark"]}
-asked = [{"name": name, "in": "query", "required": True, "schema": whole} for name in ("client", "number")]
-async def stamp(request):
-    return JSONResponse({"mark": "{client}-{number}".format(**request.query_params), "at": 1})
-async def document(request):
-    operation = {"operationId": "stamp", "summary": "A mark of two numbers.", "parameters": asked, "responses": {
-        "200": {"description": "The mark.", "content": {"application/json": {"schema": answer}}}}}
-    info = {"title": "Stamps", "version": "1"}
-    servers = [{"url": str(request.base_url)}]
-    return JSONResponse({"openapi": "3.1.0", "info": info, "servers": servers, "paths": {"/stamp": {"get": operation}}})
-with serve(Starlette(routes=[Route("/stamp", stamp), Route("/openapi.json", document)])) as service:
-    print(service.document_url, flush=True)
-    sys.stdin.read()
-"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """A gateway under load: how it is started, and how a program is sent to it."""
 
     name: str
     command: list[str]
     env: dict[str, str]
-    path: str
     tool: str
     argument: str
     program: str
     read: Any
 
 
-def measure(*, clients: int, programs: int, rival_python: str | None) -> list[dict[str, Any]]:
-    """A row for each gateway, printed too; the rival's where its Python is given."""
-    rows = []
+def measure(*, clients: int, programs: int, rival_python: str | None) -> dict[str, dict[str, Any]]:
+    """The figures of each gateway; the rival's where its Python is given."""
+    rows = {}
     for rival in (None, rival_python) if rival_python else (None,):
         port = free_port()
         with _service() as document, tempfile.TemporaryDirectory() as folder:
             env = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder, "ATC_SERVE_TOKEN": TOKEN}
             command = [sys.executable, *ATC, "serve", "--tools", document, "--http", f"127.0.0.1:{port}"]
-            target = _Target("atc", command, env, "mcp", "run_program", "source", _PROGRAM, read_atc)
+            target = _Target("atc", command, env, "run_program", "source", _PROGRAM, read_atc)
             if rival is not None:
                 command = [rival, FASTMCP, "--http", str(port), document]
-                target = _Target("fastmcp", command, QUIET, "mcp", "execute", "code", _RIVAL, read_fastmcp)
+                target = _Target("fastmcp", command, QUIET, "execute", "code", _RIVAL, read_fastmcp)
             with running(target.command, port=port, folder=Path(folder), env=target.env) as process:
-                rows.append(_loaded(target, f"http://127.0.0.1:{port}/{target.path}", process, clients, programs))
+                rows[target.name] = _loaded(target, f"http://127.0.0.1:{port}/mcp", process, clients, programs)
     return rows
 
 
@@ -90,8 +65,7 @@ def _loaded(target: _Target, url: str, process: int, clients: int, programs: int
     taken, wrong = anyio.run(_drive, target, url, clients, programs)
     seconds = time.perf_counter() - began
     own, whole = cpu_seconds([process]) - own, cpu_seconds(family(process), ended=True) - whole
-    row = {
-        "gateway": target.name,
+    return {
         "clients": clients,
         "programs": programs,
         "answered": len(taken),
@@ -102,8 +76,6 @@ def _loaded(target: _Target, url: str, process: int, clients: int, programs: int
         "own_cpu_ms_a_program": round(1000 * own / programs, 2),
         "cpu_of_all_processes_ms_a_program": round(1000 * whole / programs, 2),
     }
-    click.echo("\n".join(f"{name:36} {value}" for name, value in row.items()))
-    return row
 
 
 async def _drive(target: _Target, url: str, clients: int, programs: int) -> tuple[list[float], list[str]]:
@@ -142,7 +114,7 @@ async def _drive(target: _Target, url: str, clients: int, programs: int) -> tupl
 @contextmanager
 def _service() -> Iterator[str]:
     """A service in a process of its own: the address of its document."""
-    command, pipes = [sys.executable, "-c", _SERVICE], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    command, pipes = [sys.executable, str(STAMPS)], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True, cwd=ROOT) as process:
         yield process.stdout.readline().strip()
         process.stdin.close()
