@@ -225,7 +225,6 @@ def _cells(name: str, summary: Summary) -> dict[str, str]:
         "Precision": share(summary.precision),
         "CP": share(summary.cp),
         "tokens": mean(summary.input_tokens + summary.output_tokens),
-        "cached": mean(summary.cached_tokens),
         "model calls": mean(summary.model_calls, 1),
         "calls": mean(summary.calls, 1),
         "s": mean(summary.seconds_total, 1),
